@@ -1,0 +1,1 @@
+"""What RTL, host programs and firmware agree on, declared once. Imports no Amaranth."""

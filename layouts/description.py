@@ -1,0 +1,237 @@
+"""The NIC description: every knob of the testbed, declared once.
+
+A knob is *structure* (changing it rebuilds the simulator), *timing* (a runtime register of the
+target: nothing is rebuilt) or *cost* (read by host programs alone).
+"""
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .packet import HEADER_BYTES, MAX_HEADER_BYTES
+from .rate import Rate
+
+__all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
+           "Memory", "Cpu", "Am", "Faults", "knobs"]
+
+
+class Kind(StrEnum):
+    """What a change of a knob entails."""
+
+    STRUCTURE = "structure"
+    TIMING = "timing"
+    COST = "cost"
+
+
+def knob(default: Any, *, kind: Kind, unit: str, doc: str, **bounds: Any) -> Any:
+    return Field(default, description=doc, json_schema_extra={"kind": kind.value, "unit": unit},
+                 **bounds)
+
+
+def structure(default: Any, *, unit: str = "", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.STRUCTURE, unit=unit, doc=doc, **bounds)
+
+
+def timing(default: Any, *, unit: str = "cycles", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.TIMING, unit=unit, doc=doc, **bounds)
+
+
+def cost(default: Any, *, unit: str = "CPU cycles", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.COST, unit=unit, doc=doc, **bounds)
+
+
+class Section(BaseModel):
+    """A table of a NIC description."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _power_of_two(name: str, value: int) -> None:
+    if value & (value - 1):
+        raise ValueError(f"{name} = {value}: must be a power of two")
+
+
+class Nic(Section):
+    clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
+                           doc="target clock: NIC and host bus; turns cycles into microseconds")
+    mtu: int = structure(1024, unit="bytes", ge=64, le=1024, multiple_of=8,
+                         doc="payload a packet carries behind its header")
+    send_fifo: int = structure(4096, unit="bytes", ge=128, le=65536,
+                               doc="each lane (PIO window, DMA) of the send FIFO")
+    receive_fifo: int = structure(4096, unit="bytes", ge=128, le=65536, doc="receive FIFO")
+    send_ring: int = structure(256, unit="entries", ge=4, le=4096,
+                               doc="descriptors in the host-memory send ring")
+    receive_ring: int = structure(256, unit="entries", ge=4, le=4096,
+                                  doc="slots in the host-memory receive ring")
+    overflow: str = timing("push", unit="", pattern="^(push|drop)$",
+                           doc="receive FIFO full: 'push' back on the link, or 'drop' the packet")
+    irq_latency: int = timing(20, ge=0, le=65535,
+                              doc="from the NIC's interrupt line to the CPU seeing it")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Nic":
+        for name in ("send_fifo", "receive_fifo", "send_ring", "receive_ring"):
+            _power_of_two(f"nic.{name}", getattr(self, name))
+        packet = self.mtu + MAX_HEADER_BYTES
+        for name in ("send_fifo", "receive_fifo"):
+            if getattr(self, name) < packet:
+                raise ValueError(f"nic.{name} = {getattr(self, name)}: must hold one packet of "
+                                 f"{packet} bytes (nic.mtu = {self.mtu} and its header)")
+        return self
+
+
+class Link(Section):
+    bytes_per_cycle: Rate = timing(Fraction(2), unit="bytes/cycle", ge=Fraction(1, 64), le=8,
+                                   doc="rate of a link, each way")
+    latency: int = timing(4, ge=0, le=65535, doc="time of flight of a link")
+    buffer: int = structure(1024, unit="bytes", ge=64, le=65536,
+                            doc="receiver's buffer of a link, all of it credits of the sender")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Link":
+        _power_of_two("link.buffer", self.buffer)
+        return self
+
+
+class Switch(Section):
+    ports: int = structure(16, unit="ports", ge=2, le=16, doc="ports of a crossbar")
+    latency: int = timing(4, ge=1, le=65535, doc="from a packet's head arriving to it leaving")
+
+
+class Fabric(Section):
+    nodes: int = structure(2, unit="nodes", ge=2, le=16, doc="nodes on the fabric")
+    switches: int = structure(1, unit="switches", ge=1, le=4,
+                              doc="crossbars, joined in a chain by one trunk each")
+
+
+class Bus(Section):
+    pio_write: int = timing(4, ge=1, le=4095, doc="first beat of a CPU write to the NIC")
+    pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
+    burst_beat: int = timing(1, ge=1, le=255, doc="each further 8-byte beat of a CPU burst")
+    dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
+    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=Fraction(1, 16), le=8,
+                                   doc="DMA burst rate")
+    max_burst: int = timing(256, unit="bytes", ge=8, le=4096, multiple_of=8,
+                            doc="longest DMA burst; the bus is held for all of it")
+    posted_writes: int = structure(16, unit="beats", ge=2, le=256,
+                                   doc="depth of the CPU's posted-write buffer")
+
+
+class Memory(Section):
+    bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 26,
+                           doc="host memory of a node")
+    latency: int = timing(8, ge=0, le=4095, doc="from a read burst's address to its first beat")
+    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=Fraction(1, 16), le=8,
+                                   doc="bandwidth of the memory port, CPU and DMA together")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Memory":
+        _power_of_two("memory.bytes", self.bytes)
+        return self
+
+
+class Cpu(Section):
+    clock_mhz: Rate = cost(Fraction(200), unit="MHz", gt=0, le=10000, doc="host CPU clock")
+    cache_lines: int = structure(512, unit="lines", ge=4, le=4096,
+                                 doc="32-byte lines of the host port's tag cache, direct mapped")
+    call: int = cost(6, ge=0, le=100000, doc="a function call and return, with its argument checks")
+    load: int = cost(1, ge=0, le=100000, doc="a load that hits the cache")
+    store: int = cost(1, ge=0, le=100000, doc="a store that hits the cache")
+    branch: int = cost(2, ge=0, le=100000, doc="a test and branch")
+    alu: int = cost(1, ge=0, le=100000, doc="an arithmetic instruction")
+    copy_word: int = cost(2, ge=0, le=100000, doc="copying 8 bytes, both in the cache")
+    flush: int = cost(20, ge=0, le=100000, doc="a memory barrier or write-buffer flush")
+    poll_check: int = cost(3, ge=0, le=100000, doc="one test of a polled word: load, mask, branch")
+    interrupt: int = cost(1000, ge=0, le=1000000, doc="taking an interrupt, to the user's handler")
+    trap: int = cost(400, ge=0, le=1000000, doc="entering and leaving the kernel")
+
+
+class Am(Section):
+    request_window: int = cost(75, unit="packets", ge=1, le=120,
+                               doc="requests in flight to one peer")
+    reply_window: int = cost(76, unit="packets", ge=2, le=121, doc="replies in flight to one peer")
+    chunk_packets: int = cost(8, unit="packets", ge=1, le=64, doc="packets of a bulk chunk")
+    chunks: int = cost(2, unit="chunks", ge=1, le=8, doc="unacknowledged bulk chunks a peer")
+    retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
+                              doc="without progress for this long, go back N")
+    retries: int = cost(12, unit="times", ge=1, le=1000,
+                        doc="time-outs in a row before a peer is declared gone")
+    keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
+                                 doc="unsuccessful polls before a keep-alive probe")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Am":
+        if self.reply_window <= self.request_window:
+            raise ValueError(f"am.reply_window = {self.reply_window}: must be larger than "
+                             f"am.request_window = {self.request_window}, or full windows deadlock")
+        return self
+
+
+class Faults(Section):
+    drop: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet vanishes on its uplink")
+    corrupt: float = timing(0.0, unit="probability", ge=0, le=1, doc="a bit of a packet flips")
+    duplicate: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet is sent twice")
+    delay: float = timing(0.0, unit="probability", ge=0, le=1,
+                          doc="a packet, and all behind it, waits faults.delay_cycles")
+    delay_cycles: int = timing(100, ge=0, le=65535, doc="how long a delayed packet waits")
+    seed: int = timing(1, unit="", ge=0, le=(1 << 32) - 1, doc="seed of the fault generators")
+
+
+class Description(Section):
+    """A whole NIC description: the nodes, what they run on and what joins them."""
+
+    nic: Nic = Nic()
+    link: Link = Link()
+    switch: Switch = Switch()
+    fabric: Fabric = Fabric()
+    bus: Bus = Bus()
+    memory: Memory = Memory()
+    cpu: Cpu = Cpu()
+    am: Am = Am()
+    faults: Faults = Faults()
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Description":
+        trunks = 2 * (self.fabric.switches - 1)
+        places = self.fabric.switches * self.switch.ports - trunks
+        if self.fabric.nodes > places:
+            raise ValueError(f"fabric.nodes = {self.fabric.nodes}: {self.fabric.switches} switch"
+                             f"{'es' if self.fabric.switches > 1 else ''} of {self.switch.ports} "
+                             f"ports have room for {places} nodes")
+        return self
+
+    @property
+    def slot_bytes(self) -> int:
+        """Stride of the receive ring: completion word, header, payload; whole cache lines."""
+        return -(-(8 + HEADER_BYTES + 16 + self.nic.mtu) // 64) * 64
+
+
+class Knob(BaseModel):
+    """One knob, as ``nicbed list`` shows it."""
+
+    name: str
+    kind: Kind
+    unit: str
+    default: Any
+    bounds: str
+    doc: str
+
+
+def knobs() -> list[Knob]:
+    """All knobs, in the order of their declaration."""
+    found = []
+    for section, field in Description.model_fields.items():
+        for name, info in field.annotation.model_fields.items():  # type: ignore[union-attr]
+            extra = info.json_schema_extra
+            assert isinstance(extra, dict)
+            limits = {type(rule).__name__: rule for rule in info.metadata}
+            low = getattr(limits.get("Ge"), "ge", getattr(limits.get("Gt"), "gt", None))
+            high = getattr(limits.get("Le"), "le", None)
+            pattern = next((rule.pattern for rule in info.metadata if hasattr(rule, "pattern")), "")
+            bounds = f"{low} to {high}" if high is not None else str(pattern).strip("^$()")
+            found.append(Knob(name=f"{section}.{name}", kind=Kind(extra["kind"]),
+                              unit=str(extra["unit"]), default=info.default, bounds=bounds,
+                              doc=str(info.description)))
+    return found

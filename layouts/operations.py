@@ -1,0 +1,105 @@
+"""Operations of the host port: what a host CPU can spend time on.
+
+A program gives a port a *block* of up to ``BLOCK`` entries; the port executes them in order and
+answers each. An entry is ``ENTRY_WORDS`` 32-bit words, an answer ``ANSWER_WORDS``.
+"""
+
+import struct
+from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+__all__ = ["BLOCK", "ENTRY_WORDS", "ANSWER_WORDS", "BURST", "WATCHES", "WORK_BITS", "CACHE_LINE",
+           "NIC_BASE", "Op", "Flag", "Status", "Answer", "ENTRY", "ANSWER"]
+
+BLOCK = 6
+"""Entries in a block."""
+BURST = 4
+"""8-byte beats that a PIO write entry carries inline."""
+WATCHES = 4
+"""Locations that one poll watches: consecutive WATCH entries, then the POLL itself is the last."""
+WORK_BITS = 8
+"""Fraction bits of an entry's work field (target cycles)."""
+CACHE_LINE = 32
+NIC_BASE = 0x8000_0000
+"""Addresses from here on are the NIC's (PIO); below is host memory."""
+
+
+class Op(IntEnum):
+    """Bits 3:0 of word 0 of an entry."""
+
+    DELAY = 0
+    """Spend the work field and end."""
+    PIO_READ = 1
+    """Read 8 bytes at ``address``; posted writes go first."""
+    PIO_WRITE = 2
+    """Write ``count`` (1 to BURST) beats of ``data`` at ``address``, consecutive addresses."""
+    TOUCH = 3
+    """CPU traffic over ``length`` bytes of memory at ``address``, line by line through the cache."""
+    POLL = 4
+    """Last watch of a poll; spin over all watches until one holds or ``timeout`` cycles passed."""
+    WATCH = 5
+    """A further watch: entries before the POLL they belong to."""
+    WAIT_IRQ = 6
+    """Wait for the NIC's interrupt or for ``timeout``."""
+    CAS = 7
+    """Compare-and-swap of an 8-byte memory word: data[0] expected, data[1] new."""
+    STOP = 8
+    """The program has ended; the port never asks again."""
+
+
+class Flag(IntFlag):
+    """Bits 15:8 of word 0 of an entry."""
+
+    NONE = 0
+    POSTED = 1
+    """PIO_WRITE: ends when the beats are in the posted-write buffer. Else: when the NIC has them."""
+    STORE = 2
+    """TOUCH: stores (lines become dirty). Else: loads."""
+    NOT_EQUAL = 4
+    """WATCH, POLL: holds when (word & mask) != compare. Else: ==."""
+    INTERRUPTIBLE = 8
+    """DELAY: an interrupt ends it early; the answer's data is the work not done."""
+
+
+class Status(IntFlag):
+    """Bits of an answer's status word.
+
+    Bits 7:4 hold the number of the watch that held, bits 31:24 the port's fraction of a cycle
+    (WORK_BITS) of CPU work done but not yet a whole cycle: the CPU's own time is cycle + fraction.
+    """
+
+    OK = 0
+    TIMEOUT = 1
+    """A poll or wait ran into its timeout; the rest of its block was discarded."""
+    INTERRUPTED = 2
+    DISCARDED = 4
+    """This entry was not executed."""
+    WATCH_SHIFT = 4
+
+
+# Words of an entry, all little-endian 32 bits:
+#   0  op 3:0, flags 15:8, count 19:16 (beats of a PIO_WRITE)
+#   1  work: target cycles before the operation, WORK_BITS fraction bits
+#      (WATCH, POLL: the cost of one check of this watch, spent before each check)
+#   2  address, a multiple of 8 but for TOUCH
+#   3  length (TOUCH, bytes) or timeout (POLL, WAIT_IRQ: cycles, 0 = none)
+#   4-11  data[0..3], 64 bits each; WATCH and POLL: data[0] compare, data[1] mask.
+#         data[3] is free but in a burst of 4.
+#   12  trace number (23:0) of a PIO_WRITE that begins a packet
+ENTRY_WORDS = 13
+ENTRY = struct.Struct("<4I4Q1I")
+
+# Words of an answer:
+#   0  cycle at whose edge the operation ended, low 32 bits
+#   1  status
+#   2-3  data: word read (PIO_READ, CAS: the old word; POLL: the word that held)
+ANSWER_WORDS = 4
+ANSWER = struct.Struct("<2IQ")
+
+
+class Answer(NamedTuple):
+    """A decoded answer; ``cycle`` extended to its full width by the reader."""
+
+    cycle: int
+    status: int
+    data: int

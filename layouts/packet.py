@@ -1,0 +1,44 @@
+"""What crosses a link: header word, payload in 8-byte flits, a CRC-32 trailer."""
+
+from enum import IntEnum
+
+from .bits import Field, Word
+
+__all__ = ["FLIT_BYTES", "HEADER", "HEADER_BYTES", "CRC_BYTES", "MAX_HEADER_BYTES", "HOPS",
+           "HOP_BITS", "TRACE_BITS", "Protocol", "encode_route"]
+
+FLIT_BYTES = 8
+HEADER_BYTES = 8
+CRC_BYTES = 4
+MAX_HEADER_BYTES = 24 + CRC_BYTES
+"""Most bytes around a full payload: wire header, 16 bytes of a protocol's own header, CRC."""
+
+HOPS = 4
+HOP_BITS = 4
+TRACE_BITS = 24
+"""Width of a trace number; 0 is no number. It travels beside the flits, never in them."""
+
+HEADER = Word(
+    "header",
+    Field("route", HOPS * HOP_BITS, "output port of each switch on the way, next hop lowest; each "
+                                    "switch shifts its own off, so the CRC leaves this field out"),
+    Field("length", 16, "bytes behind this header word, CRC excluded"),
+    Field("source", 8, "node that sent it"),
+    Field("destination", 8, "node it is for; elsewhere it is counted as misrouted and dropped"),
+    Field("protocol", 8, "which layer above it belongs to"),
+    Field("reserved", 8, "zero"),
+)
+
+
+class Protocol(IntEnum):
+    """Values of ``HEADER.protocol``."""
+
+    RAW = 0
+    AM = 1
+
+
+def encode_route(ports: list[int]) -> int:
+    """The route field for a way through output ``ports``, first hop first."""
+    if len(ports) > HOPS:
+        raise ValueError(f"a route has at most {HOPS} hops, not {len(ports)}")
+    return sum(port << HOP_BITS * hop for hop, port in enumerate(ports))

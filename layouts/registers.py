@@ -1,0 +1,99 @@
+"""Register map of the NIC's PIO window: the one declaration that decode, host, docs and C share.
+
+Registers are 64 bits wide and 8 bytes apart; PIO is 8 bytes at a time.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Access", "Register", "REGISTERS", "address", "SEND_WINDOW", "RECEIVE_WINDOW",
+           "WINDOW_BYTES", "Irq"]
+
+from enum import IntFlag
+
+from .operations import NIC_BASE
+
+SEND_WINDOW = 0x1000
+"""A write at any address of this window is the next 8 bytes of a packet, header word first."""
+RECEIVE_WINDOW = 0x2000
+"""A read at any address of this window takes the next 8 bytes of the receive FIFO's head packet."""
+WINDOW_BYTES = 0x1000
+
+
+class Access(StrEnum):
+    RW = "rw"
+    RO = "ro"
+    W1C = "w1c"
+    """Read; a one written clears the bit."""
+    WO = "wo"
+    """A write acts; reads as zero."""
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register: its width in bits, what software may do, and what it means."""
+
+    name: str
+    offset: int
+    access: Access
+    width: int
+    doc: str
+    reset: int = 0
+
+
+class Irq(IntFlag):
+    """Causes of the NIC's interrupt."""
+
+    RECEIVE = 1
+    """A packet was written to the receive ring."""
+    SEND = 2
+    """The send ring ran empty."""
+    ERROR = 4
+    """A packet was refused, dropped, corrupt or misrouted."""
+
+
+_RW, _RO, _W1C, _WO = Access.RW, Access.RO, Access.W1C, Access.WO
+
+REGISTERS = tuple(
+    Register(name, 8 * index, access, width, doc, reset)
+    for index, (name, access, width, doc, reset) in enumerate([
+        ("id", _RO, 32, "'nicb'", 0x6263696E),
+        ("node", _RO, 8, "this node's number", 0),
+        ("cycle", _RO, 64, "the target's cycle counter", 0),
+        ("control", _RW, 2, "bit 0: send ring on; bit 1: receive ring on (else the receive window)",
+         0),
+        ("irq_status", _W1C, 3, "interrupt causes that happened (Irq)", 0),
+        ("irq_enable", _RW, 3, "causes that raise the interrupt line; the line is the level of "
+                               "status & enable", 0),
+        ("send_space", _RO, 32, "free bytes of the send FIFO's PIO lane", 0),
+        ("send_base", _RW, 32, "send ring: address in host memory, a multiple of 64", 0),
+        ("send_doorbell", _RW, 16, "send ring: descriptors posted so far, modulo 65536", 0),
+        ("send_done", _RO, 16, "send ring: descriptors read whole, payload too, modulo 65536", 0),
+        ("send_report", _RW, 32, "where the NIC writes send_done as an 8-byte word after each "
+                                 "descriptor; 0: nowhere", 0),
+        ("receive_base", _RW, 32, "receive ring: address in host memory, a multiple of 64", 0),
+        ("receive_taken", _RW, 16, "receive ring: slots that software has taken so far, modulo "
+                                   "65536", 0),
+        ("receive_filled", _RO, 16, "receive ring: slots that the NIC has filled so far, modulo "
+                                    "65536", 0),
+        ("receive_level", _RO, 16, "receive window: whole packets in the receive FIFO", 0),
+        ("receive_trace", _RO, 24, "receive window: trace number of the head packet", 0),
+        ("packets_sent", _RO, 48, "packets handed to the link", 0),
+        ("packets_received", _RO, 48, "good packets taken from the link", 0),
+        ("send_refused", _RO, 32, "PIO packets refused whole: no room, or a bad length", 0),
+        ("doorbells_refused", _RO, 32, "doorbell values beyond the ring's size", 0),
+        ("crc_errors", _RO, 32, "packets dropped for their CRC", 0),
+        ("misrouted", _RO, 32, "packets dropped for another node's destination", 0),
+        ("overflows", _RO, 32, "packets dropped for want of room (nic.overflow = drop)", 0),
+        ("malformed", _RO, 32, "packets dropped for a length that is not theirs", 0),
+        ("credit_stalls", _RO, 48, "cycles in which a flit waited for a credit of the link", 0),
+        ("receive_stalls", _RO, 48, "cycles in which the link waited for the receive FIFO", 0),
+    ])
+)
+
+_BY_NAME = {register.name: register for register in REGISTERS}
+
+
+def address(name: str) -> int:
+    """CPU address of register ``name``."""
+    return NIC_BASE + _BY_NAME[name].offset

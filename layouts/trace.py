@@ -1,0 +1,79 @@
+"""The event trace: who did what to which message, when."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = ["ARG_BITS", "TICKS", "Block", "Kind", "Event", "Activity", "Mark"]
+
+ARG_BITS = 32
+TICKS = 256
+"""Marks of host programs count time in ticks: 1/TICKS of a target cycle."""
+
+
+class Block(IntEnum):
+    """Blocks of the target that emit events; HOST are the marks of host programs."""
+
+    HOST = 0
+    BUS = 1
+    SEND_PIO = 2
+    SEND_DMA = 3
+    SEND_LINK = 4
+    SWITCH = 5
+    RECEIVE_LINK = 6
+    RECEIVE_DMA = 7
+    RECEIVE_PIO = 8
+    MEMORY = 9
+    FAULT = 10
+
+
+class Kind(IntEnum):
+    """What happened. BEGIN and END bracket the service of one message by one block."""
+
+    BEGIN = 0
+    END = 1
+    DROP = 2
+    """arg: 0 overflow, 1 CRC, 2 misrouted, 3 malformed, 4 injected, 5 refused."""
+    CORRUPT = 3
+    DUPLICATE = 4
+    DELAY = 5
+
+
+class Event(NamedTuple):
+    """One event. ``node`` is the switch's number for the block SWITCH, with ``arg`` its output."""
+
+    cycle: int
+    node: int
+    block: int
+    kind: int
+    number: int
+    arg: int
+
+
+class Activity(IntEnum):
+    """What a host program was doing; a layer brackets each with marks BEGIN and END."""
+
+    REQUEST_SEND = 1
+    """o_s of a request: from the call to its last store having left the CPU."""
+    REQUEST_HANDLE = 2
+    """o_r of a request: from the poll finding it to its handler's end, the reply's o_s excluded."""
+    REPLY_SEND = 3
+    REPLY_HANDLE = 4
+    EMPTY_POLL = 5
+    WINDOW_WAIT = 6
+    """Waiting for the window to open: idle, but for what it handles meanwhile."""
+    COMPUTE = 7
+    BULK_SEND = 8
+    BULK_HANDLE = 9
+    CONTROL = 10
+    """Acknowledgements, NACKs, keep-alives, time-outs."""
+
+
+class Mark(NamedTuple):
+    """One mark of a host program: at ``ticks`` (cycle * TICKS + fraction of its CPU's work)."""
+
+    ticks: int
+    node: int
+    cpu: int
+    activity: int
+    kind: int
+    number: int

@@ -1,0 +1,1 @@
+"""The target: everything that has time, in Amaranth."""

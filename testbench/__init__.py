@@ -1,0 +1,1 @@
+"""Drives the target: builds simulators, runs host programs on them, measures, reports."""
