@@ -1,0 +1,23 @@
+"""Options and fixtures that all tests share."""
+
+import warnings
+
+import pytest
+
+warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run what takes longer, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--full"):
+        return
+    for item in items:
+        if "full" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="takes long: run `./nicbed test --full`"))

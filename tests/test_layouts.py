@@ -1,0 +1,117 @@
+"""Declarations: words, routes, descriptions, timing registers."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from nicbed.layouts.bits import Field, Word
+from nicbed.layouts.description import Description, Kind, knobs
+from nicbed.layouts.fabric import chain
+from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, ENTRY, ENTRY_WORDS
+from nicbed.layouts.packet import HEADER, HOP_BITS
+from nicbed.layouts.rate import fixed_point
+from nicbed.layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW
+from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
+
+
+@given(st.fixed_dictionaries({field.name: st.integers(0, (1 << field.width) - 1)
+                              for field in HEADER.fields}))
+def test_word_round_trip(values: dict[str, int]) -> None:
+    word = HEADER.pack(**values)
+    assert HEADER.unpack(word) == values
+    assert all(HEADER.get(word, name) == value for name, value in values.items())
+
+
+def test_word_refuses() -> None:
+    word = Word("w", Field("a", 3), width=8)
+    with pytest.raises(ValueError, match=r"w\.a = 8: must be 0 to 7"):
+        word.pack(a=8)
+    with pytest.raises(ValueError, match="no field 'b'"):
+        word.pack(b=0)
+    with pytest.raises(ValueError, match="9 bits of fields"):
+        Word("w", Field("a", 9), width=8)
+
+
+def test_structs_have_the_declared_size() -> None:
+    assert ENTRY.size == 4 * ENTRY_WORDS
+    assert ANSWER.size == 4 * ANSWER_WORDS
+
+
+def test_registers_do_not_reach_the_windows() -> None:
+    assert len({register.name for register in REGISTERS}) == len(REGISTERS)
+    assert max(register.offset for register in REGISTERS) < SEND_WINDOW < RECEIVE_WINDOW
+    assert all(register.offset % 8 == 0 and register.doc for register in REGISTERS)
+
+
+@pytest.mark.parametrize(("nodes", "switches", "ports"),
+                         [(2, 1, 2), (16, 1, 16), (14, 2, 8), (9, 3, 5), (5, 4, 4)])
+def test_routes_arrive(nodes: int, switches: int, ports: int) -> None:
+    topology = chain(nodes, switches, ports)
+    joined = {a: b for one, two in topology.trunks for a, b in ((one, two), (two, one))}
+    assert len(set(topology.places)) == nodes
+    for source in range(nodes):
+        for destination in range(nodes):
+            route = topology.route(source, destination)
+            switch = topology.places[source][0]
+            for _ in range(switches):
+                port = route & (1 << HOP_BITS) - 1
+                route >>= HOP_BITS
+                if (switch, port) not in joined:
+                    break
+                switch = joined[switch, port][0]
+            assert (switch, port) == topology.places[destination] and route == 0
+
+
+def test_a_route_longer_than_the_header_is_refused() -> None:
+    with pytest.raises(ValueError, match="at most 4 hops"):
+        chain(10, 5, 4).route(0, 9)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"nic": {"send_fifo": 512}}, r"nic.send_fifo = 512: must hold one packet of 1052 bytes"),
+    ({"nic": {"receive_fifo": 3000}}, r"nic.receive_fifo = 3000: must be a power of two"),
+    ({"fabric": {"nodes": 17}}, "less than or equal to 16"),
+    ({"fabric": {"nodes": 15, "switches": 2}, "switch": {"ports": 8}}, "room for 14 nodes"),
+    ({"fabric": {"nodes": 3}, "switch": {"ports": 2}}, "fabric.nodes = 3"),
+    ({"am": {"reply_window": 75}}, "must be larger than am.request_window"),
+    ({"link": {"bytes_per_cycle": "160/0"}}, "a number or a fraction"),
+    ({"link": {"bytes_per_cycle": True}}, "a number or a fraction"),
+    ({"link": {"latency": 4.5}}, "valid integer"),
+    ({"link": {"speed": 1}}, "Extra inputs"),
+    ({"nic": {"overflow": "lose"}}, "pattern"),
+    ({"memory": {"bytes": 100000}}, "power of two"),
+])
+def test_descriptions_that_cannot_work_are_refused(change: dict, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Description.model_validate(change)
+
+
+def test_description_survives_json() -> None:
+    description = Description.model_validate({"link": {"bytes_per_cycle": "160/33"}})
+    again = Description.model_validate_json(description.model_dump_json())
+    assert again == description
+    assert again.link.bytes_per_cycle == Fraction(160, 33)
+
+
+def test_every_knob_tells_what_it_is() -> None:
+    for knob in knobs():
+        assert knob.doc and knob.bounds and isinstance(knob.kind, Kind)
+
+
+def test_timing_registers_hold_every_value_in_range() -> None:
+    for register, value in zip(TIMING_REGISTERS, timing_values(Description()), strict=True):
+        assert 0 <= value < 1 << register.width <= 1 << 32
+    top = {knob.name: knob.bounds.split(" to ")[-1] for knob in knobs() if knob.kind is Kind.TIMING}
+    for register in TIMING_REGISTERS:
+        if register.name != "nic.overflow":
+            kind = type(next(k.default for k in knobs() if k.name == register.name))
+            assert register.encode(kind(top[register.name])) < 1 << register.width
+
+
+def test_fixed_point_rounds_to_nearest() -> None:
+    assert fixed_point(Fraction(2)) == 2 << 16
+    assert abs(Fraction(fixed_point(Fraction(160, 33)), 1 << 16) - Fraction(160, 33)) <= \
+        Fraction(1, 1 << 17)

@@ -1,0 +1,77 @@
+"""What is shipped is what is there."""
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TOP = {"rtl", "host", "testbench", "firmware", "layouts", "nics"}
+
+
+def test_every_package_is_listed() -> None:
+    """An explicit list forgets: each folder of modules must be in it."""
+    there = {
+        "nicbed." + ".".join(path.parent.relative_to(ROOT).parts)
+        for top in TOP for path in (ROOT / top).rglob("__init__.py")
+        if "__pycache__" not in path.parts
+    }
+    assert there == set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    for top in TOP:
+        for path in (ROOT / top).rglob("*.py"):
+            assert (path.parent / "__init__.py").exists(), f"{path.parent} has no __init__.py"
+
+
+def test_lock_files_pin_with_hashes_and_name_no_index() -> None:
+    for lock in (ROOT / "requirements").glob("*.txt"):
+        text = lock.read_text()
+        assert "--hash=sha256:" in text
+        assert "http" not in text and "--index" not in text, f"{lock.name} names an index"
+
+
+def test_locks_hold_what_the_project_asks_for() -> None:
+    groups = {"core": PROJECT["project"]["dependencies"],
+              **PROJECT["project"]["optional-dependencies"]}
+    for group, wanted in groups.items():
+        lines = [line for name in {"core", group}
+                 for line in (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()]
+        pinned = {line.split(" ")[0] for line in lines if "==" in line}
+        missing = {spec.split(";")[0].strip() for spec in wanted} - pinned
+        assert not missing, f"requirements/{group}.txt lacks {sorted(missing)}"
+
+
+def test_imports_point_one_way() -> None:
+    """testbench → host → layouts ← rtl."""
+    forbidden = {"layouts": ("rtl", "host", "testbench", "firmware"),
+                 "rtl": ("host", "testbench", "firmware"),
+                 "host": ("rtl", "testbench", "firmware"),
+                 "firmware": ("rtl", "host", "testbench")}
+    wrong = []
+    for package, others in forbidden.items():
+        for path in (ROOT / package).rglob("*.py"):
+            depth = len(path.relative_to(ROOT / package).parts)
+            for line in path.read_text().splitlines():
+                words = line.strip().split()
+                if len(words) < 2 or words[0] not in ("from", "import"):
+                    continue
+                for other in others:
+                    if words[1].startswith((f"nicbed.{other}", "." * (depth + 1) + other)):
+                        wrong.append(f"{path.relative_to(ROOT)}: {line.strip()}")
+    assert not wrong
+
+
+def test_layouts_and_host_need_no_hdl() -> None:
+    for package in ("layouts", "host"):
+        for path in (ROOT / package).rglob("*.py"):
+            text = path.read_text()
+            for library in ("amaranth", "cocotb"):
+                assert f"import {library}" not in text and f"from {library}" not in text, path
+
+
+def test_no_tracked_file_is_ignored() -> None:
+    listed = subprocess.run(["git", "ls-files", "-ci", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, text=True)
+    assert listed.stdout == ""
