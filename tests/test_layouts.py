@@ -5,8 +5,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
-
 from nicbed.layouts.bits import Field, Word
 from nicbed.layouts.description import Description, Kind, knobs
 from nicbed.layouts.fabric import chain
@@ -15,6 +13,7 @@ from nicbed.layouts.packet import HEADER, HOP_BITS
 from nicbed.layouts.rate import fixed_point
 from nicbed.layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW
 from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
+from pydantic import ValidationError
 
 
 @given(st.fixed_dictionaries({field.name: st.integers(0, (1 << field.width) - 1)
