@@ -1,0 +1,1 @@
+"""NIC descriptions that come with the testbed, as TOML."""

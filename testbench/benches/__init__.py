@@ -1,0 +1,1 @@
+"""The microbenchmarks: one module each; see the registry."""

@@ -1,0 +1,159 @@
+"""NIC descriptions: from a TOML file and ``--set`` overrides to a validated configuration.
+
+Whatever is wrong is one line that names the file, the key, the value and the rule.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..layouts.description import Description, Knob, knobs
+from .errors import UserError, nearest
+
+__all__ = ["DEFAULT", "find", "load", "names", "parse_set"]
+
+DEFAULT = "default"
+_FOLDER = Path(__file__).resolve().parent.parent / "nics"
+
+
+def names() -> list[str]:
+    """NIC descriptions that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def find(nic: str) -> Path:
+    """The file of a description: a path, or the name of one that comes with the package.
+
+    Raises
+    ------
+    UserError
+        There is no such file.
+    """
+    path = Path(nic)
+    if path.is_file():
+        return path
+    own = _FOLDER / f"{path.stem}.toml"
+    if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics") and own.is_file():
+        return own
+    raise UserError(f"{nic}: no such NIC description{nearest(nic, names())}")
+
+
+def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = None
+         ) -> Description:
+    """The description in file ``nic``, with ``key=value`` overrides and a number of nodes.
+
+    Raises
+    ------
+    UserError
+        The file, a key, a value or a combination of values is wrong.
+    """
+    path = find(nic)
+    try:
+        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{nic}: not TOML: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{nic}: cannot be read: {error}") from None
+    _check_keys(table, nic)
+    origin: dict[str, str] = {}
+    for text in overrides:
+        name, value = parse_set(text)
+        section, key = name.split(".")
+        table.setdefault(section, {})[key] = value
+        origin[name] = "--set"
+    if nodes is not None:
+        table.setdefault("fabric", {})["nodes"] = nodes
+        origin["fabric.nodes"] = "--nodes"
+    try:
+        return Description.model_validate(table)
+    except ValidationError as error:
+        raise UserError(_describe(error, nic, origin)) from None
+
+
+def parse_set(text: str) -> tuple[str, Any]:
+    """``"link.latency=12"`` as a knob's name and a value of its type (range not checked yet).
+
+    Raises
+    ------
+    UserError
+        It is not key=value, there is no such knob, or the value is not of its type.
+    """
+    name, equals, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals:
+        raise UserError(f"--set {text}: must be KNOB=VALUE, such as link.latency=12")
+    known = {knob.name: knob for knob in knobs()}
+    if name not in known:
+        raise UserError(f"--set {text}: no knob is called {name}{nearest(name, list(known))}")
+    knob = known[name]
+    try:
+        if isinstance(knob.default, int):
+            return name, int(value.replace("_", ""), 0)
+        if isinstance(knob.default, float):
+            return name, float(value)
+        if isinstance(knob.default, Fraction):
+            Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise UserError(f"--set: {name} = {value!r}: {_rule(knob)}"
+                        f"{_hint(knob, value)}") from None
+    return name, value
+
+
+def _check_keys(table: Mapping[str, Any], nic: str) -> None:
+    known = {knob.name: knob for knob in knobs()}
+    sections = list(dict.fromkeys(name.split(".")[0] for name in known))
+    for section, content in table.items():
+        if section not in sections:
+            raise UserError(f"{nic}: {section} = {_short(content)}: no table is called "
+                            f"{section}{nearest(section, sections)}")
+        if not isinstance(content, dict):
+            raise UserError(f"{nic}: {section} = {_short(content)}: must be a table, [{section}]")
+        for key, value in content.items():
+            if f"{section}.{key}" not in known:
+                raise UserError(f"{nic}: {section}.{key} = {_short(value)}: no knob is called "
+                                f"{section}.{key}{nearest(f'{section}.{key}', list(known))}")
+
+
+def _describe(error: ValidationError, nic: str, origin: Mapping[str, str]) -> str:
+    known = {knob.name: knob for knob in knobs()}
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if name in known:
+        return f"{origin.get(name, nic)}: {name} = {_short(first['input'])}: " \
+               f"{_rule(known[name])}{_hint(known[name], first['input'])}"
+    text = str(first["msg"]).removeprefix("Value error, ")
+    return f"{origin.get(text.split(' ')[0], nic)}: {text}"
+
+
+def _rule(knob: Knob) -> str:
+    """What a value of ``knob`` must be, with its unit."""
+    if isinstance(knob.default, str):
+        return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
+    low, high = knob.bounds.split(" to ")
+    kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(
+        type(knob.default), "a number")
+    unit = f" of {knob.unit}" if knob.unit and knob.unit != "probability" else ""
+    section, key = knob.name.split(".")
+    info = Description.model_fields[section].annotation.model_fields[key]  # type: ignore[union-attr]
+    rules = {type(rule).__name__: rule for rule in info.metadata}
+    above = "above" if "Gt" in rules else "from"
+    multiple = getattr(rules.get("MultipleOf"), "multiple_of", None)
+    also = f", a multiple of {multiple}" if multiple else ""
+    return f"must be {kind}{unit} {above} {low} to {high}{also}"
+
+
+def _hint(knob: Knob, value: Any) -> str:
+    """Why a text is not a number: most likely a unit stands behind it."""
+    numeric = not isinstance(knob.default, str)
+    if numeric and isinstance(value, str) and knob.unit and value[:1].isdigit():
+        return f"; give {knob.unit}, as a number alone"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:37] + "..."

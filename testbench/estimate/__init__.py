@@ -1,0 +1,1 @@
+"""LogP estimators: from measured points alone."""

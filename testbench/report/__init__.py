@@ -1,0 +1,1 @@
+"""Tables, result files and plots."""

@@ -1,0 +1,1 @@
+"""The truth: from events and marks alone. Imports nothing from the estimators."""
