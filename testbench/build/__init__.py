@@ -1,0 +1,1 @@
+"""Building simulators: Amaranth to Verilog to an executable, cached."""
