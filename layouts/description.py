@@ -166,6 +166,9 @@ class Am(Section):
         if self.reply_window <= self.request_window:
             raise ValueError(f"am.reply_window = {self.reply_window}: must be larger than "
                              f"am.request_window = {self.request_window}, or full windows deadlock")
+        if self.chunk_packets * self.chunks > 120:
+            raise ValueError(f"am.chunk_packets * am.chunks = {self.chunk_packets * self.chunks}: "
+                             "must be at most 120, or bulk sequence numbers are ambiguous")
         return self
 
 

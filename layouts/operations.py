@@ -34,7 +34,7 @@ class Op(IntEnum):
     PIO_WRITE = 2
     """Write ``count`` (1 to BURST) beats of ``data`` at ``address``, consecutive addresses."""
     TOUCH = 3
-    """CPU traffic over ``length`` bytes of memory at ``address``, line by line through the cache."""
+    """CPU traffic over ``length`` bytes of memory at ``address``, line by line, by way of the cache."""
     POLL = 4
     """Last watch of a poll; spin over all watches until one holds or ``timeout`` cycles passed."""
     WATCH = 5
@@ -59,12 +59,16 @@ class Flag(IntFlag):
     """WATCH, POLL: holds when (word & mask) != compare. Else: ==."""
     INTERRUPTIBLE = 8
     """DELAY: an interrupt ends it early; the answer's data is the work not done."""
+    ONCE = 16
+    """POLL: check each watch once, in turn, until one holds. If none does, the poll ends with
+    TIMEOUT after the last check, and the rest of the block is executed all the same."""
 
 
 class Status(IntFlag):
     """Bits of an answer's status word.
 
-    Bits 7:4 hold the number of the watch that held, bits 31:24 the port's fraction of a cycle
+    Bits 7:4 hold the number of the watch that held; bits 23:8, of a POLL, the cycles that its last
+    check took, work and read together (at most 65535); bits 31:24 the port's fraction of a cycle
     (WORK_BITS) of CPU work done but not yet a whole cycle: the CPU's own time is cycle + fraction.
     """
 
@@ -75,6 +79,8 @@ class Status(IntFlag):
     DISCARDED = 4
     """This entry was not executed."""
     WATCH_SHIFT = 4
+    CHECK_SHIFT = 8
+    FRACTION_SHIFT = 24
 
 
 # Words of an entry, all little-endian 32 bits:
@@ -83,8 +89,9 @@ class Status(IntFlag):
 #      (WATCH, POLL: the cost of one check of this watch, spent before each check)
 #   2  address, a multiple of 8 but for TOUCH
 #   3  length (TOUCH, bytes) or timeout (POLL, WAIT_IRQ: cycles, 0 = none)
-#   4-11  data[0..3], 64 bits each; WATCH and POLL: data[0] compare, data[1] mask.
-#         data[3] is free but in a burst of 4.
+#   4-11  data[0..3], 64 bits each; WATCH and POLL: data[0] compare, data[1] mask; POLL: the low
+#         half of data[2] is work spent once, before the first check of the first watch (its timeout
+#         counts from there).
 #   12  trace number (23:0) of a PIO_WRITE that begins a packet
 ENTRY_WORDS = 13
 ENTRY = struct.Struct("<4I4Q1I")
