@@ -11,10 +11,15 @@ MAX_BEATS = 512
 
 
 class BurstRequest(data.Struct):
-    """One burst of ``beats`` (1 to MAX_BEATS) 8-byte beats at ``address`` (a multiple of 8) upward."""
+    """One burst of ``beats`` (1 to MAX_BEATS) 8-byte beats at ``address`` (a multiple of 8) upward.
+
+    ``jump_address`` (a multiple of 8): where a write's beat with ``jump`` goes instead; meaningless
+    in a burst without one.
+    """
 
     write: 1
     address: 32
+    jump_address: 32
     beats: 10
     trace: TRACE_BITS
 
@@ -22,9 +27,9 @@ class BurstRequest(data.Struct):
 class BurstWord(data.Struct):
     """A beat: a write's data with byte strobes, or data read (``strobe`` unused).
 
-    ``jump`` in a write's beat: this beat goes to the burst's first address minus 8 instead, and
-    does not advance the address. So a completion word is written last, before its data, in one
-    burst.
+    ``jump`` in a write's beat: this beat, always the burst's last, goes to the request's
+    ``jump_address`` instead. It counts among ``beats`` and may be the only one. So a completion
+    word that lies before its data is written after it, in one burst.
     """
 
     data: 64
