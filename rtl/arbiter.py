@@ -1,0 +1,82 @@
+"""Round-robin arbitration."""
+
+from amaranth import *
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+__all__ = ["RoundRobin"]
+
+
+class RoundRobin(wiring.Component):
+    """Grants one of ``count`` requesters, each in its turn.
+
+    Latency: none, ``grant`` follows ``requests`` combinationally. Throughput: a grant a cycle.
+    The grant goes to the first requester at or after the turn, upwards and around. In a cycle with
+    ``advance`` the turn moves past the granted requester, else it stays: whoever uses the arbiter
+    raises ``advance`` when a grant is used, and holds the winner itself if the winner must not
+    change before that. A requester that keeps requesting is granted after at most ``count - 1``
+    grants (cycles with ``advance``) to others. After reset, requester 0 is first.
+
+    Parameters
+    ----------
+    count : :class:`int`
+        Number of requesters, 1 or more.
+
+    Members
+    -------
+    requests : ``In(count)``
+        One bit a requester.
+    advance : ``In(1)``
+        The grant is used in this cycle. Without a request it does nothing.
+    grant : ``Out(count)``
+        One-hot; zero if nobody requests.
+    index : ``Out(ceil_log2(count))``
+        Number of the granted requester; zero if nobody requests.
+
+    Raises
+    ------
+    TypeError
+        ``count`` is not an integer.
+    ValueError
+        ``count`` is less than 1.
+    """
+
+    def __init__(self, *, count: int) -> None:
+        if not isinstance(count, int) or isinstance(count, bool):
+            raise TypeError(f"count must be an integer, not {count!r}")
+        if count < 1:
+            raise ValueError(f"count must be at least 1, not {count}")
+        self._count = count
+        super().__init__({
+            "requests": In(count),
+            "advance": In(1),
+            "grant": Out(count),
+            "index": Out(ceil_log2(count)),
+        })
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        count = self._count
+
+        # Requesters at or after the turn; a thermometer code, so that no shifter is needed.
+        turn = Signal(count)
+        ahead = Signal(count)
+        pick = Signal(count)
+        m.d.comb += [
+            ahead.eq(self.requests & turn),
+            pick.eq(Mux(ahead.any(), ahead, self.requests)),
+            self.grant.eq(pick & (~pick + 1)),
+        ]
+        for bit in range(len(self.index)):
+            members = sum(1 << k for k in range(count) if k >> bit & 1)
+            m.d.comb += self.index[bit].eq((self.grant & members).any())
+
+        with m.If(self.advance & self.requests.any()):
+            m.d.sync += turn.eq(~(self.grant | (self.grant - 1)))
+
+        return m
