@@ -1,0 +1,148 @@
+"""LogP parameters from a signature: what a program sees with its own clock, and nothing else.
+
+All times are ticks (1/256 of a target cycle) as integers or exact fractions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .fits import Line, fit
+
+__all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "send_overhead", "receive_overheads",
+           "estimate"]
+
+VISIBLE = Fraction(2, 100)
+"""The gap is seen when it exceeds o_s + o_r by an empty poll and this share of itself."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One run of the signature: M issues with ``delay`` ticks of computation after each.
+
+    ``issued[i]`` is the time from the start to the end of issue i (its computation included),
+    ``handled[i]`` how many replies had been handled by then.
+    """
+
+    delay: int
+    issued: tuple[int, ...]
+    handled: tuple[int, ...]
+
+    def cost(self, count: int) -> Fraction:
+        """Average cost of an issue over the first ``count``."""
+        return Fraction(self.issued[count - 1], count)
+
+    def step(self, index: int) -> int:
+        """What issue ``index`` alone cost."""
+        return self.issued[index] - (self.issued[index - 1] if index else 0)
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """Issues 1 … ``send_only`` cost o_s; from issue ``steady`` on each costs g; transition between.
+
+    ``steady`` is 0 when the run ended before a steady state.
+    """
+
+    send_only: int
+    steady: int
+
+
+def regimes(curve: Curve) -> Regimes:
+    """Where the regimes of ``curve`` meet.
+
+    *Send only* ends before the first issue that handled a reply, or that cost a quarter more than
+    those before it (a capacity was reached). *Steady state* begins where the total comes within
+    half a gap (or the line's own ripple) of the line through the second half, to stay there.
+    """
+    count = len(curve.issued)
+    send_only = 1
+    while send_only < count:
+        level = Fraction(curve.issued[send_only - 1] - curve.delay * send_only, send_only)
+        step = curve.step(send_only) - curve.delay
+        if curve.handled[send_only] or abs(step - level) > max(level / 4, 256):
+            break
+        send_only += 1
+    half = count // 2
+    if count < 16:
+        return Regimes(send_only, 0)
+    line = fit(range(half + 1, count + 1), curve.issued[half:])
+    band = max(line.slope / 2, line.residual * 5 / 4)
+    steady = count
+    while steady > 0 and abs(line.at(steady) - curve.issued[steady - 1]) <= band:
+        steady -= 1
+    quarter = (count - half) // 2
+    early = fit(range(half + 1, half + quarter + 1), curve.issued[half:half + quarter])
+    late = fit(range(count - quarter + 1, count + 1), curve.issued[count - quarter:])
+    settled = abs(early.slope - late.slope) * 20 <= line.slope
+    return Regimes(send_only, max(1, steady + 1) if settled else 0)
+
+
+def gap(curve: Curve, where: Regimes | None = None) -> Line:
+    """The slope of total issue time over M in steady state, with its residual.
+
+    The window's bursts ripple around the line; whole quarters of the run average them out.
+    """
+    where = where or regimes(curve)
+    first = where.steady or len(curve.issued) // 2
+    first = min(first, len(curve.issued) - 8) if len(curve.issued) > 8 else 1
+    return fit(range(first, len(curve.issued) + 1), curve.issued[first - 1:])
+
+
+def send_overhead(curve: Curve, where: Regimes, poll: Fraction = Fraction(0)) -> Fraction:
+    """o_s: the average cost of a send-only issue at D = 0, less the empty poll (``poll`` ticks,
+    measured alone) that each issue ends with, for an empty poll counts to idle."""
+    return curve.cost(where.send_only) - curve.delay - poll
+
+
+def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
+                      ) -> list[tuple[int, Fraction]]:
+    """(D, o_r = g' - D - o_s) for each curve whose D is at least ``beyond`` ticks."""
+    return [(curve.delay, gap(curve).slope - curve.delay - o_s)
+            for curve in curves if curve.delay >= beyond]
+
+
+@dataclass(frozen=True)
+class LogP:
+    """Estimates, in ticks. ``spread`` is how far the o_r of several D lie apart, ``knee`` the D
+    from which on the sender is the bottleneck, ``visible`` whether g exceeds o_s + o_r."""
+
+    o_s: Fraction
+    o_r: Fraction
+    g: Fraction
+    L: Fraction
+    rtt: Fraction
+    idle: Fraction
+    knee: Fraction
+    spread: Fraction
+    residual: Fraction
+    visible: bool
+    by_delay: tuple[tuple[int, Fraction], ...]
+    regimes: Regimes
+
+
+def estimate(curves: Sequence[Curve], rtt: Fraction, poll: Fraction = Fraction(0)) -> LogP:
+    """All parameters from the family of ``curves``, the round trip and an empty poll alone.
+
+    Raises
+    ------
+    ValueError
+        There is no curve at D = 0, or none beyond the round trip.
+    """
+    base = next((curve for curve in curves if curve.delay == 0), None)
+    if base is None:
+        raise ValueError("the signature needs a curve at D = 0")
+    where = regimes(base)
+    line = gap(base, where)
+    o_s = send_overhead(base, where, poll)
+    # Beyond one round trip each reply is back before the next issue: no doubt about the knee.
+    by_delay = receive_overheads(curves, o_s, rtt)
+    if not by_delay:
+        raise ValueError("the signature needs a curve with D beyond the round trip")
+    values = [value for _, value in by_delay]
+    o_r = sum(values, Fraction(0)) / len(values)
+    idle = line.slope - o_s - o_r
+    return LogP(o_s=o_s, o_r=o_r, g=line.slope, L=rtt / 2 - o_s - o_r, rtt=rtt, idle=idle,
+                knee=max(idle, Fraction(0)), spread=max(values) - min(values),
+                residual=line.residual, visible=idle > line.slope * VISIBLE + poll,
+                by_delay=tuple(by_delay), regimes=where)

@@ -1,0 +1,101 @@
+"""Each request with its reply: every leg of the way there and back, from events and marks."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+from ...layouts.trace import TICKS, Activity, Block, Event, Kind
+from .spans import Span
+
+__all__ = ["Legs", "Exchange", "exchanges", "landings", "mean_legs"]
+
+
+@dataclass(frozen=True)
+class Legs:
+    """One round trip, in ticks (or their means). They follow one another without a gap, so their
+    sum is the time from the request's call to the end of its reply's handling.
+
+    ``seen_out`` and ``seen_back`` are from the message's last byte landing in host memory to the
+    poll that finds it; the flights end with the landing. ``tail`` is the part of the request's
+    handling that came after its reply had left: it is off this path.
+    """
+
+    o_s_request: int | Fraction
+    flight_out: int | Fraction
+    seen_out: int | Fraction
+    o_r_request: int | Fraction
+    o_s_reply: int | Fraction
+    flight_back: int | Fraction
+    seen_back: int | Fraction
+    o_r_reply: int | Fraction
+
+    @property
+    def total(self) -> int | Fraction:
+        return sum(getattr(self, leg.name) for leg in fields(self))
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and its reply, by trace numbers; ``tail`` ticks of the request's handling came
+    after the reply had left, off the path of the round trip."""
+
+    request: int
+    reply: int
+    begin: int
+    end: int
+    legs: Legs
+    tail: int
+
+
+def landings(events: Iterable[Event]) -> dict[int, int]:
+    """For each trace number, the tick at which its packet had landed in host memory."""
+    landed: dict[int, int] = {}
+    for event in events:
+        if event.block == Block.RECEIVE_DMA and event.kind == Kind.END and event.number:
+            landed[event.number] = event.cycle * TICKS
+    return landed
+
+
+def exchanges(found: Sequence[Span], events: Iterable[Event]) -> list[Exchange]:
+    """All complete request-reply pairs, in the order of their requests."""
+    landed = landings(events)
+    first: dict[tuple[int, int], Span] = {}
+    for span in found:
+        first.setdefault((span.activity, span.number), span)
+    pairs = []
+    for span in found:
+        if span.activity != Activity.REQUEST_SEND:
+            continue
+        handle = first.get((Activity.REQUEST_HANDLE, span.number))
+        answer = handle.find(Activity.REPLY_SEND) if handle else None
+        finish = first.get((Activity.REPLY_HANDLE, answer.number)) if answer else None
+        if handle is None or answer is None or finish is None:
+            continue
+        out, back = landed.get(span.number), landed.get(answer.number)
+        # Found at the very check during which it landed: nothing was waited for.
+        out = handle.begin if out is None else min(out, handle.begin)
+        back = finish.begin if back is None else min(back, finish.begin)
+        legs = Legs(span.end - span.begin, out - span.end, handle.begin - out,
+                    answer.begin - handle.begin, answer.end - answer.begin,
+                    back - answer.end, finish.begin - back, finish.end - finish.begin)
+        pairs.append(Exchange(span.number, answer.number, span.begin, finish.end, legs,
+                              handle.end - answer.end))
+    return pairs
+
+
+def mean_legs(pairs: Sequence[Exchange]) -> Legs:
+    """The mean of each leg, exactly.
+
+    Raises
+    ------
+    ValueError
+        There are no pairs.
+    """
+    if not pairs:
+        raise ValueError("the trace holds no complete round trip")
+    sums: dict[str, int] = defaultdict(int)
+    for pair in pairs:
+        for leg in fields(pair.legs):
+            sums[leg.name] += getattr(pair.legs, leg.name)
+    return Legs(**{name: Fraction(value, len(pairs)) for name, value in sums.items()})

@@ -1,0 +1,65 @@
+"""What each CPU was doing when: marks paired into spans."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...layouts.trace import Activity, Kind, Mark
+
+__all__ = ["Span", "spans"]
+
+
+@dataclass(slots=True)
+class Span:
+    """An activity of a CPU from ``begin`` to ``end`` ticks; ``inner``: the spans nested in it."""
+
+    node: int
+    cpu: int
+    activity: int
+    number: int
+    begin: int
+    end: int = 0
+    inner: list["Span"] = field(default_factory=list)
+
+    @property
+    def own(self) -> int:
+        """Ticks of it that no nested span took."""
+        return self.end - self.begin - sum(span.end - span.begin for span in self.inner)
+
+    def find(self, activity: Activity) -> "Span | None":
+        """The first nested span of ``activity``, however deep."""
+        for span in self.inner:
+            if span.activity == activity:
+                return span
+            deeper = span.find(activity)
+            if deeper:
+                return deeper
+        return None
+
+
+def spans(marks: Iterable[Mark]) -> list[Span]:
+    """All spans in the order in which they began. Spans of one CPU nest.
+
+    Raises
+    ------
+    ValueError
+        A span ends that never began, or ends before one nested in it.
+    """
+    found: list[Span] = []
+    stacks: dict[tuple[int, int], list[Span]] = {}
+    for ticks, node, cpu, activity, kind, number in marks:
+        stack = stacks.setdefault((node, cpu), [])
+        if kind == Kind.BEGIN:
+            span = Span(node, cpu, activity, number, ticks)
+            if stack:
+                stack[-1].inner.append(span)
+            stack.append(span)
+            found.append(span)
+        elif kind == Kind.END:
+            if not stack or stack[-1].activity != activity:
+                raise ValueError(f"node {node}: {Activity(activity).name} ends at tick {ticks} "
+                                 f"inside {Activity(stack[-1].activity).name if stack else 'none'}")
+            stack.pop().end = ticks
+    for stack in stacks.values():
+        for span in stack:  # cut off by the end of the run
+            span.end = max([span.begin, *(inner.end for inner in span.inner)])
+    return found
