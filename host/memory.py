@@ -1,0 +1,69 @@
+"""Who gets which part of a node's host memory, and a host memory in plain Python."""
+
+__all__ = ["Allocator", "ArrayMemory"]
+
+RESERVED = 64
+"""Bytes at address 0 that nobody gets: 0 means "nowhere" to the NIC."""
+
+
+class Allocator:
+    """Hands out memory from low addresses upward. What was given is never taken back.
+
+    Raises
+    ------
+    MemoryError
+        The memory is full; the text says what was asked and what is left.
+    """
+
+    __slots__ = ("size", "_next")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._next = RESERVED
+
+    @property
+    def free(self) -> int:
+        """Bytes left."""
+        return self.size - self._next
+
+    def allocate(self, length: int, align: int = 64) -> int:
+        """Address of ``length`` bytes, a multiple of ``align`` (a power of two)."""
+        if length < 0:
+            raise ValueError(f"length must not be negative, not {length}")
+        if align < 1 or align & (align - 1):
+            raise ValueError(f"align must be a power of two, not {align}")
+        address = -(-self._next // align) * align
+        if address + length > self.size:
+            raise MemoryError(f"host memory is full: {length} bytes asked, {self.free} of "
+                              f"{self.size} left (memory.bytes)")
+        self._next = address + length
+        return address
+
+
+class ArrayMemory:
+    """A host memory of ``size`` bytes in a bytearray, as back ends without their own use it."""
+
+    __slots__ = ("size", "data")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.data = bytearray(size)
+
+    def read(self, address: int, length: int) -> bytes:
+        self._check(address, length)
+        return bytes(self.data[address:address + length])
+
+    def write(self, address: int, data: bytes) -> None:
+        self._check(address, len(data))
+        self.data[address:address + len(data)] = data
+
+    def word(self, address: int) -> int:
+        self._check(address, 8)
+        return int.from_bytes(self.data[address:address + 8], "little")
+
+    def clear(self) -> None:
+        self.data[:] = bytes(self.size)
+
+    def _check(self, address: int, length: int) -> None:
+        if address < 0 or length < 0 or address + length > self.size:
+            raise IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")

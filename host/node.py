@@ -1,0 +1,84 @@
+"""A node as its program sees it: number, port, memory."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from ..layouts.description import Description
+from ..layouts.fabric import Topology
+from ..layouts.packet import TRACE_BITS
+from .backend import Memory
+from .memory import Allocator
+from .port import Port
+
+__all__ = ["Node", "Program"]
+
+
+class Node:
+    """Node ``number`` of ``nodes``. A host program is ``async def program(node)``.
+
+    Attributes
+    ----------
+    number, nodes
+        This node, and how many there are.
+    active
+        Numbers of the nodes that run a program.
+    description
+        The NIC description of the run.
+    port
+        The host port: all that takes target time.
+    memory
+        Zero-time access to host memory, for setting up and for looking. What the target could
+        observe goes through :meth:`store` instead.
+    """
+
+    __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
+                 "_allocator", "_traces")
+
+    def __init__(self, number: int, description: Description, port: Port, memory: Memory,
+                 topology: Topology, active: Sequence[int] | None = None) -> None:
+        self.number = number
+        self.nodes = description.fabric.nodes
+        self.active = tuple(range(self.nodes)) if active is None else tuple(active)
+        self.description = description
+        self.port = port
+        self.memory = memory
+        self.topology = topology
+        self._allocator = Allocator(memory.size)
+        self._traces = 0
+
+    def allocate(self, length: int, align: int = 64) -> int:
+        """Address of ``length`` bytes of this node's memory that nobody else has."""
+        return self._allocator.allocate(length, align)
+
+    def route(self, destination: int) -> int:
+        """The wire header's route field to ``destination``."""
+        return self.topology.route(self.number, destination)
+
+    def trace_number(self) -> int:
+        """A number for a packet, never 0 and another one on every node, until they wrap."""
+        number = self._traces * self.nodes + self.number + 1
+        if number >> TRACE_BITS:
+            self._traces = 0
+            number = self.number + 1
+        self._traces += 1
+        return number
+
+    async def store(self, address: int, data: bytes) -> None:
+        """The CPU writes ``data`` to memory: charged, and visible when that has ended."""
+        port = self.port
+        port.work("store", -(-len(data) // 8))
+        await port.touch(address, len(data), store=True)
+        await port.flush()
+        self.memory.write(address, data)
+
+    async def load(self, address: int, length: int) -> bytes:
+        """The CPU reads memory: charged, and what is there when that has ended."""
+        port = self.port
+        port.work("load", -(-length // 8))
+        await port.touch(address, length)
+        await port.flush()
+        return self.memory.read(address, length)
+
+
+Program = Callable[[Node], Coroutine[Any, Any, Any]]
+"""A host program: called with its node, gives a coroutine that awaits what takes target time."""

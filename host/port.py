@@ -1,0 +1,459 @@
+"""A node's host port as a program sees it: work, operations, marks.
+
+CPU work is plain and costs no wake-up: it is folded into the next operation. Operations are put
+into a block of up to BLOCK entries; a block goes to the target when it is full or when a result is
+needed. Time is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and keeps
+the fraction, the conversion from CPU cycles keeps the remainder, so no time is ever lost.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Iterable
+from typing import NamedTuple
+
+from ..layouts.operations import (ANSWER, ANSWER_WORDS, BLOCK, BURST, ENTRY, NIC_BASE, WATCHES,
+                                  WORK_BITS, Flag, Op, Status)
+from ..layouts.registers import REGISTERS
+from ..layouts.trace import TICKS
+from .costs import Costs, Path
+
+__all__ = ["Watch", "Poll", "Port"]
+
+ENTRY_BYTES = ENTRY.size
+ANSWER_BYTES = 4 * ANSWER_WORDS
+MAX_WORK = (1 << 32) - 1
+LOW = 0xFFFF_FFFF
+FRACTION = Status.FRACTION_SHIFT.value
+
+W_DELAY = int(Op.DELAY)
+W_READ = int(Op.PIO_READ)
+W_WRITE = int(Op.PIO_WRITE)
+W_POSTED = int(Op.PIO_WRITE) | Flag.POSTED << 8
+W_LOAD = int(Op.TOUCH)
+W_STORE = int(Op.TOUCH) | Flag.STORE << 8
+W_POLL = int(Op.POLL)
+W_WATCH = int(Op.WATCH)
+W_IRQ = int(Op.WAIT_IRQ)
+W_CAS = int(Op.CAS)
+W_STOP = int(Op.STOP)
+F_ONCE = Flag.ONCE << 8
+F_NOT_EQUAL = Flag.NOT_EQUAL << 8
+TIMEOUT = int(Status.TIMEOUT)
+DISCARDED = int(Status.DISCARDED)
+
+_pack = ENTRY.pack_into
+_unpack = ANSWER.unpack_from
+
+
+class Watch(NamedTuple):
+    """A location to poll: holds when ``word & mask == compare``, or ``!=`` with ``not_equal``.
+
+    ``check`` names the cost item of one check."""
+
+    address: int
+    compare: int = 0
+    mask: int = (1 << 64) - 1
+    not_equal: bool = False
+    check: str = "poll_check"
+
+
+class Poll(NamedTuple):
+    """How a poll ended. ``watch`` and ``data``: which location held, and its word."""
+
+    timed_out: bool
+    watch: int
+    data: int
+
+
+class _Suspend:
+    """What a program awaits while its port executes a block."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+class Port:
+    """The port of ``node``.
+
+    Attributes
+    ----------
+    cycle, ticks
+        When the last block ended: the target's cycle, and the CPU's own time in ticks (the cycle
+        and the fraction of a cycle of work done beyond it). Work and operations since are not in it.
+    status, data
+        The answer of the last operation of the last block.
+    count
+        Entries in the block being put together.
+    tracing
+        Whether marks are kept.
+    """
+
+    __slots__ = ("number", "node", "costs", "entries", "count", "cycle", "ticks", "status", "data",
+                 "tracing", "log", "waiting_text", "given", "given_at", "cpu_cycles", "_remainder",
+                 "_cpu", "_ticks", "_numerator", "_denominator", "_paths", "_path_cycles",
+                 "_path_counts", "_items", "_price", "_open", "_suspend", "_checks")
+
+    def __init__(self, number: int, node: int, costs: Costs, tracing: bool = True) -> None:
+        self.number = number
+        self.node = node
+        self.costs = costs
+        self.entries = bytearray(BLOCK * ENTRY_BYTES)
+        self.count = 0
+        self.cycle = 0
+        self.ticks = 0
+        self.status = 0
+        self.data = 0
+        self.tracing = tracing
+        self.log: list[list[int]] = []
+        self.waiting_text = ""
+        self.given = 0
+        self.given_at = 0
+        self.cpu_cycles = 0
+        self._remainder = 0
+        self._cpu = 0
+        self._ticks = 0
+        self._numerator = costs.numerator
+        self._denominator = costs.denominator
+        self._paths: list[Path] = []
+        self._path_cycles: list[int] = []
+        self._path_counts: list[int] = []
+        self._items: Counter[str] = Counter()
+        self._price = costs.price
+        self._open: list[tuple[list[int], int, int]] = []
+        self._suspend = _Suspend()
+        self._checks = {item: divmod(price * costs.numerator, costs.denominator)
+                        for item, price in costs.price.items()}
+
+    # CPU work
+
+    def work(self, item: str, count: int = 1) -> None:
+        """Spend ``count`` of the cost item ``item``."""
+        if item not in self._price:
+            raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}")
+        if count < 0:
+            raise ValueError(f"count must not be negative, not {count}")
+        self._items[item] += count
+        self._cpu += self._price[item] * count
+
+    def path(self, path: Path) -> int:
+        """Make ``path`` known; its index is what :meth:`spend` takes."""
+        self._paths.append(path)
+        self._path_cycles.append(self.costs.cycles(path))
+        self._path_counts.append(0)
+        return len(self._paths) - 1
+
+    def spend(self, index: int) -> None:
+        """Spend the path of ``index``."""
+        self._path_counts[index] += 1
+        self._cpu += self._path_cycles[index]
+
+    def tally(self) -> Counter[str]:
+        """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
+        that held counts."""
+        tally = Counter(self._items)
+        for path, count in zip(self._paths, self._path_counts, strict=True):
+            for item, times in path.items.items():
+                tally[item] += times * count
+        return +tally
+
+    def paths(self) -> Counter[str]:
+        """How often each path was spent so far."""
+        counts: Counter[str] = Counter()
+        for path, count in zip(self._paths, self._path_counts, strict=True):
+            counts[path.name] += count
+        return +counts
+
+    def _pending(self) -> int:
+        """Work not yet in an operation, in ticks; keeps the remainder of the conversion."""
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
+                                           self._denominator)
+            self._ticks += done
+            self._cpu = 0
+        return self._ticks
+
+    # Marks
+
+    def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        """Note that ``activity`` begins or ends here. Costs nothing, flushes nothing.
+
+        Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
+        when it is known what it was that began."""
+        mark = [0, activity, kind, number]
+        if not self.tracing:
+            return mark
+        pending = self._pending()
+        if self.count:
+            self._open.append((mark, self.count, pending))
+        else:
+            mark[0] = self.ticks + pending
+        self.log.append(mark)
+        return mark
+
+    def mark_at(self, ticks: int, activity: int, kind: int, number: int) -> None:
+        """Note it for an instant of the past, in ticks."""
+        if self.tracing:
+            self.log.append([ticks, activity, kind, number])
+
+    def check_began(self) -> int:
+        """When the check began that ended the last poll, in ticks."""
+        cycles = self.status >> 8 & 0xFFFF
+        fraction = (self.status >> FRACTION) - self._checks["poll_check"][0] & TICKS - 1
+        return (self.cycle - cycles) * TICKS + fraction
+
+    # Operations: plain, for layers that keep an eye on ``count``
+
+    def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
+             trace: int) -> None:
+        if self._cpu:
+            self._pending()
+        work = self._ticks
+        self._ticks = 0
+        count = self.count
+        while work > MAX_WORK:
+            _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
+            count += 1
+            work -= MAX_WORK
+            if count == BLOCK:
+                raise ValueError("work before one operation exceeds what a block can hold")
+        _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3, trace)
+        self.count = count + 1
+
+    def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
+                  trace: int = 0) -> None:
+        """A posted PIO write of ``beats`` words. The block must have room."""
+        if self._cpu:
+            self._pending()
+        work = self._ticks
+        if work > MAX_WORK:
+            self._put(W_POSTED | beats << 16, address, 0, d0, d1, d2, d3, trace)
+            return
+        self._ticks = 0
+        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16, work, address, 0,
+              d0, d1, d2, d3, trace)
+        self.count += 1
+
+    def put_touch(self, address: int, length: int, store: bool = False) -> None:
+        """CPU traffic over memory. The block must have room."""
+        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+
+    def put_read(self, address: int) -> None:
+        """A PIO read; the word is ``data`` if it is the block's last. The block must have room."""
+        self._put(W_READ, address, 0, 0, 0, 0, 0, 0)
+
+    def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
+                 flags: int = 0) -> None:
+        """The last, or only, watch of a poll, with the cost item ``poll_check`` a check. To be the
+        last entry of its block, but for one-check polls (``flags`` = F_ONCE)."""
+        if self._cpu:
+            self._pending()
+        before = self._ticks
+        if before > MAX_WORK:
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            before = 0
+        self._ticks = 0
+        ticks, rest = self._checks["poll_check"]
+        self._remainder += rest
+        self._items["poll_check"] += 1
+        self.cpu_cycles += self._price["poll_check"]
+        if self._remainder >= self._denominator:
+            self._remainder -= self._denominator
+            self._ticks = 1
+        _pack(self.entries, self.count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
+              compare, mask, before, 0, 0)
+        self.count += 1
+
+    def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
+        """A further watch of the poll that follows, ``poll_check`` a check."""
+        ticks, _ = self._checks["poll_check"]
+        _pack(self.entries, self.count * ENTRY_BYTES, W_WATCH | flags, ticks, address, 0,
+              compare, mask, 0, 0, 0)
+        self.count += 1
+
+    def submit(self) -> _Suspend:
+        """Await it: the block goes to the target, which executes it whole."""
+        return self._suspend
+
+    # Operations: coroutines
+
+    async def room(self, entries: int) -> None:
+        """See to it that the block has room for ``entries`` more."""
+        if self.count + entries > BLOCK:
+            await self._suspend
+
+    async def flush(self) -> int:
+        """Finish pending work and operations; the cycle now."""
+        if self._pending() < TICKS:
+            if self.count:
+                await self._suspend
+            if (self.ticks & TICKS - 1) + self._pending() < TICKS:
+                return self.cycle
+        if self.count == BLOCK:
+            await self._suspend
+        self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+        await self._suspend
+        return self.cycle
+
+    async def now(self) -> int:
+        """Finish pending work and operations; the CPU's own time in ticks, exactly."""
+        await self.flush()
+        return self.ticks + self._pending()
+
+    async def delay(self, cycles: int) -> None:
+        """Spend ``cycles`` target cycles."""
+        if cycles < 0:
+            raise ValueError(f"cycles must not be negative, not {cycles}")
+        ticks = self._pending() + cycles * TICKS
+        self._ticks = ticks
+        part = MAX_WORK // 2 & -TICKS
+        while ticks > part:
+            if self.count == BLOCK:
+                await self._suspend
+            self._ticks = part
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            ticks -= part
+            self._ticks = ticks
+
+    async def pio_write(self, address: int, *words: int, posted: bool = True,
+                        trace: int = 0) -> None:
+        """Write 8-byte ``words`` to consecutive NIC addresses from ``address``. Unless ``posted``,
+        returns once the NIC has them. ``trace`` numbers the packet that begins with the first."""
+        for at in range(0, len(words), BURST):
+            part = words[at:at + BURST]
+            if self.count == BLOCK:
+                await self._suspend
+            data = [*part, *(0,) * (BURST - len(part))]
+            self._put((W_POSTED if posted else W_WRITE) | len(part) << 16, address + 8 * at, 0,
+                      *data, trace if at == 0 else 0)
+        if not posted:
+            await self._suspend
+
+    async def pio_read(self, address: int) -> int:
+        """Read the 8-byte word at the NIC's ``address``."""
+        if self.count == BLOCK:
+            await self._suspend
+        self._put(W_READ, address, 0, 0, 0, 0, 0, 0)
+        await self._suspend
+        return self.data
+
+    async def touch(self, address: int, length: int, store: bool = False) -> None:
+        """CPU traffic over ``length`` bytes of memory, through the cache."""
+        if length <= 0:
+            return
+        if self.count == BLOCK:
+            await self._suspend
+        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+
+    async def poll(self, watches: Watch | Iterable[Watch], timeout: int = 0,
+                   once: bool = False) -> Poll:
+        """Spin until one of up to WATCHES locations holds, or ``timeout`` cycles passed (0: for
+        ever). ``once``: check each once."""
+        places = [watches] if isinstance(watches, Watch) else list(watches)
+        if not 1 <= len(places) <= WATCHES:
+            raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
+        if self.count + len(places) + 1 > BLOCK:
+            await self._suspend
+        before = self._pending()
+        if before > MAX_WORK:
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            before = 0
+        self._ticks = 0
+        for index, (address, compare, mask, not_equal, check) in enumerate(places):
+            last = index == len(places) - 1
+            word = (W_POLL | (F_ONCE if once else 0)) if last else W_WATCH
+            _pack(self.entries, self.count * ENTRY_BYTES, word | (F_NOT_EQUAL if not_equal else 0),
+                  self._checks[check][0], address, timeout if last else 0, compare, mask,
+                  before if last else 0, 0, 0)
+            self.count += 1
+        await self._suspend
+        watch = self.status >> 4 & 15
+        timed_out = bool(self.status & TIMEOUT)
+        held = places[:] if timed_out and once else [] if timed_out else [places[watch]]
+        for place in held:
+            self._items[place.check] += 1
+            self.cpu_cycles += self._price[place.check]
+            self._remainder += self._checks[place.check][1]
+        done, self._remainder = divmod(self._remainder, self._denominator)
+        self._ticks += done
+        return Poll(timed_out, watch, self.data)
+
+    async def wait_irq(self, timeout: int = 0) -> bool:
+        """Wait for the NIC's interrupt; whether it came within ``timeout`` cycles (0: for ever)."""
+        if self.count == BLOCK:
+            await self._suspend
+        self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
+        await self._suspend
+        return not self.status & TIMEOUT
+
+    async def cas(self, address: int, expected: int, new: int) -> int:
+        """Compare-and-swap of the 8-byte word at ``address``; the word that was there."""
+        if self.count == BLOCK:
+            await self._suspend
+        self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
+        await self._suspend
+        return self.data
+
+    def waiting_for(self, text: str) -> None:
+        """What the program waits for, for the diagnosis of a run that never ends."""
+        self.waiting_text = text
+
+    # For the runtime
+
+    def stop(self) -> None:
+        """Put the STOP that ends the program. The block must have room."""
+        self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
+
+    def accept(self, answers: memoryview | bytes | bytearray, now: int) -> None:
+        """Take the answers of the block that was given, at cycle ``now``."""
+        last = self.given - 1
+        if last < 0:
+            self.cycle = now
+            self.ticks = now * TICKS
+            return
+        low, status, data = _unpack(answers, last * ANSWER_BYTES)
+        while status & DISCARDED and last:
+            last -= 1
+            low, status, data = _unpack(answers, last * ANSWER_BYTES)
+        if self._open:
+            for mark, after, pending in self._open:
+                begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
+                mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
+            self._open.clear()
+        self.cycle = cycle = now - (now - low & LOW)
+        self.ticks = cycle << WORK_BITS | status >> FRACTION
+        self.status = status
+        self.data = data
+
+    def describe(self) -> str:
+        """What the port is at: its block, its program's own words, since which cycle."""
+        steps = []
+        for index in range(self.given):
+            word, _, address, length, compare, mask, *_ = ENTRY.unpack_from(
+                self.entries, index * ENTRY_BYTES)
+            op = Op(word & 15)
+            text = op.name.lower()
+            if op in (Op.PIO_READ, Op.PIO_WRITE, Op.TOUCH, Op.POLL, Op.WATCH, Op.CAS):
+                text += f" {place(address)}"
+            if op in (Op.POLL, Op.WATCH):
+                relation = "!=" if word >> 8 & Flag.NOT_EQUAL else "=="
+                text += f" & {mask:#x} {relation} {compare:#x}"
+            if op in (Op.POLL, Op.WAIT_IRQ) and length:
+                text += f" (at most {length} cycles)"
+            steps.append(text)
+        doing = "; ".join(steps) if steps else "nothing yet"
+        reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
+        return f"{reason}{doing}, since cycle {self.given_at}"
+
+
+_REGISTERS = {NIC_BASE + register.offset: register.name for register in REGISTERS}
+
+
+def place(address: int) -> str:
+    """``address`` in words: a register's name where there is one."""
+    if address in _REGISTERS:
+        return f"NIC register {_REGISTERS[address]}"
+    if address >= NIC_BASE:
+        return f"NIC address {address - NIC_BASE:#x}"
+    return f"memory {address:#x}"

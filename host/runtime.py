@@ -1,0 +1,154 @@
+"""Runs host programs as coroutines, by hand, each time the target asks for them."""
+
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from ..layouts.description import Description
+from ..layouts.fabric import chain
+from ..layouts.operations import BLOCK
+from ..layouts.trace import Mark
+from .backend import Mailbox, Memory
+from .costs import Costs
+from .node import Node, Program
+from .port import Port
+
+__all__ = ["Runtime", "Stuck"]
+
+
+class Stuck(Exception):
+    """The cycle limit was reached; the text says which node waits for what, since when."""
+
+
+class Runtime:
+    """Programs on a target.
+
+    Parameters
+    ----------
+    description
+        What the target was built and set from.
+    mailbox, memories
+        The back end's: blocks and answers, and each node's memory.
+    programs
+        One a node; None for a node that runs none.
+    tracing
+        Whether marks are kept. Changes no cycle.
+
+    Attributes
+    ----------
+    done
+        All programs have ended, or the run failed: there is nothing to run on for.
+    failed
+        What a program raised, or :class:`Stuck`.
+    results
+        What the programs returned.
+    wakes
+        How often a program was woken by its port.
+    """
+
+    def __init__(self, description: Description, mailbox: Mailbox, memories: Sequence[Memory],
+                 programs: Sequence[Program | None], *, tracing: bool = True) -> None:
+        nodes = description.fabric.nodes
+        if len(programs) != nodes:
+            raise ValueError(f"{len(programs)} programs for {nodes} nodes (fabric.nodes): give one "
+                             "a node, None where there is nothing to run")
+        if mailbox.ports != nodes or len(memories) != nodes:
+            raise ValueError(f"the target has {mailbox.ports} ports and {len(memories)} memories, "
+                             f"not {nodes} (fabric.nodes)")
+        costs = Costs(description)
+        topology = chain(nodes, description.fabric.switches, description.switch.ports)
+        active = [number for number, program in enumerate(programs) if program is not None]
+        self.mailbox = mailbox
+        self.ports = [Port(number, number, costs, tracing) for number in range(nodes)]
+        self.nodes = [Node(number, description, port, memory, topology, active)
+                      for number, (port, memory) in enumerate(zip(self.ports, memories,
+                                                                  strict=True))]
+        self.results: list[Any] = [None] * nodes
+        self.failed: BaseException | None = None
+        self.done = False
+        self.wakes = 0
+        self._running = len(active)
+        self._coroutines: list[Coroutine[Any, Any, Any] | None] = [
+            None if program is None else program(node)
+            for node, program in zip(self.nodes, programs, strict=True)]
+        self._stopped = [False] * nodes
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Marks of all programs, by time; of one instant, by node and in the order they were
+        made."""
+        found = [Mark(ticks, port.node, 0, activity, kind, number)
+                 for port in self.ports for ticks, activity, kind, number in port.log]
+        found.sort(key=lambda mark: mark[:2])
+        return found
+
+    def attention(self) -> None:
+        """Serve every port that needs its program, in node order. Called by the back end at each
+        attention, within the time step."""
+        if self.done:
+            return
+        mailbox = self.mailbox
+        needs = mailbox.needs()
+        now = mailbox.cycle()
+        index = 0
+        while needs:
+            if needs & 1:
+                port = self.ports[index]
+                port.accept(mailbox.answers(index), now)
+                self.wakes += 1
+                coroutine = self._coroutines[index]
+                try:
+                    if coroutine is None:
+                        self._stop(index)
+                    else:
+                        coroutine.send(None)
+                        if not port.count:
+                            raise RuntimeError(
+                                f"node {index}'s program awaited something that is not an "
+                                "operation of its host port")
+                except StopIteration as end:
+                    self.results[index] = end.value
+                    self._coroutines[index] = None
+                    self._running -= 1
+                    self._stop(index)
+                except BaseException as error:
+                    error.add_note(f"raised by the program of node {index} at cycle {port.cycle}")
+                    self._fail(error)
+                    return
+                count = port.count
+                port.given = count
+                port.given_at = now
+                port.count = 0
+                mailbox.give(index, port.entries, count)
+            needs >>= 1
+            index += 1
+        if mailbox.expired():
+            self._fail(Stuck(self.diagnosis(now)))
+        elif not self._running and all(self._stopped):
+            self.done = True
+
+    def diagnosis(self, now: int) -> str:
+        """Which node waits for what, since when."""
+        lines = [f"stopped at cycle {now}, the limit, with programs still running:"]
+        for index, port in enumerate(self.ports):
+            if self._coroutines[index] is None:
+                continue
+            lines.append(f"  node {index} {port.describe()}")
+        return "\n".join(lines)
+
+    def _stop(self, index: int) -> None:
+        """Put the STOP, unless what the program left in its block has to go first."""
+        port = self.ports[index]
+        if port.count < BLOCK:
+            port.stop()
+            self._stopped[index] = True
+
+    def _fail(self, error: BaseException) -> None:
+        self.failed = error
+        self.done = True
+        for index, coroutine in enumerate(self._coroutines):
+            if coroutine is not None:
+                try:
+                    coroutine.close()
+                except Exception as other:
+                    error.add_note(f"and node {index}'s program, being closed, raised {other!r}")
+                self._coroutines[index] = None
