@@ -9,42 +9,9 @@ from .flit import Flit, FlitStream
 
 __all__ = ["CrcAppend", "CrcCheck"]
 
-_ALGORITHM = crc.catalog.CRC32_ETHERNET(data_width=64)
+_PARAMETERS = crc.catalog.CRC32_ETHERNET(data_width=64)
 _COVERED = ~HEADER.mask("route") & (1 << 64) - 1
 """Bits of the header word that the CRC covers: switches change the route on the way."""
-
-
-def _step() -> list[int]:
-    """For each bit of the CRC's next state, the bits of (data ^ state) whose parity it is."""
-    nothing = _ALGORITHM.compute([0])
-    columns = [_ALGORITHM.compute([1 << bit]) ^ nothing for bit in range(64)]
-    return [sum((column >> out & 1) << bit for bit, column in enumerate(columns))
-            for out in range(32)]
-
-
-class _Crc(wiring.Component):
-    """The CRC of the words taken so far, a word a cycle, known in the cycle after.
-
-    Does what ``amaranth.lib.crc``'s processor does, for a reflected CRC no wider than its data: the
-    state stays reflected, so that simulation turns no word around in every cycle.
-    """
-
-    start: In(1)
-    valid: In(1)
-    data: In(64)
-    crc: Out(32)
-
-    def elaborate(self, platform) -> Module:
-        m = Module()
-        state = Signal(32)
-        word = Signal(64)
-        m.d.comb += [
-            word.eq(self.data ^ Mux(self.start, 0xFFFFFFFF, state)),
-            self.crc.eq(~state),
-        ]
-        with m.If(self.valid):
-            m.d.sync += state.eq(Cat((word & bits).xor() for bits in _step()))
-        return m
 
 
 class CrcAppend(wiring.Component):
@@ -74,7 +41,7 @@ class CrcAppend(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.crc = processor = _Crc()
+        m.submodules.crc = processor = _PARAMETERS.create()
 
         trailer = Signal()
         trace = Signal.like(self.i.p.trace)
@@ -144,7 +111,7 @@ class CrcCheck(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.crc = processor = _Crc()
+        m.submodules.crc = processor = _PARAMETERS.create()
 
         held = Signal()
         flit = Signal(Flit)
