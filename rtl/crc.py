@@ -74,7 +74,7 @@ class CrcAppend(wiring.Component):
                 m.d.sync += [trailer.eq(1), trace.eq(self.i.p.trace)]
 
         m.d.comb += [
-            processor.start.eq(self.i.p.first),
+            processor.start.eq(self.i.p.first & processor.valid),
             processor.valid.eq(self.i.valid & self.i.ready),
             processor.data.eq(Mux(self.i.p.first, padded & _COVERED, padded)),
         ]
@@ -129,7 +129,7 @@ class CrcCheck(wiring.Component):
                 m.d.sync += flit.eq(self.i.p)
 
         m.d.comb += [
-            processor.start.eq(self.i.p.first),
+            processor.start.eq(self.i.p.first & processor.valid),
             processor.valid.eq(self.i.valid & self.i.ready & ~self.i.p.last),
             processor.data.eq(Mux(self.i.p.first, self.i.p.data & _COVERED, self.i.p.data)),
         ]
