@@ -1,0 +1,253 @@
+"""The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from ..layouts.description import Description
+from ..layouts.registers import RECEIVE_WINDOW, SEND_WINDOW, WINDOW_BYTES
+from ..layouts.trace import Block, Kind
+from .burst import Burst
+from .crc import CrcAppend, CrcCheck
+from .event import EventPort
+from .flit import FlitStream
+from .lane_merge import LaneMerge
+from .pio import PioTarget
+from .receive_dma import ReceiveDma
+from .receive_fifo import ReceiveFifo
+from .receive_window import ReceiveWindow
+from .registers import CsrFile
+from .send_dma import SendDma
+from .send_window import SendWindow
+from .timing import Timing
+
+__all__ = ["Nic"]
+
+_EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
+                  Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
+
+_COUNTERS = {
+    "packets_sent": 1, "packets_received": 1, "send_refused": 2, "doorbells_refused": 1,
+    "crc_errors": 1, "misrouted": 1, "overflows": 1, "malformed": 1, "credit_stalls": 1,
+    "receive_stalls": 1,
+}
+
+
+class Nic(wiring.Component):
+    """A network interface as :mod:`nicbed.layouts.registers` declares it to software.
+
+    Latency, in cycles, with nothing in the way: last word of a PIO packet written to its first
+    flit on ``tx``, 2; last flit on ``rx`` to the request on ``dma_receive``, 3; doorbell written to
+    the request on ``dma_send``, 2. Throughput: 1 flit a cycle each way. Back-pressure: ``rx``
+    waits while a packet finds no room (nic.overflow = push). Reset: rings off, all empty.
+
+    A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
+    take back what was posted, or while the send ring is off.
+
+    Parameters
+    ----------
+    description : Description
+        Its ``nic`` section and ``slot_bytes``.
+
+    Members
+    -------
+    pio : In(PioTarget)
+        From the host bus.
+    dma_send, dma_receive : Out(Burst), Out(Burst)
+        To host memory; both may be busy at the same time.
+    tx, rx : Out(FlitStream), In(FlitStream)
+        To and from the link, with CRC.
+    irq : Out(1)
+        Interrupt line, a level.
+    node : In(8)
+        This node's number.
+    timing : In(Timing)
+        ``bus.max_burst`` and ``nic.overflow`` are used here.
+    now, cycle : In(32), In(64)
+        Cycle counter, its low bits and all of it.
+    credit_stall : In(1)
+        The link to ``tx`` has a flit and no credit.
+    idle : Out(1)
+        Nothing changes here until something comes in.
+    events : Out(EventPort), an array
+        Of the blocks in :attr:`event_sources`.
+    """
+
+    def __init__(self, *, description: Description) -> None:
+        if not isinstance(description, Description):
+            raise TypeError(f"description must be a Description, not {description!r}")
+        self._description = description
+        super().__init__({
+            "pio": In(PioTarget),
+            "dma_send": Out(Burst),
+            "dma_receive": Out(Burst),
+            "tx": Out(FlitStream),
+            "rx": In(FlitStream),
+            "irq": Out(1),
+            "node": In(8),
+            "timing": In(Timing),
+            "now": In(32),
+            "cycle": In(64),
+            "credit_stall": In(1),
+            "idle": Out(1),
+            "events": Out(EventPort).array(len(_EVENT_SOURCES)),
+        })
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    @property
+    def event_sources(self) -> tuple[Block, ...]:
+        """The block behind each port of ``events``. Two ports of one block carry its BEGIN and its
+        END, so that both may happen in one cycle."""
+        return _EVENT_SOURCES
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        nic = self._description.nic
+        m.submodules.registers = csr = CsrFile(counters=_COUNTERS, external=("send_doorbell",))
+        m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
+        m.submodules.send_dma = send_dma = SendDma(fifo_bytes=nic.send_fifo, mtu=nic.mtu,
+                                                   ring=nic.send_ring)
+        m.submodules.merge = merge = LaneMerge()
+        m.submodules.crc_append = crc_append = CrcAppend()
+        m.submodules.crc_check = crc_check = CrcCheck()
+        m.submodules.receive_fifo = receive_fifo = ReceiveFifo(fifo_bytes=nic.receive_fifo,
+                                                               mtu=nic.mtu)
+        m.submodules.receive_dma = receive_dma = ReceiveDma(
+            ring=nic.receive_ring, slot_bytes=self._description.slot_bytes)
+        m.submodules.receive_window = receive_window = ReceiveWindow()
+
+        self._pio(m, csr, send_window, receive_window)
+        posted = self._doorbell(m, csr, send_dma)
+        max_beats = self.timing.bus_max_burst >> 3
+
+        # Send: two lanes, joined, with a CRC.
+        connect(m, merge.pio, send_window.o)
+        connect(m, merge.pio_packet, send_window.packet)
+        connect(m, merge.dma, send_dma.o)
+        connect(m, merge.dma_trace, send_dma.o_trace)
+        connect(m, crc_append.i, merge.o)
+        connect(m, flipped(self.tx), crc_append.o)
+        connect(m, flipped(self.dma_send), send_dma.bus)
+        m.d.comb += [
+            send_window.posted.eq(posted),
+            send_dma.enable.eq(csr.control[0]),
+            send_dma.base.eq(csr.send_base),
+            send_dma.posted.eq(posted),
+            send_dma.report.eq(csr.send_report),
+            send_dma.max_beats.eq(max_beats),
+            send_dma.merged.eq(merge.merged),
+            send_dma.now.eq(self.now),
+            merge.skip.eq(send_dma.refused),
+        ]
+
+        # Receive: checked packets, to the ring or to the window.
+        connect(m, flipped(self.rx), crc_check.i)
+        connect(m, receive_fifo.i, crc_check.o)
+        connect(m, flipped(self.dma_receive), receive_dma.bus)
+        to_ring = csr.control[1]
+        m.d.comb += [
+            receive_fifo.bad.eq(crc_check.bad),
+            receive_fifo.node.eq(self.node),
+            receive_fifo.drop.eq(self.timing.nic_overflow),
+            receive_dma.enable.eq(to_ring),
+            receive_dma.base.eq(csr.receive_base),
+            receive_dma.taken.eq(csr.receive_taken),
+            receive_dma.max_beats.eq(max_beats),
+            # A packet that the engine has begun is finished, whatever the register says.
+            receive_window.enable.eq(~to_ring & receive_dma.idle),
+            receive_dma.i.payload.eq(receive_fifo.o.payload),
+            receive_dma.i.valid.eq(receive_fifo.o.valid),
+            receive_window.i.payload.eq(receive_fifo.o.payload),
+            receive_window.i.valid.eq(receive_fifo.o.valid),
+            receive_fifo.o.ready.eq(receive_dma.i.ready | receive_window.i.ready),
+        ]
+
+        self._status(m, csr, send_window, send_dma, receive_fifo, receive_dma)
+        self._events(m, send_window, merge, send_dma, receive_fifo, receive_dma, receive_window)
+        m.d.comb += self.idle.eq(
+            merge.idle & send_dma.idle & crc_append.idle & crc_check.idle & receive_fifo.idle
+            & receive_dma.idle & ~self.rx.valid & ~self.tx.valid & (send_window.space
+                                                                    == nic.send_fifo))
+        return m
+
+    def _pio(self, m: Module, csr: CsrFile, send_window: SendWindow,
+             receive_window: ReceiveWindow) -> None:
+        page = self.pio.address[(WINDOW_BYTES - 1).bit_length():]
+        read = self.pio.valid & ~self.pio.write
+        m.d.comb += [
+            csr.select.eq(self.pio.valid & (page == 0)),
+            csr.write.eq(self.pio.write),
+            csr.offset.eq(self.pio.address),
+            csr.data.eq(self.pio.data),
+            send_window.write.eq(self.pio.valid & self.pio.write
+                                 & (page == SEND_WINDOW // WINDOW_BYTES)),
+            send_window.data.eq(self.pio.data),
+            send_window.trace.eq(self.pio.trace),
+            receive_window.read.eq(read & (page == RECEIVE_WINDOW // WINDOW_BYTES)),
+            self.pio.read.eq(csr.read | receive_window.data),
+        ]
+
+    def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma) -> Signal:
+        """The descriptors posted so far; returns the register."""
+        posted = Signal(16)
+        value = self.pio.data[:16]
+        pending = Signal(16)
+        wanted = Signal(16)
+        accept = Signal()
+        m.d.comb += [
+            pending.eq(posted - send_dma.done),
+            wanted.eq(value - send_dma.done),
+            accept.eq(csr.control[0] & (wanted <= self._description.nic.send_ring)
+                      & (wanted >= pending)),
+            csr.send_doorbell.eq(posted),
+            csr.doorbells_refused_count.eq(csr.send_doorbell_write & ~accept),
+        ]
+        with m.If(csr.send_doorbell_write & accept):
+            m.d.sync += posted.eq(value)
+        return posted
+
+    def _status(self, m: Module, csr: CsrFile, send_window: SendWindow, send_dma: SendDma,
+                receive_fifo: ReceiveFifo, receive_dma: ReceiveDma) -> None:
+        error = Signal()
+        m.d.comb += [
+            csr.node.eq(self.node),
+            csr.cycle.eq(self.cycle),
+            csr.send_space.eq(send_window.space),
+            csr.send_done.eq(send_dma.done),
+            csr.receive_filled.eq(receive_dma.filled),
+            csr.receive_level.eq(receive_fifo.level),
+            csr.receive_trace.eq(Mux(receive_fifo.o.valid, receive_fifo.o.payload.trace, 0)),
+            csr.packets_sent_count.eq(self.tx.valid & self.tx.ready & self.tx.payload.last),
+            csr.packets_received_count.eq(receive_fifo.good),
+            csr.send_refused_count.eq(Cat(send_window.refused, send_dma.refused)),
+            csr.crc_errors_count.eq(receive_fifo.crc_error),
+            csr.misrouted_count.eq(receive_fifo.misrouted),
+            csr.overflows_count.eq(receive_fifo.overflow),
+            csr.malformed_count.eq(receive_fifo.malformed),
+            csr.credit_stalls_count.eq(self.credit_stall),
+            csr.receive_stalls_count.eq(receive_fifo.stalled),
+            error.eq(send_window.refused | send_dma.refused | csr.doorbells_refused_count
+                     | (receive_fifo.end.valid & (receive_fifo.end.kind == Kind.DROP))),
+            # In the order of layouts.registers.Irq.
+            csr.irq_status_set.eq(Cat(receive_dma.landed, send_dma.empty, error)),
+            self.irq.eq((csr.irq_status & csr.irq_enable).any()),
+        ]
+
+    def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge, send_dma: SendDma,
+                receive_fifo: ReceiveFifo, receive_dma: ReceiveDma,
+                receive_window: ReceiveWindow) -> None:
+        sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
+                   receive_dma.event, receive_window.begin, receive_window.end)
+        for port, source in zip(self.events, sources, strict=True):
+            if source is not None:
+                connect(m, flipped(port), source)
+        flit = self.rx.payload
+        m.d.comb += [
+            self.events[3].valid.eq(self.rx.valid & self.rx.ready & flit.first),
+            self.events[3].kind.eq(Kind.BEGIN),
+            self.events[3].number.eq(flit.trace),
+        ]

@@ -1,0 +1,83 @@
+"""A FIFO in block memory: the storage behind the NIC's lanes and its side queues."""
+
+from amaranth.hdl import Module, ShapeLike, Signal
+from amaranth.lib import memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Queue"]
+
+
+class Queue(wiring.Component):
+    """First-in first-out queue in a memory with a synchronous read port.
+
+    Latency: an item is offered 2 cycles after it was taken. Throughput: 1 item a cycle.
+    Back-pressure: ``i`` is ready while there is room. Reset: empty.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Shape of an item.
+    depth : int
+        Items it holds: a power of two, at least 2.
+
+    Members
+    -------
+    i : In(stream)
+        Items in.
+    o : Out(stream)
+        Items out.
+    level : Out
+        Items inside, 0 to ``depth``; counts an item from the cycle after it was taken.
+
+    Raises
+    ------
+    ValueError
+        ``depth`` is not a power of two of at least 2.
+    """
+
+    def __init__(self, *, shape: ShapeLike, depth: int) -> None:
+        if not isinstance(depth, int):
+            raise TypeError(f"depth must be an integer, not {depth!r}")
+        if depth < 2 or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two, at least 2, not {depth}")
+        self._shape = shape
+        self._depth = depth
+        super().__init__({
+            "i": In(stream.Signature(shape)),
+            "o": Out(stream.Signature(shape)),
+            "level": Out(range(depth + 1)),
+        })
+
+    @property
+    def depth(self) -> int:
+        """Items that fit."""
+        return self._depth
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.items = items = memory.Memory(shape=self._shape, depth=self._depth, init=[])
+        write = items.write_port()
+        read = items.read_port()
+
+        bits = (self._depth - 1).bit_length()
+        # One bit more than an address tells full from empty.
+        tail = Signal(bits + 1)
+        head = Signal(bits + 1)
+        next_head = Signal(bits + 1)
+        m.d.comb += [
+            self.level.eq(tail - head),
+            self.i.ready.eq(~self.level[bits]),
+            write.addr.eq(tail),
+            write.data.eq(self.i.payload),
+            write.en.eq(self.i.valid & self.i.ready),
+            next_head.eq(head + (self.o.valid & self.o.ready)),
+            read.addr.eq(next_head),
+            self.o.payload.eq(read.data),
+        ]
+        m.d.sync += [
+            tail.eq(tail + write.en),
+            head.eq(next_head),
+            # An item written at this edge is not in what is read at this edge.
+            self.o.valid.eq(next_head != tail),
+        ]
+        return m

@@ -1,0 +1,240 @@
+"""Receive FIFO: checks packets, keeps the good ones whole, forgets the others."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..layouts.packet import FLIT_BYTES, TRACE_BITS
+from ..layouts.trace import Kind
+from .event import EventPort
+from .flit import FlitStream, Header
+from .queue import Queue
+from .send_window import PACKET_SLACK
+
+__all__ = ["ReceiveWord", "ReceiveFifo"]
+
+OVERFLOW, CRC, MISROUTED, MALFORMED = range(4)
+"""Arguments of a DROP event (layouts.trace.Kind)."""
+
+
+class ReceiveWord(data.Struct):
+    """A word of a packet and where in it: ``first`` the header, ``last`` the end. ``following`` is
+    how many words come after it, in the header word only."""
+
+    data: 64
+    following: 14
+    first: 1
+    last: 1
+    trace: TRACE_BITS
+
+
+class ReceiveFifo(wiring.Component):
+    """Packets in as flits, out as words, each packet visible only once it is whole and good.
+
+    With the header flit it is decided whether the packet is stored. It is not if its length
+    exceeds mtu + 16 bytes or its destination is another node; nor, with ``drop``, if there is no
+    room for all of it. Without ``drop`` the header flit waits for that room. With the last flit
+    the packet is committed, or counted as the first that holds of: CRC wrong, malformed (too long,
+    or not as long as its header says), misrouted, overflow.
+
+    Latency: 2 cycles from the last flit to the header word on ``o``. Throughput: 1 flit and 1 word
+    a cycle. Back-pressure: only on header flits. Reset: empty.
+
+    Parameters
+    ----------
+    fifo_bytes : int
+        Capacity in bytes, a power of two.
+    mtu : int
+        Payload bytes of a packet.
+
+    Members
+    -------
+    i : In(FlitStream)
+        Packets without CRC.
+    bad : In(1)
+        With the last flit of ``i``: the CRC was wrong.
+    node : In(8)
+        Destination that is let in.
+    drop : In(1)
+        Drop what finds no room.
+    o : Out(stream of ReceiveWord)
+        Words of committed packets.
+    level : Out(16)
+        Packets committed and not yet taken whole.
+    good, crc_error, malformed, misrouted, overflow : Out(1)
+        High for the cycle in which a packet ended so.
+    stalled : Out(1)
+        A header flit waits for room.
+    idle : Out(1)
+        Between packets.
+    end : Out(EventPort)
+        Block RECEIVE_LINK: END when a packet is committed, DROP with the reason.
+
+    Raises
+    ------
+    ValueError
+        It could not hold a packet.
+    """
+
+    def __init__(self, *, fifo_bytes: int, mtu: int) -> None:
+        self._longest = mtu + PACKET_SLACK
+        if FLIT_BYTES + self._longest > fifo_bytes:
+            raise ValueError(f"fifo_bytes = {fifo_bytes}: must hold a packet of "
+                             f"{FLIT_BYTES + self._longest} bytes")
+        self._words = fifo_bytes // FLIT_BYTES
+        self._mtu = mtu
+        super().__init__({
+            "i": In(FlitStream),
+            "bad": In(1),
+            "node": In(8),
+            "drop": In(1),
+            "o": Out(stream.Signature(ReceiveWord)),
+            "level": Out(16),
+            "good": Out(1),
+            "crc_error": Out(1),
+            "malformed": Out(1),
+            "misrouted": Out(1),
+            "overflow": Out(1),
+            "stalled": Out(1),
+            "idle": Out(1),
+            "end": Out(EventPort),
+        })
+
+    @property
+    def fifo_bytes(self) -> int:
+        """Capacity, in bytes."""
+        return self._words * FLIT_BYTES
+
+    @property
+    def mtu(self) -> int:
+        """Payload bytes of a packet."""
+        return self._mtu
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.words = words = memory.Memory(shape=64, depth=self._words, init=[])
+        m.submodules.traces = traces = Queue(shape=TRACE_BITS, depth=self._words)
+        write = words.write_port()
+        read = words.read_port()
+        bits = (self._words - 1).bit_length()
+        tail = Signal(bits + 1)
+        committed = Signal(bits + 1)
+        head = Signal(bits + 1)
+        self._write_side(m, write, traces, tail, committed, head)
+        self._read_side(m, read, traces, committed, head, bits)
+        # The cycle between a commit and its being seen belongs to neither side.
+        m.d.comb += self.idle.eq(~self.i.valid & (tail == committed)
+                                 & ((committed == head) | self.o.valid))
+        return m
+
+    def _write_side(self, m: Module, write: memory.WritePort, traces: Queue, tail: Signal,
+                    committed: Signal, head: Signal) -> None:
+        flit = self.i.payload
+        header = data.View(Header, flit.data)
+        # Of the packet under way; ``left`` are the words that its header still promises.
+        sink = Signal()
+        too_long = Signal()
+        elsewhere = Signal()
+        left = Signal(14)
+        size = Signal(3)
+        wrong = Signal()
+
+        free = Signal(range(self._words + 1))
+        following = Signal(14)
+        room = Signal()
+        take = Signal()
+        store = Signal()
+        mismatch = Signal()
+        is_long = Signal()
+        is_elsewhere = Signal()
+        will_sink = Signal()
+        m.d.comb += [
+            free.eq(self._words - (committed - head)[:len(tail)]),
+            following.eq((header.length + 7) >> 3),
+            room.eq(following < free),
+            write.addr.eq(tail),
+            write.data.eq(flit.data),
+            write.en.eq(store),
+            take.eq(self.i.valid & self.i.ready),
+        ]
+        with m.If(flit.first):
+            m.d.comb += [
+                is_long.eq(header.length > self._longest),
+                is_elsewhere.eq(header.destination != self.node),
+                will_sink.eq(is_long | is_elsewhere | ~room),
+                self.i.ready.eq(is_long | is_elsewhere | room | self.drop),
+                mismatch.eq((following != 0) | (flit.size != FLIT_BYTES)),
+                store.eq(take & ~will_sink),
+            ]
+        with m.Else():
+            m.d.comb += [
+                is_long.eq(too_long),
+                is_elsewhere.eq(elsewhere),
+                will_sink.eq(sink),
+                self.i.ready.eq(1),
+                mismatch.eq(wrong | (left != 1) | (flit.size[:3] != size)),
+                store.eq(take & ~sink & (left != 0)),
+            ]
+        m.d.comb += [
+            self.stalled.eq(self.i.valid & ~self.i.ready),
+            traces.i.payload.eq(flit.trace),
+            traces.i.valid.eq(self.good),
+            self.end.kind.eq(Kind.DROP),
+            self.end.number.eq(flit.trace),
+        ]
+        with m.If(take):
+            m.d.sync += tail.eq(tail + store)
+            with m.If(flit.first):
+                m.d.sync += [sink.eq(will_sink), too_long.eq(is_long),
+                             elsewhere.eq(is_elsewhere), left.eq(following),
+                             size.eq(header.length), wrong.eq(0)]
+            with m.Elif(left != 0):
+                m.d.sync += left.eq(left - 1)
+            with m.Else():
+                m.d.sync += wrong.eq(1)
+            with m.If(flit.last):
+                m.d.comb += self.end.valid.eq(1)
+                m.d.sync += tail.eq(committed)
+                with m.If(self.bad):
+                    m.d.comb += [self.crc_error.eq(1), self.end.arg.eq(CRC)]
+                with m.Elif(is_long | mismatch):
+                    m.d.comb += [self.malformed.eq(1), self.end.arg.eq(MALFORMED)]
+                with m.Elif(is_elsewhere):
+                    m.d.comb += [self.misrouted.eq(1), self.end.arg.eq(MISROUTED)]
+                with m.Elif(will_sink):
+                    m.d.comb += [self.overflow.eq(1), self.end.arg.eq(OVERFLOW)]
+                with m.Else():
+                    m.d.comb += [self.good.eq(1), self.end.kind.eq(Kind.END)]
+                    m.d.sync += [tail.eq(tail + 1), committed.eq(tail + 1)]
+
+    def _read_side(self, m: Module, read: memory.ReadPort, traces: Queue, committed: Signal,
+                   head: Signal, bits: int) -> None:
+        word = self.o.payload
+        header = data.View(Header, word.data)
+        left = Signal(14)
+        inside = Signal()
+        next_head = Signal(bits + 1)
+        take = Signal()
+        gone = Signal()
+        m.d.comb += [
+            take.eq(self.o.valid & self.o.ready),
+            next_head.eq(head + take),
+            read.addr.eq(next_head),
+            word.data.eq(read.data),
+            word.first.eq(~inside),
+            word.following.eq((header.length + 7) >> 3),
+            word.last.eq(Mux(inside, left == 1, word.following == 0)),
+            word.trace.eq(traces.o.payload),
+            gone.eq(take & word.last),
+            traces.o.ready.eq(gone),
+        ]
+        m.d.sync += [
+            head.eq(next_head),
+            self.o.valid.eq(next_head != committed),
+            self.level.eq(self.level + self.good - gone),
+        ]
+        with m.If(take):
+            m.d.sync += [
+                inside.eq(~word.last),
+                left.eq(Mux(inside, left - 1, word.following)),
+            ]

@@ -1,0 +1,368 @@
+"""Send FIFO, DMA lane: fetches descriptors and payloads from host memory and makes packets."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..layouts.packet import FLIT_BYTES, TRACE_BITS
+from ..layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ..layouts.trace import Kind
+from .align import Aligner
+from .burst import Burst
+from .event import EventPort
+from .flit import Header
+from .queue import Queue
+from .send_window import PACKET_SLACK, REFUSED
+
+__all__ = ["SendDma"]
+
+BATCH = 4
+"""Descriptors fetched in one burst at most, and held at once."""
+
+WORDS = DESCRIPTOR_BYTES // 8
+ADDRESS_WORD = 5
+CONTROL_WORD = 6
+
+Control = data.StructLayout({field.name: field.width for field in DESCRIPTOR_CONTROL.fields})
+
+
+class SendDma(wiring.Component):
+    """Reads the send ring from ``done`` to ``posted``, one packet a descriptor.
+
+    Up to four posted descriptors are fetched in one burst; a payload is read in bursts of at most
+    ``max_beats``, each requested only when the lane has room for it, so that the bus never waits
+    for the link. Words go to the lane as they come. A descriptor whose lengths disagree is
+    refused: it makes no packet, but counts as done, once the descriptors before it have gone.
+
+    Latency: 2 cycles from a doorbell to the request, 3 from a descriptor's control word to its
+    header in the lane. Throughput: 1 word a cycle within a burst. Back-pressure: a full lane
+    stops further requests. Reset: idle, nothing done.
+
+    Parameters
+    ----------
+    fifo_bytes : int
+        Capacity of the lane in bytes, a power of two.
+    mtu : int
+        Payload bytes of a packet.
+    ring : int
+        Descriptors in the ring: a power of two of at least 4.
+
+    Members
+    -------
+    enable : In(1)
+        Fetch. Low: what is fetched is finished, nothing more is.
+    base, posted, report : In(32), In(16), In(32)
+        Registers ``send_base``, ``send_doorbell``, ``send_report``.
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    merged : In(16)
+        Descriptors that have left the lane or were skipped, modulo 65536.
+    now : In(32)
+        Low bits of the cycle counter.
+    done : Out(16)
+        Register ``send_done``.
+    empty, refused : Out(1), Out(1)
+        High for a cycle: the last posted descriptor is done; a descriptor is refused (it is
+        skipped with the same pulse).
+    bus : Out(Burst)
+        To host memory.
+    o, o_trace : Out(stream of 64), Out(stream of 24)
+        The lane's words, and its packets' trace numbers.
+    idle : Out(1)
+        Nothing under way but what the lane holds.
+    event : Out(EventPort)
+        Block SEND_DMA: BEGIN when the descriptor has come, ``arg`` being the low 32 bits of the
+        cycle in which its fetch was requested; END when the packet's last word enters the lane;
+        DROP for a refused descriptor.
+
+    Raises
+    ------
+    ValueError
+        The lane cannot hold a packet, or the ring is no power of two.
+    """
+
+    def __init__(self, *, fifo_bytes: int, mtu: int, ring: int) -> None:
+        if ring < BATCH or ring & (ring - 1):
+            raise ValueError(f"ring must be a power of two, at least {BATCH}, not {ring}")
+        if FLIT_BYTES + mtu + PACKET_SLACK > fifo_bytes:
+            raise ValueError(f"fifo_bytes = {fifo_bytes}: must hold a packet of "
+                             f"{FLIT_BYTES + mtu + PACKET_SLACK} bytes")
+        self._lane_words = fifo_bytes // FLIT_BYTES
+        self._mtu = mtu
+        self._ring = ring
+        super().__init__({
+            "enable": In(1),
+            "base": In(32),
+            "posted": In(16),
+            "report": In(32),
+            "max_beats": In(10),
+            "merged": In(16),
+            "now": In(32),
+            "done": Out(16),
+            "empty": Out(1),
+            "refused": Out(1),
+            "bus": Out(Burst),
+            "o": Out(stream.Signature(64)),
+            "o_trace": Out(stream.Signature(TRACE_BITS)),
+            "idle": Out(1),
+            "event": Out(EventPort),
+        })
+
+    @property
+    def fifo_bytes(self) -> int:
+        """Capacity of the lane, in bytes."""
+        return self._lane_words * FLIT_BYTES
+
+    @property
+    def mtu(self) -> int:
+        """Payload bytes of a packet."""
+        return self._mtu
+
+    @property
+    def ring(self) -> int:
+        """Descriptors in the ring."""
+        return self._ring
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.lane = lane = Queue(shape=64, depth=self._lane_words)
+        m.submodules.traces = traces = Queue(shape=TRACE_BITS, depth=self._lane_words)
+        m.submodules.align = align = Aligner()
+        wiring.connect(m, wiring.flipped(self.o), lane.o)
+        wiring.connect(m, wiring.flipped(self.o_trace), traces.o)
+
+        requested = Signal(16)
+        arrived = Signal(16)
+        # The payload still to be requested, and the words still to go in front of it.
+        payload_address = Signal(29)
+        payload_left = Signal(10)
+        front_left = Signal(3)
+        report_pending = Signal()
+
+        store = self._fetched(m, arrived)
+        bus_idle = self._bus(
+            m, align=align, lane=lane, store=store, requested=requested, arrived=arrived,
+            payload_address=payload_address, payload_left=payload_left, front_left=front_left,
+            report_pending=report_pending)
+        packets_idle = self._packets(
+            m, align=align, lane=lane, traces=traces, store=store, arrived=arrived,
+            payload_address=payload_address, payload_left=payload_left, front_left=front_left,
+            report_pending=report_pending)
+        m.d.comb += self.idle.eq(
+            bus_idle & packets_idle & ~report_pending
+            & (arrived == self.done) & (arrived == requested)
+            & ((requested == self.posted) | ~self.enable))
+        return m
+
+    def _fetched(self, m: Module, arrived: Signal) -> "_Store":
+        """Where fetched descriptors wait: BATCH of them, by the low bits of their number."""
+        store = _Store()
+        depth = BATCH * WORDS
+        m.submodules.front = front = memory.Memory(shape=64, depth=depth, init=[])
+        m.submodules.address = address = memory.Memory(shape=32, depth=BATCH, init=[])
+        m.submodules.control = control = memory.Memory(shape=Control, depth=BATCH, init=[])
+        m.submodules.asked = asked = memory.Memory(shape=32, depth=BATCH, init=[])
+        slot = store.index[3:]
+        for items, word, value in ((front, None, self.bus.read.payload),
+                                   (address, ADDRESS_WORD, self.bus.read.payload[:32]),
+                                   (control, CONTROL_WORD, self.bus.read.payload),
+                                   (asked, 0, store.asked_at)):
+            port = items.write_port()
+            here = 1 if word is None else store.index[:3] == word
+            m.d.comb += [port.addr.eq(store.index if word is None else slot),
+                         port.en.eq(store.write & here), port.data.eq(value)]
+        with m.If(store.write):
+            m.d.sync += store.index.eq(store.index + 1)
+            with m.If(store.index[:3] == CONTROL_WORD):
+                m.d.sync += arrived.eq(arrived + 1)
+        for items, value, place in (
+                (front, store.word, Cat(store.front, self.done[:2])),
+                (address, store.address, self.done[:2]),
+                (control, store.control, self.done[:2]), (asked, store.asked, self.done[:2])):
+            port = items.read_port(domain="comb")
+            m.d.comb += [port.addr.eq(place), value.eq(port.data)]
+        return store
+
+    def _bus(self, m: Module, *, align: Aligner, lane: Queue, store: "_Store", requested: Signal,
+             arrived: Signal, payload_address: Signal, payload_left: Signal, front_left: Signal,
+             report_pending: Signal) -> Value:
+        """One burst at a time: the report first, then payload, then descriptors."""
+        request = self.bus.request.payload
+        to_payload = Signal()
+        # The rest of a batch that one burst was too short for.
+        fetch_left = Signal(6)
+        fetch_address = Signal(29)
+
+        payload_beats = Signal(10)
+        room = Signal()
+        waiting = Signal(16)
+        held = Signal(3)
+        batch = Signal(3)
+        reach = Signal(3)
+        fetch_beats = Signal(10)
+        m.d.comb += [
+            payload_beats.eq(Mux(payload_left < self.max_beats, payload_left, self.max_beats)),
+            # One word more: the aligner may hold one of an earlier burst.
+            room.eq(payload_beats + front_left + 1 + lane.level <= self._lane_words),
+            waiting.eq(self.posted - requested),
+            held.eq(requested - self.done),
+            # Not beyond a group of BATCH, so neither beyond the ring's end.
+            reach.eq(BATCH - requested[:2]),
+            fetch_beats.eq(Mux(fetch_left < self.max_beats, fetch_left, self.max_beats)),
+        ]
+        limit = Signal(3)
+        m.d.comb += [limit.eq(Mux(BATCH - held < reach, BATCH - held, reach)),
+                     batch.eq(Mux(waiting < limit, waiting, limit))]
+
+        slots = (self._ring - 1).bit_length()
+        with m.FSM(name="bus_state") as state:
+            with m.State("IDLE"):
+                with m.If(report_pending):
+                    m.d.sync += [request.write.eq(1), request.address.eq(self.report),
+                                 request.beats.eq(1), request.trace.eq(0), report_pending.eq(0),
+                                 self.bus.write.payload.data.eq(self.done)]
+                    m.next = "REQUEST"
+                with m.Elif((payload_left != 0) & room):
+                    m.d.sync += [request.write.eq(0), request.address.eq(payload_address << 3),
+                                 request.beats.eq(payload_beats), request.trace.eq(store.trace),
+                                 payload_address.eq(payload_address + payload_beats),
+                                 payload_left.eq(payload_left - payload_beats), to_payload.eq(1)]
+                    m.next = "REQUEST"
+                with m.Elif(fetch_left != 0):
+                    m.d.sync += [request.write.eq(0), request.address.eq(fetch_address << 3),
+                                 request.beats.eq(fetch_beats), request.trace.eq(0),
+                                 fetch_address.eq(fetch_address + fetch_beats),
+                                 fetch_left.eq(fetch_left - fetch_beats), to_payload.eq(0)]
+                    m.next = "REQUEST"
+                with m.Elif((batch != 0) & self.enable):
+                    place = self.base[3:] + Cat(Const(0, 3), requested[:slots])
+                    beats = Mux((batch << 3) < self.max_beats, batch << 3, self.max_beats)
+                    m.d.sync += [request.write.eq(0), request.address.eq(place << 3),
+                                 request.beats.eq(beats), request.trace.eq(0),
+                                 fetch_address.eq(place + beats),
+                                 fetch_left.eq((batch << 3) - beats), to_payload.eq(0),
+                                 requested.eq(requested + batch), store.asked_at.eq(self.now + 1)]
+                    m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += self.bus.request.valid.eq(1)
+                with m.If(self.bus.request.ready):
+                    m.next = "WRITE"
+                    with m.If(~request.write):
+                        m.next = "READ"
+            with m.State("READ"):
+                with m.If(to_payload):
+                    m.d.comb += [align.i.valid.eq(self.bus.read.valid),
+                                 self.bus.read.ready.eq(align.i.ready)]
+                with m.Else():
+                    m.d.comb += [self.bus.read.ready.eq(1), store.write.eq(self.bus.read.valid)]
+                with m.If(self.bus.done):
+                    m.next = "IDLE"
+            with m.State("WRITE"):
+                m.d.comb += self.bus.write.valid.eq(1)
+                with m.If(self.bus.write.ready):
+                    m.next = "WRITTEN"
+                with m.If(self.bus.done):
+                    m.next = "IDLE"
+            with m.State("WRITTEN"):
+                with m.If(self.bus.done):
+                    m.next = "IDLE"
+        m.d.comb += [
+            self.bus.write.payload.strobe.eq(0xFF),
+            align.i.payload.eq(self.bus.read.payload),
+        ]
+        return state.ongoing("IDLE")
+
+    def _packets(self, m: Module, *, align: Aligner, lane: Queue, traces: Queue, store: "_Store",
+                 arrived: Signal, payload_address: Signal, payload_left: Signal,
+                 front_left: Signal, report_pending: Signal) -> Value:
+        """One descriptor at a time: check it, then header, inline bytes and payload to the lane."""
+        header = data.View(Header, store.word)
+        control = store.control
+        good = Signal()
+        payload = Signal()
+        finish = Signal()
+        next_done = Signal(16)
+        m.d.comb += [
+            good.eq((header.length == control.inline + control.payload)
+                    & (header.length <= self._mtu + PACKET_SLACK)
+                    & (control.inline <= INLINE_BYTES) & (control.payload <= self._mtu)
+                    & ((control.payload == 0) | (control.inline[:3] == 0))),
+            next_done.eq(self.done + 1),
+            align.offset.eq(store.address[:3]),
+            align.bytes.eq(control.payload),
+            traces.i.payload.eq(store.trace),
+            self.event.number.eq(store.trace),
+        ]
+
+        with m.FSM(name="packet_state") as state:
+            with m.State("IDLE"):
+                with m.If(arrived != self.done):
+                    m.d.sync += store.trace.eq(control.trace)
+                    m.d.comb += self.event.number.eq(control.trace)
+                    with m.If(good):
+                        m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.BEGIN),
+                                     self.event.arg.eq(store.asked),
+                                     align.start.eq(control.payload != 0)]
+                        m.d.sync += [
+                            payload.eq(control.payload != 0),
+                            payload_address.eq(store.address[3:]),
+                            payload_left.eq(Mux(control.payload == 0, 0,
+                                                (control.payload + store.address[:3] + 7) >> 3)),
+                            front_left.eq(1 + ((control.inline[:6] + 7) >> 3)),
+                        ]
+                        m.next = "FRONT"
+                    with m.Else():
+                        m.next = "REFUSED"
+            with m.State("FRONT"):
+                m.d.comb += [
+                    lane.i.payload.eq(store.word),
+                    lane.i.valid.eq(1),
+                    traces.i.valid.eq((store.front == 0) & lane.i.ready),
+                ]
+                with m.If(lane.i.ready):
+                    m.d.sync += [front_left.eq(front_left - 1), store.front.eq(store.front + 1)]
+                    with m.If(front_left == 1):
+                        m.d.sync += store.front.eq(0)
+                        m.next = "PAYLOAD"
+                        with m.If(~payload):
+                            m.d.comb += finish.eq(1)
+                            m.next = "IDLE"
+            with m.State("PAYLOAD"):
+                m.d.comb += [
+                    lane.i.payload.eq(align.o.payload),
+                    lane.i.valid.eq(align.o.valid),
+                    align.o.ready.eq(lane.i.ready),
+                ]
+                with m.If(align.o.valid & lane.i.ready & align.last):
+                    m.d.comb += finish.eq(1)
+                    m.next = "IDLE"
+            with m.State("REFUSED"):
+                with m.If(self.merged == self.done):
+                    m.d.comb += [self.refused.eq(1), self.event.valid.eq(1),
+                                 self.event.kind.eq(Kind.DROP), self.event.arg.eq(REFUSED)]
+                    m.d.comb += finish.eq(1)
+                    m.next = "IDLE"
+
+        with m.If(finish):
+            m.d.sync += self.done.eq(next_done)
+            m.d.comb += self.empty.eq(next_done == self.posted)
+            with m.If(self.report != 0):
+                m.d.sync += report_pending.eq(1)
+            with m.If(~self.refused):
+                m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.END)]
+        return state.ongoing("IDLE")
+
+
+class _Store:
+    """Signals of the descriptor store: one writer (the bus), one reader (``done``'s descriptor)."""
+
+    def __init__(self) -> None:
+        self.write = Signal()
+        self.index = Signal(range(BATCH * WORDS))
+        self.asked_at = Signal(32)
+        self.front = Signal(3)
+        self.word = Signal(64)
+        self.address = Signal(32)
+        self.control = Signal(Control)
+        self.asked = Signal(32)
+        self.trace = Signal(TRACE_BITS)
