@@ -24,6 +24,7 @@ class Block(IntEnum):
     RECEIVE_PIO = 8
     MEMORY = 9
     FAULT = 10
+    TRUNK = 11
 
 
 class Kind(IntEnum):
@@ -39,7 +40,8 @@ class Kind(IntEnum):
 
 
 class Event(NamedTuple):
-    """One event. ``node`` is the switch's number for the block SWITCH, with ``arg`` its output."""
+    """One event. ``node`` is the switch's number for the blocks SWITCH and TRUNK (the link behind
+    one of its outputs), with ``arg`` its output."""
 
     cycle: int
     node: int
