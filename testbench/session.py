@@ -1,0 +1,135 @@
+"""From the command line's process to the simulator's and back: a job in, its result out."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..layouts.description import Description
+from .backends.environment import cocotb_environment
+from .build import simulator
+from .build.icarus import TOP
+from .build.verilog import BuildError
+from .errors import UserError
+
+__all__ = ["RunError", "run_job"]
+
+Progress = Callable[[str, int, int], None]
+
+
+class RunError(UserError):
+    """A job failed: one line; ``kind`` is the name of the exception behind it ("Stuck", …), or
+    "BuildError", "Crash"; ``details`` has the rest: traceback, diagnosis, a tool's own words."""
+
+    def __init__(self, text: str, *, kind: str, details: str = "", status: int = 1) -> None:
+        super().__init__(text, status=status)
+        self.kind = kind
+        self.details = details
+
+
+def run_job(description: Description, sim: str = "verilator", *, function: str,
+            arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
+            wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
+            output: Callable[[str], None] | None = None) -> Any:
+    """Run ``async def f(lab, **arguments)`` in a simulator of ``description``; its result.
+
+    Parameters
+    ----------
+    function
+        "module:name" or "FILE.py:name". Arguments and result are pickled.
+    progress
+        Called with what is being done ("converting", "verilating", "compiling", or what the
+        function itself reports through ``lab.progress``), how much is done, and of how much.
+    wave
+        Record a waveform into this file (by a simulator of its own).
+    output
+        Takes what the function prints; the default prints it here.
+
+    Raises
+    ------
+    RunError
+        The build or the run failed. KeyboardInterrupt passes; either way no process is left.
+    """
+    try:
+        built = simulator.build(description, sim, wave=wave is not None, target=target,
+                                progress=progress)
+    except BuildError as error:
+        raise RunError(str(error), kind="BuildError", details=error.log) from error
+    with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
+        work = Path(place)
+        answer = work / "answer"
+        wanted = {"description": description, "sim": sim, "function": _absolute(function),
+                  "arguments": dict(arguments or {}), "answer": str(answer)}
+        (work / "job").write_bytes(pickle.dumps(wanted))
+        command = [*built.command, *_options(sim, work, wave)]
+        reading, writing = os.pipe()
+        environment = cocotb_environment(
+            top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.entry",
+            results=str(work / "results.xml"),
+            extra={"NICBED_JOB": str(work / "job"), "NICBED_REPORTS": str(writing),
+                   "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else "",
+                   "COCOTB_LOG_LEVEL": "ERROR", "GPI_LOG_LEVEL": "ERROR",
+                   "COCOTB_REWRITE_ASSERTION_FILES": "",
+                   **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
+        with open(work / "log", "wb") as log:
+            process = subprocess.Popen(command, cwd=work, env=environment, stdout=log,
+                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       pass_fds=[writing], start_new_session=True)
+            os.close(writing)
+            try:
+                _follow(reading, progress, output or (lambda text: print(text, end="")))
+                process.wait()
+            except BaseException:
+                _kill(process)
+                raise
+        return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
+
+
+def _absolute(function: str) -> str:
+    place, _, name = function.rpartition(":")
+    return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else function
+
+
+def _options(sim: str, work: Path, wave: Path | None) -> list[str]:
+    if sim == "icarus":
+        return [f"+nicbed_trace={work / 'trace'}",
+                *([f"+nicbed_wave={wave.resolve()}"] if wave else [])]
+    return ["--trace-file", str(wave.resolve())] if wave else []
+
+
+def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> None:
+    with os.fdopen(reading, encoding="utf-8") as lines:
+        for line in lines:
+            report = json.loads(line)
+            if "print" in report:
+                output(report["print"])
+            else:
+                progress(*report["progress"])
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _answer(path: Path, status: int, log: str) -> Any:
+    if not path.is_file():
+        said = [line for line in log.splitlines() if "nicbed:" in line]
+        why = said[-1].split("nicbed:", 1)[1].strip() if said else (
+            f"it was killed by {signal.Signals(-status).name}" if status < 0
+            else f"it ended with status {status}")
+        raise RunError(f"the simulator gave no result: {why}", kind="Crash", details=log)
+    answer = pickle.loads(path.read_bytes())
+    if "error" in answer:
+        kind, text, notes, details = answer["error"]
+        line = text if kind == "Stuck" else f"{kind}: {text}" if text else kind
+        raise RunError("; ".join([line, *notes]), kind=kind, details=details)
+    return answer["result"]
