@@ -1,0 +1,245 @@
+"""The CPU's cache without its data: which lines it holds, and what the memory port sees of it."""
+
+from amaranth.hdl import Cat, Const, Module, ResetSignal, Signal, Value
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ..layouts.operations import CACHE_LINE
+from .burst import Burst
+from .memory import Snoop
+
+__all__ = ["LINE_BEATS", "TagCache"]
+
+LINE_BEATS = CACHE_LINE // 8
+"""8-byte beats of a line."""
+_LINE_BITS = ceil_log2(CACHE_LINE)
+
+
+class TagCache(wiring.Component):
+    """Direct-mapped, write-back, write-allocate cache of ``lines`` lines that keeps tags alone.
+
+    ``valid`` asks for an access to the line at ``address``; the access is over with the cycle in
+    which ``done`` is high, the first one included, and until then the inputs hold. Cycles:
+
+    - a hit, without ``fetch``: 1;
+    - a miss, or any ``fetch``: ``memory.latency + 6`` where nobody else uses the memory: a read
+      burst of the line, requested in the first cycle. A miss whose victim is dirty first writes the
+      victim back (5 cycles more: a request and 4 beats with no byte strobed, as the memory's bytes
+      are always current).
+
+    A store makes the line dirty. Snoops act in the cycle they come: another initiator's write makes
+    a line invalid, its read makes a dirty line clean; where that changes the tags and the access
+    wants to change them in the same cycle, the access is a cycle longer. A line written to by
+    another while it is being read stays invalid (a fetched line: becomes invalid), and ``stale``
+    says so.
+
+    Reset: all lines invalid. The tags carry the time of their reset, so that reset takes one cycle
+    for any number of lines.
+
+    Parameters
+    ----------
+    lines : :class:`int`
+        A power of two, 2 or more.
+    source : :class:`int`
+        This CPU's number among the memory controller's initiators: its own accesses are not
+        snooped.
+
+    Members
+    -------
+    valid : ``In(1)``, address : ``In(32)``, store : ``In(1)``, fetch : ``In(1)``
+        The access: a store or a load of any byte of the line; ``fetch`` reads the line from memory
+        even on a hit.
+    hit : ``Out(1)``
+        The line at ``address`` is in the cache now. Needs no ``valid``.
+    done : ``Out(1)``
+        Last cycle of the access.
+    word : ``Out(64)``, stale : ``Out(1)``
+        In the last cycle of an access that read the line: the 8-byte word at ``address``, and
+        whether it may have changed since.
+    memory : ``Out(Burst)``
+        The memory controller.
+    snoop : ``In(Snoop)``
+        Everybody's accesses to memory.
+
+    Raises
+    ------
+    TypeError
+        ``lines`` or ``source`` is not an integer.
+    ValueError
+        ``lines`` is not a power of two of at least 2, or ``source`` is not 0 to 15.
+    """
+
+    valid: In(1)
+    address: In(32)
+    store: In(1)
+    fetch: In(1)
+    hit: Out(1)
+    done: Out(1)
+    word: Out(64)
+    stale: Out(1)
+    memory: Out(Burst)
+    snoop: In(Snoop)
+
+    def __init__(self, *, lines: int, source: int = 0) -> None:
+        for name, value in (("lines", lines), ("source", source)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} must be an integer, not {value!r}")
+        if lines < 2 or lines & (lines - 1):
+            raise ValueError(f"lines must be a power of two, at least 2, not {lines}")
+        if not 0 <= source <= 15:
+            raise ValueError(f"source must be 0 to 15, not {source}")
+        self._lines = lines
+        self._source = source
+        super().__init__()
+
+    @property
+    def lines(self) -> int:
+        """Lines of 32 bytes."""
+        return self._lines
+
+    @property
+    def source(self) -> int:
+        """Number among the memory controller's initiators."""
+        return self._source
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        index_bits = ceil_log2(self._lines)
+        tag_bits = 32 - _LINE_BITS - index_bits
+
+        # Each cycle of reset makes one line invalid and moves the epoch on, and an entry counts only
+        # in its own epoch: before an epoch returns, every line was made invalid.
+        epoch = Signal(index_bits, reset_less=True)
+        entry = data.StructLayout({"held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits})
+        m.submodules.tags = tags = memory.Memory(shape=entry, depth=self._lines, init=[])
+        write = tags.write_port()
+        own = tags.read_port(domain="comb")
+        other = tags.read_port(domain="comb")
+
+        def parts(address: Value) -> tuple[Value, Value]:
+            return address[_LINE_BITS:][:index_bits], address[_LINE_BITS + index_bits:]
+
+        index, tag = parts(self.address)
+        snooped, snooped_tag = parts(self.snoop.address)
+        held = Signal()
+        m.d.comb += [
+            own.addr.eq(index),
+            other.addr.eq(snooped),
+            held.eq(own.data.held & (own.data.epoch == epoch)),
+            self.hit.eq(held & (own.data.tag == tag)),
+        ]
+
+        foreign = Signal()
+        snoop_hit = Signal()
+        changes = Signal()
+        m.d.comb += [
+            foreign.eq(self.snoop.valid & (self.snoop.source != self._source)),
+            snoop_hit.eq(other.data.held & (other.data.epoch == epoch)
+                         & (other.data.tag == snooped_tag)),
+            changes.eq(foreign & snoop_hit & (self.snoop.write | other.data.dirty)),
+        ]
+
+        # What the access wants to become of its line: entered, or made dirty.
+        enters = Signal()
+        entered = Signal(entry)
+        m.d.comb += [entered.held.eq(1), entered.dirty.eq(self.store), entered.epoch.eq(epoch),
+                     entered.tag.eq(tag)]
+        with m.If(ResetSignal()):
+            m.d.comb += [write.en.eq(1), write.addr.eq(epoch)]
+            m.d.sync += epoch.eq(epoch + 1)
+        with m.Elif(changes):
+            m.d.comb += [write.en.eq(1), write.addr.eq(snooped),
+                         write.data.held.eq(~self.snoop.write),
+                         write.data.epoch.eq(epoch), write.data.tag.eq(snooped_tag)]
+        with m.Else():
+            m.d.comb += [write.en.eq(enters), write.addr.eq(index), write.data.eq(entered)]
+
+        struck = Signal()
+        strikes = Signal()
+        m.d.comb += strikes.eq(foreign & self.snoop.write
+                               & (self.snoop.address[_LINE_BITS:] == self.address[_LINE_BITS:]))
+        self._access(m, held=held, was_dirty=own.data.dirty, victim=Cat(index, own.data.tag),
+                     enters=enters, changes=changes, struck=struck, strikes=strikes)
+        return m
+
+    def _access(self, m: Module, *, held: Value, was_dirty: Value, victim: Value, enters: Signal,
+                changes: Value, struck: Signal, strikes: Value) -> None:
+        request = self.memory.request
+        line = Cat(Const(0, _LINE_BITS), self.address[_LINE_BITS:])
+        beat = Signal(range(LINE_BEATS))
+        last = beat == LINE_BEATS - 1
+        word = Signal(64)
+        fills = Signal()
+
+        m.d.comb += [
+            request.payload.beats.eq(LINE_BEATS),
+            request.payload.address.eq(line),
+            self.stale.eq(struck | strikes),
+            self.word.eq(word),
+        ]
+
+        def finish() -> None:
+            # A tag to be written while a snoop writes: once more.
+            with m.If(fills & ~self.stale):
+                m.d.comb += [enters.eq(1), self.done.eq(~changes)]
+            with m.Else():
+                m.d.comb += self.done.eq(1)
+
+        with m.FSM():
+            with m.State("LOOKUP"):
+                m.d.sync += [struck.eq(0), beat.eq(0)]
+                with m.If(self.valid & self.hit & ~self.fetch):
+                    m.d.comb += [enters.eq(self.store & ~was_dirty),
+                                 self.done.eq(~(enters & changes))]
+                with m.Elif(self.valid):
+                    m.d.comb += request.valid.eq(1)
+                    m.d.sync += fills.eq(~self.hit)
+                    with m.If(held & ~self.hit & was_dirty):
+                        m.d.comb += [request.payload.write.eq(1),
+                                     request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                        m.next = "VICTIM"
+                    with m.Else():
+                        m.next = "REQUEST"
+                    with m.If(request.ready):
+                        with m.If(request.payload.write):
+                            m.next = "BACK"
+                        with m.Else():
+                            m.next = "READ"
+            with m.State("VICTIM"):
+                m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                             request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                with m.If(request.ready):
+                    m.next = "BACK"
+            with m.State("BACK"):
+                m.d.comb += self.memory.write.valid.eq(1)
+                with m.If(self.memory.write.ready):
+                    m.d.sync += beat.eq(beat + 1)
+                    with m.If(last):
+                        m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += request.valid.eq(1)
+                m.d.sync += struck.eq(0)
+                with m.If(request.ready):
+                    m.next = "READ"
+            with m.State("READ"):
+                m.d.comb += self.memory.read.ready.eq(1)
+                with m.If(strikes):
+                    m.d.sync += struck.eq(1)
+                with m.If(self.memory.read.valid):
+                    m.d.sync += beat.eq(beat + 1)
+                    with m.If(beat == self.address[3:_LINE_BITS]):
+                        m.d.comb += self.word.eq(self.memory.read.payload)
+                        m.d.sync += word.eq(self.memory.read.payload)
+                    with m.If(last):
+                        finish()
+                        with m.If(self.done):
+                            m.next = "LOOKUP"
+                        with m.Else():
+                            m.next = "ENTER"
+            with m.State("ENTER"):
+                finish()
+                with m.If(strikes):
+                    m.d.sync += struck.eq(1)
+                with m.If(self.done):
+                    m.next = "LOOKUP"
