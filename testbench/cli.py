@@ -1,0 +1,151 @@
+"""The command line: ``nicbed bench``, ``run``, ``list``, ``speed``, ``test``.
+
+Imports stay inside the commands: what a command does not need must not cost it start-up time.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from .errors import UserError, nearest
+
+__all__ = ["main"]
+
+SIMS = ("verilator", "icarus")
+
+
+class _Commands(click.Group):
+    """Refuses an unknown command in one line, with the nearest ones."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise UserError(f"no command is called {args[0]}"
+                            f"{nearest(args[0], sorted(self.commands))}")
+        return super().resolve_command(ctx, args)
+
+
+def _options(command: Any) -> Any:
+    """Options that all commands which simulate share."""
+    for option in reversed([
+        click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
+                     help="NIC description: a file, or the name of one that `nicbed list` shows."),
+        click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+                     help="Change a knob, such as link.latency=12. May be given again."),
+        click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
+        click.option("--layer", default="am", metavar="LAYER", show_default=True,
+                     help="Communication layer."),
+        click.option("--sim", default="verilator", metavar="SIM", show_default=True,
+                     help="Simulator: verilator or icarus."),
+        click.option("--out", default="results", metavar="DIR", show_default=True,
+                     type=click.Path(file_okay=False, path_type=Path),
+                     help="Folder for result files and plots."),
+        click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+                     help="Record a waveform (a build of its own)."),
+    ]):
+        command = option(command)
+    return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="nicbed", message="%(prog)s %(version)s")
+def nicbed() -> None:
+    """A testbed for network-interface architects: what a NIC's design does to o, g and L."""
+
+
+@nicbed.command()
+@click.argument("name")
+@_options
+@click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
+def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
+          out: Path, wave: Path | None, breakdown: bool) -> None:
+    """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
+    from .benches import get
+    from .command import run_bench
+
+    get(name)
+    _check(layer, sim)
+    run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
+              wave=wave, breakdown=breakdown)
+
+
+@nicbed.command(context_settings={"ignore_unknown_options": True})
+@click.argument("file", metavar="FILE.py")
+@_options
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(file: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
+        out: Path, wave: Path | None, arguments: tuple[str, ...]) -> None:
+    """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
+    `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""
+    from .command import run_experiment
+
+    _check(layer, sim)
+    run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
+                   sim=sim, out=out, wave=wave)
+
+
+@nicbed.command("list")
+def list_() -> None:
+    """Show benchmarks, layers, NIC descriptions, and knobs with unit, default and range."""
+    from .report.listing import show
+
+    show()
+
+
+@nicbed.command()
+@_options
+def speed(nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str, out: Path,
+          wave: Path | None) -> None:
+    """Measure how fast the simulation runs, against the bare loop over the same netlist."""
+    from .command import run_speed
+
+    _check(layer, sim)
+    run_speed(nic=nic, overrides=overrides, nodes=nodes, sim=sim, out=out)
+
+
+@nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def test(arguments: tuple[str, ...]) -> None:
+    """Run the tests; --full runs what takes longer, too. ARGUMENTS go to pytest."""
+    from .command import run_tests
+
+    sys.exit(run_tests(arguments))
+
+
+def _check(layer: str, sim: str) -> None:
+    from .benches import LAYERS
+
+    if layer not in LAYERS:
+        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
+    if sim not in SIMS:
+        raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
+
+
+def _fail(text: str, status: int) -> NoReturn:
+    print(f"nicbed: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def main() -> None:
+    """Entry point. Whatever a user did wrong is one line; Ctrl-C is "interrupted"."""
+    try:
+        nicbed.main(prog_name="nicbed", standalone_mode=False)
+    except UserError as error:
+        _fail(str(error), error.status)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        where = f" (nicbed {error.ctx.info_name} --help)" if getattr(
+            error, "ctx", None) and error.ctx.parent else ""  # type: ignore[attr-defined]
+        _fail(" ".join(error.format_message().split()) + where, 2)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What the commands do: description in, measurement, tables and plots and a result file out."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from . import descriptions
+from .errors import UserError
+
+__all__ = ["run_bench", "run_experiment", "run_speed", "run_tests"]
+
+
+def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
+              sim: str, out: Path, wave: Path | None, breakdown: bool) -> None:
+    """Run benchmark ``name`` and tell what it found."""
+    from .benches import get
+
+    bench = get(name)
+    description = descriptions.load(nic, overrides, _nodes(nic, overrides, nodes, bench.nodes))
+    if description.fabric.nodes < bench.nodes and bench.nodes < 4:
+        raise UserError(f"{name} needs {bench.nodes} nodes: fabric.nodes = "
+                        f"{description.fabric.nodes}: must be at least {bench.nodes}")
+    module = bench.module
+    parameters = module.parameters(description)
+    plots = _Plots() if hasattr(module, "draw") else None
+    outcome = _job(description, sim, "nicbed.testbench.benches:run",
+                   {"name": name, "layer": layer, "parameters": parameters}, wave, name)
+
+    from .report import document as files
+
+    document = files.build(name, layer, sim, description, parameters, outcome)
+    path = out / f"{files.stem(document)}.json"
+    if plots:
+        plots.save(module.draw, document, path)
+    files.save(path, files.text(document).encode())
+    _show(module, document, breakdown)
+    print(path, flush=True)
+
+
+def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
+                   nodes: int | None, layer: str, sim: str, out: Path, wave: Path | None) -> None:
+    """Run a user's own experiment."""
+    from .experiment import check
+
+    check(file)
+    description = descriptions.load(nic, overrides, nodes)
+    parameters = {"arguments": list(arguments)}
+    outcome = _job(description, sim, "nicbed.testbench.experiment:run",
+                   {"file": str(file.resolve()), "arguments": list(arguments)}, wave, file.stem)
+
+    from .report import document as files
+    from .report.tables import console
+
+    document = files.build(file.stem, layer, sim, description, parameters, outcome)
+    path = out / f"{files.stem(document)}.json"
+    files.save(path, files.text(document).encode())
+    text = files.text(document["results"]).rstrip()
+    console().print(text if len(text) < 4000 else text[:4000] + " …", markup=False)
+    print(path, flush=True)
+
+
+def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, sim: str,
+              out: Path) -> None:
+    """Measure simulation speed; the engine prints nothing and returns rows."""
+    from .report import document as files
+    from .report import speed as report
+
+    description = descriptions.load(nic, overrides, nodes)
+    try:
+        from .speed import measure
+    except ImportError:
+        raise UserError("speed is not there yet", status=1) from None
+    with _progress("speed") as tell:
+        outcome = measure(description, sim=sim, nodes=[nodes] if nodes else None, progress=tell)
+    document = files.build("speed", "am", sim, description, {}, outcome)
+    path = out / f"{files.stem(document)}.json"
+    files.save(path, files.text(document).encode())
+    report.show(document)
+    print(path, flush=True)
+
+
+def run_tests(arguments: Sequence[str]) -> int:
+    """Run pytest in the repository; its exit status."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "tests").is_dir():
+        raise UserError("the tests are in the repository: run ./nicbed test in a clone", status=1)
+    chosen = list(arguments)
+    if "-n" not in chosen and not any(one.startswith("-n") for one in chosen):
+        chosen += ["-n", "2", "--dist", "loadgroup"]
+    return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
+
+
+def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -> int | None:
+    """The number of nodes to ask for: what the user says, else what the benchmark wants."""
+    if nodes is not None or any(text.strip().startswith("fabric.nodes") for text in overrides):
+        return nodes
+    has = descriptions.load(nic, overrides).fabric.nodes
+    return wanted if has < wanted else None
+
+
+def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
+         label: str) -> dict[str, Any]:
+    """Run ``job`` in a simulator's process."""
+    from .session import run_job
+
+    with _progress(label) as tell:
+        return run_job(description, job, dict(arguments), sim=sim, wave=wave, progress=tell)
+
+
+@contextmanager
+def _progress(label: str):
+    """A function (share 0 to 1, text) that moves a progress bar; on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda share, text="": None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from .report.tables import console
+
+    with Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"),
+                  TimeElapsedColumn(), console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=1.0, text="")
+        yield lambda share, text="": bar.update(task, completed=share, text=text)
+
+
+def _show(module: Any, document: Mapping[str, Any], breakdown: bool) -> None:
+    from .report import tables
+
+    out = tables.console()
+    for item in module.tables(document):
+        out.print(item)
+    if breakdown:
+        lives = document.get("breakdown") or {}
+        for title, found in lives.items():
+            out.print(tables.stages(found, document["clock_mhz"], f"Mean life of {title}"))
+        if not lives:
+            out.print(f"{document['benchmark']} traces no single messages: no breakdown")
+    for line in tables.checks(document["checks"]):
+        out.print(line)
+
+
+class _Plots:
+    """Plots of a run. The plotting library loads while the simulator works."""
+
+    def __init__(self) -> None:
+        self._loading = threading.Thread(target=self._load, daemon=True)
+        self._loading.start()
+
+    @staticmethod
+    def _load() -> None:
+        from .report import plots  # noqa: F401
+
+    def save(self, draw: Callable[..., None], document: Mapping[str, Any], path: Path) -> None:
+        """Draw ``document`` beside its result file."""
+        from .report import document as files
+
+        self._loading.join()
+        from .report import plots
+
+        for suffix, content in plots.render(draw, document).items():
+            files.save(path.with_suffix(suffix), content)

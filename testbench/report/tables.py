@@ -1,0 +1,82 @@
+"""Tables for people: what a result file says, on a terminal or in a pipe."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["amount", "checks", "console", "micro", "percent", "shares", "stages", "table"]
+
+PIPE_WIDTH = 110
+
+
+def console(*, stderr: bool = False, pipe: int = PIPE_WIDTH) -> "Console":
+    """A console: the terminal's width there, ``pipe`` columns in a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else pipe
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+def amount(value: float | None, digits: int = 2) -> str:
+    """A number of cycles or bytes, without needless zeros; "-" for none."""
+    if value is None:
+        return "-"
+    shown = f"{value:,.{digits}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def micro(cycles: float | None, clock_mhz: float) -> str:
+    """Cycles as microseconds."""
+    return "-" if cycles is None else f"{cycles / clock_mhz:,.3f}"
+
+
+def percent(value: float | None) -> str:
+    """A share or ratio as per cent, with its sign."""
+    return "-" if value is None else f"{100 * value:+.2f} %"
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *,
+          left: int = 1, caption: str | None = None) -> "Table":
+    """A table whose first ``left`` columns are text and the others figures."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+                 pad_edge=False, caption=caption, caption_justify="left")
+    for index, column in enumerate(columns):
+        made.add_column(column, justify="left" if index < left else "right",
+                        no_wrap=left == 1 or index < len(columns) - 1, overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def shares(found: Mapping[str, Any]) -> "Table":
+    """Busy shares of the blocks on the way, and the bound among them."""
+    rows = [(("→ " if one["block"] == found["block"] else "  ") + one["block"], str(one["node"]),
+             f"{100 * one['busy']:.1f} %") for one in found["shares"]]
+    return table("Busy in steady state", ["block", "node", "busy"], rows)
+
+
+def stages(found: Sequence[Mapping[str, Any]], clock_mhz: float, title: str) -> "Table":
+    """The life of a message by stage, and its sum."""
+    total = sum(stage["cycles"] for stage in found)
+    rows = [(stage["stage"], amount(stage["cycles"], 3), micro(stage["cycles"], clock_mhz),
+             f"{100 * stage['cycles'] / total:.1f} %" if total else "-") for stage in found]
+    rows.append(("sum", amount(total, 3), micro(total, clock_mhz), ""))
+    return table(title, ["stage", "cycles", "µs", "share"], rows)
+
+
+def checks(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line for all that hold, one for each check that does not."""
+    failed = [check for check in found if not check["ok"]]
+    lines = [f"[bold red]check failed:[/] {check['check']}: {check['detail']}" for check in failed]
+    if found and not failed:
+        lines.append(f"checks: all {len(found)} hold")
+    return lines

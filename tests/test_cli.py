@@ -1,0 +1,69 @@
+"""The command line: one line for what a user did wrong, and nothing imported that is not needed."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def nicbed(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", *arguments],
+                          capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(("arguments", "parts"), [
+    (["bnech"], ["no command is called bnech", "bench"]),
+    (["bench", "lgop"], ["no benchmark is called lgop", "logp"]),
+    (["bench", "qqqqq"], ["there are: rtt"]),
+    (["bench", "logp", "--layer", "an"], ["no layer is called an", "am"]),
+    (["bench", "logp", "--sim", "vcs"], ["no simulator is called vcs", "verilator"]),
+    (["bench", "logp", "--nic", "dfault"], ["dfault", "default"]),
+    (["bench", "logp", "--set", "link.latency=ten"], ["link.latency", "'ten'", "whole number"]),
+    (["bench", "logp", "--set", "latency=3"], ["latency", "link.latency"]),
+    (["bench", "logp", "--nodes", "17"], ["--nodes", "fabric.nodes", "17", "2 to 16"]),
+    (["bench", "logp", "--nodes", "two"], ["--nodes", "two"]),
+    (["bench", "logp", "--nope"], ["--nope"]),
+    (["bench"], ["NAME"]),
+    (["run", "nowhere.py"], ["nowhere.py"]),
+])
+def test_mistakes_are_one_line(arguments, parts):
+    run = nicbed(*arguments)
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
+    for part in parts:
+        assert part in run.stderr
+
+
+def test_list_shows_everything():
+    run = nicbed("list")
+    assert run.returncode == 0 and run.stderr == ""
+    for word in ("logp", "many-to-one", "am", "ideal", "link.latency", "0 to 65535", "rebuilds",
+                 "bytes/cycle", "CPU cycles"):
+        assert word in run.stdout
+
+
+def test_help_and_version():
+    assert "bench" in nicbed("--help").stdout
+    assert nicbed("bench", "--help").returncode == 0
+    assert nicbed("--version").stdout.startswith("nicbed ")
+
+
+def test_start_up_imports_only_what_is_needed():
+    code = ("import sys, nicbed.testbench.cli, nicbed.testbench.descriptions as d; d.load();"
+            "print([m for m in ('numpy', 'matplotlib', 'rich', 'amaranth', 'cocotb')"
+            " if m in sys.modules])")
+    begin = time.monotonic()
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "[]"
+    assert time.monotonic() - begin < 5
+
+
+def test_estimators_and_truth_are_apart():
+    code = ("import sys, pkgutil, importlib, nicbed.testbench.truth as t;"
+            "[importlib.import_module(t.__name__ + '.' + m.name)"
+            " for m in pkgutil.iter_modules(t.__path__)];"
+            "print([m for m in sys.modules if '.estimate' in m])")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "[]"
