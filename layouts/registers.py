@@ -80,8 +80,10 @@ REGISTERS = tuple(
         ("receive_trace", _RO, 24, "receive window: trace number of the head packet", 0),
         ("packets_sent", _RO, 48, "packets handed to the link", 0),
         ("packets_received", _RO, 48, "good packets taken from the link", 0),
-        ("send_refused", _RO, 32, "PIO packets refused whole: no room, or a bad length", 0),
-        ("doorbells_refused", _RO, 32, "doorbell values beyond the ring's size", 0),
+        ("send_refused", _RO, 32, "PIO packets refused whole (no room, or a bad length) and "
+                                   "descriptors refused for lengths that disagree", 0),
+        ("doorbells_refused", _RO, 32, "doorbell values refused: beyond the ring's size, "
+                                        "backwards, or with the send ring off", 0),
         ("crc_errors", _RO, 32, "packets dropped for their CRC", 0),
         ("misrouted", _RO, 32, "packets dropped for another node's destination", 0),
         ("overflows", _RO, 32, "packets dropped for want of room (nic.overflow = drop)", 0),

@@ -17,6 +17,8 @@ class Block(IntEnum):
     BUS = 1
     SEND_PIO = 2
     SEND_DMA = 3
+    """BEGIN when the descriptor, which holds the number, has come; its arg: the low 32 bits of the
+    cycle in which the descriptor's fetch was requested, where its service really began."""
     SEND_LINK = 4
     SWITCH = 5
     RECEIVE_LINK = 6
