@@ -192,10 +192,12 @@ class Port:
         self.log.append(mark)
         return mark
 
-    def mark_at(self, ticks: int, activity: int, kind: int, number: int) -> None:
+    def mark_at(self, ticks: int, activity: int, kind: int, number: int) -> list[int]:
         """Note it for an instant of the past, in ticks."""
+        mark = [ticks, activity, kind, number]
         if self.tracing:
-            self.log.append([ticks, activity, kind, number])
+            self.log.append(mark)
+        return mark
 
     def check_began(self) -> int:
         """When the check began that ended the last poll, in ticks."""

@@ -1,0 +1,167 @@
+"""Bulk transfers: stores, and the data of gets, from the user's buffer into the user's buffer.
+
+A packet's descriptor points into the source, so nothing is copied on the sending side, and sending
+again reads the source again: it is the layer's until the last packet is acknowledged. The receiver
+copies each packet from its slot to its place.
+"""
+
+from ...layouts.operations import BLOCK
+from ...layouts.registers import address
+from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
+from . import wire
+from .engine import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, Engine
+from .window import AmError, Peer, Sender, Transfer
+
+__all__ = ["BulkEngine"]
+
+DOORBELL = address("send_doorbell")
+PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
+TRACE = DESCRIPTOR_CONTROL.offset("trace")
+
+
+class BulkEngine(Engine):
+    """The engine, with bulk transfers."""
+
+    def _begin_transfer(self, peer: Peer, transfer: Transfer) -> None:
+        peer.transfers.append(transfer)
+        self._queue(peer.bulk)
+
+    def _pack(self, sender: Sender) -> None:
+        """Make the next packet of the peer's first transfer."""
+        peer = sender.peer
+        transfer = peer.transfers[0]
+        done = transfer.packed
+        length = min(self._mtu, transfer.length - done)
+        transfer.packed = packed = done + length
+        last = packed == transfer.length
+        sequence = sender.next
+        word = (transfer.kind | transfer.handler << wire.HANDLER
+                | (sequence & 255) << wire.SEQUENCE)
+        number = transfer.number if done == 0 else self.node.trace_number()
+        if done == 0:
+            word |= wire.FIRST
+        if last:
+            word |= wire.LAST
+            peer.transfers.popleft()
+        sender.packets[sequence & 255] = (word, transfer.remote + done | transfer.argument << 32,
+                                          transfer.local + done, length, number,
+                                          transfer if last else None)
+        sender.next = sequence + 1
+        if sequence == sender.base:
+            cycle = self.port.cycle
+            sender.progress = cycle
+            if self._deadline > cycle + self._timeout:
+                self._deadline = cycle + self._timeout
+
+    async def _pump_bulk(self, sender: Sender) -> bool:
+        """Send the peer's bulk packets as far as its window goes; False if the ring is full."""
+        port, peer = self.port, sender.peer
+        while True:
+            if sender.sent == sender.next:
+                if not peer.transfers or sender.next - sender.base >= sender.limit:
+                    return True
+                self._pack(sender)
+            if self._posted - self._done >= self._send_ring:
+                await self._refresh_ring()
+                if self._posted - self._done >= self._send_ring:
+                    return False
+            if port.count > BLOCK - 2:
+                await port.submit()
+            word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
+            port.mark(BULK_SEND, BEGIN, number)
+            port.spend(self._c_bulk_send)
+            acks = peer.expected
+            slot = self._descriptors + self._posted % self._send_ring * DESCRIPTOR_BYTES
+            # The NIC has done with this slot, and looks at it only after the doorbell.
+            self.memory.write(slot, wire.DESCRIPTOR.pack(
+                peer.bulk_wire + (length << 16),
+                word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, 0, 0, payload,
+                wire.BULK_HEADER_BYTES | length << PAYLOAD | number << TRACE, 0))
+            port.put_touch(slot, DESCRIPTOR_BYTES, store=True)
+            self._posted += 1
+            port.put_write(DOORBELL, 1, self._posted & 0xFFFF, trace=number)
+            port.mark(BULK_SEND, END, number)
+            sender.sent += 1
+            peer.owed = 0
+
+    async def _refresh_ring(self) -> None:
+        """Look how many descriptors the NIC has done with."""
+        port = self.port
+        port.spend(self._c_space)
+        if port.count == BLOCK:
+            await port.submit()
+        port.put_touch(self._report, 8)
+        await port.submit()
+        self._done += self.memory.word(self._report) - self._done & 0xFFFF
+
+    async def _handle_bulk(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
+                           argument: int, length: int) -> None:
+        """Copy a bulk packet to its place; run the handler after the last."""
+        port = self.port
+        port.spend(self._c_bulk_handle)
+        if flags & wire.FIRST:
+            peer.base = target
+            peer.received = 0
+        if length:
+            if target + length > self.memory.size:
+                raise AmError(f"node {peer.number} stores {length} bytes at {target:#x} of node "
+                              f"{self.node.number}, which has {self.memory.size} (memory.bytes)")
+            source = self._slot + wire.SLOT_BYTES - 16
+            if port.count > BLOCK - 2:
+                await port.submit()
+            port.put_touch(source, length)
+            port.work("copy_word", -(-length // 8))
+            port.put_touch(target, length, store=True)
+            await port.submit()
+            self.memory.write(target, self.memory.read(source, length))
+            peer.received += length
+        if not flags & wire.LAST:
+            if peer.owed >= self._chunk:
+                self._due.append(peer)
+            return
+        port.spend(self._c_bulk_last)
+        store = kind == wire.K_STORE
+        if store:
+            if port.count == BLOCK:
+                await port.submit()
+            self._context, self._source, self._replied = IN_REQUEST, peer, False
+        else:
+            peer.credits += 1
+            self._context = IN_REPLY
+        if handler != wire.NO_HANDLER:
+            result = self._handlers[handler](self, peer.number, peer.base, peer.received, argument)
+            if result is not None:
+                await result
+        if store and not self._replied:
+            if port.count == BLOCK:
+                await port.submit()
+            self._null_reply(peer)
+        self._context = PROGRAM
+        if peer.owed:
+            self._due.append(peer)
+
+    async def _handle_get(self, peer: Peer, handler: int, remote: int, local: int, length: int,
+                          argument: int, number: int) -> None:
+        """A peer asks for data: send it, in place of a reply."""
+        port = self.port
+        if port.count == BLOCK:
+            await port.submit()
+        port.put_touch(self._slot + 32, 8)
+        port.spend(self._c_request_handle[4])
+        port.spend(self._c_transfer)
+        self._begin_transfer(peer, Transfer(wire.K_DATA, remote, local, length, handler, argument,
+                                            self.node.trace_number()))
+
+    async def _run_ends(self) -> None:
+        """Run the end functions of stores whose source is the user's again."""
+        while self._ended:
+            transfer = self._ended.pop(0)
+            transfer.finished = True
+            if transfer.end is None:
+                continue
+            self.port.spend(self._c_end)
+            before, self._context = self._context, IN_REPLY
+            result = transfer.end(self, transfer.earg)
+            if result is not None:
+                await result
+            self._context = before

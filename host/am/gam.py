@@ -1,0 +1,349 @@
+"""Generic Active Messages 1.1 on one node: the public calls.
+
+Handlers are ``async def h(am, source, *args)``, or plain functions that return None; those of bulk
+transfers ``h(am, source, address, bytes, argument)``. They are given by the callable, or by its
+index in the handler table, which has to have the same order on all nodes. A request handler, and a
+store's, may reply once; if it does not, the layer does. A reply handler, a get's, and a store's end
+function may not communicate. No handler may make requests or poll.
+
+All of it runs on one CPU of a node, in calls of the program: nothing is handled outside them.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from ...layouts.operations import BLOCK
+from ...layouts.registers import address
+from ...layouts.rings import DESCRIPTOR_BYTES
+from ..node import Node
+from . import wire
+from .bulk import BulkEngine
+from .engine import (
+    BEGIN,
+    BULK_SEND,
+    CONTROL,
+    EMPTY_POLL,
+    END,
+    IN_REQUEST,
+    PROGRAM,
+    REPLY_SEND,
+    REQUEST_SEND,
+    SMALL_BYTES,
+    WINDOW_WAIT,
+    Handler,
+)
+from .window import AmError, Peer, PeerGone, Transfer
+
+__all__ = ["Gam"]
+
+CONTEXTS = {1: "a request handler", 2: "a reply handler or end function"}
+
+
+class _Done:
+    """Awaiting it takes no time and no wake-up."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        return
+        yield
+
+
+_DONE = _Done()
+
+
+class Gam(BulkEngine):
+    """Active Messages on ``node``, with the handler table ``handlers``.
+
+    Attributes
+    ----------
+    counters
+        What happened beside plain sailing: nacks, duplicates, timeouts, probes, acks, resent.
+    """
+
+    def __init__(self, node: Node, handlers: Sequence[Handler] = ()) -> None:
+        super().__init__(node, handlers)
+
+    def register(self, handler: Handler) -> int:
+        """Put ``handler`` at the end of the handler table; its index."""
+        self.port.spend(self._c_register)
+        return self._add_handler(handler)
+
+    async def enable(self) -> None:
+        """Set up the rings and begin: the first call. Messages that came before it are not lost."""
+        if self.enabled:
+            raise AmError("am_enable was called twice")
+        node, port, memory = self.node, self.port, self.memory
+        port.mark(CONTROL, BEGIN, 0)
+        port.spend(self._c_enable)
+        for _ in node.active:
+            port.spend(self._c_enable_peer)
+        self._slots = node.allocate(self._ring * self._slot_bytes)
+        self._slot = self._slots
+        self._descriptors = node.allocate(self._send_ring * DESCRIPTOR_BYTES)
+        self._report = node.allocate(8)
+        await port.touch(self._report, 8, store=True)
+        await port.flush()
+        # The NIC has not been told of the rings: setting up. Fresh memory is zero to the CPU too.
+        memory.write(self._slots, bytes(self._ring * self._slot_bytes))
+        memory.write(self._report, bytes(8))
+        await port.pio_write(address("send_base"), self._descriptors)
+        await port.pio_write(address("send_report"), self._report)
+        await port.pio_write(address("receive_base"), self._slots)
+        await port.pio_write(address("control"), 3)
+        await self._refresh()
+        port.mark(CONTROL, END, 0)
+        self.enabled = True
+
+    async def disable(self) -> None:
+        """End: finish all that is under way, and serve the others until they end too.
+
+        To be called by every node's program; whoever does not is gone for the others, unless it
+        has said that it will make no more requests.
+        """
+        port = self.port
+        self._ready("am_disable")
+        port.spend(self._c_disable)
+        self._disabling = True
+        port.waiting_for("its own requests to finish, in am_disable")
+        while any(peer.credits < self._window or peer.transfers or peer.bulk.base != peer.bulk.next
+                  for peer in self.peers if not peer.gone):
+            await self._spin()
+        for peer in self._partners:
+            if peer.gone:
+                continue
+            if self._space < SMALL_BYTES and not self._backlog:
+                await self._refresh()
+            if port.count == BLOCK:
+                await port.submit()
+            number = self.node.trace_number()
+            port.mark(CONTROL, BEGIN, number)
+            port.spend(self._c_bye)
+            self._launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
+            port.mark(CONTROL, END, number)
+        while True:
+            left = [peer.number for peer in self._partners
+                    if not peer.gone and (not peer.bye or peer.open())]
+            if not left:
+                break
+            port.waiting_for(f"am_disable of node{'s' if len(left) > 1 else ''} "
+                             f"{', '.join(map(str, left))}")
+            await self._spin()
+        await self._pay([peer for peer in self._partners if peer.owed and not peer.gone])
+        await port.flush()
+        port.waiting_for("")
+        self.enabled = False
+        self._disabling = False
+
+    # Small messages
+
+    async def request(self, dest: int, handler: int | Handler, *args: int) -> None:
+        """am_request_N: run ``handler`` at ``dest`` with up to four 32-bit words.
+
+        Without a credit for ``dest`` it polls until there is one. After injecting it polls.
+        """
+        port = self.port
+        if self._context or not self.enabled:
+            self._ready("am_request")
+        if not 0 <= dest < len(self.peers):
+            raise AmError(f"node {dest}: there are nodes 0 to {len(self.peers) - 1}")
+        peer = self.peers[dest]
+        index = handler if type(handler) is int else self._index(handler)
+        low, high, beats = wire.arguments(args)
+        count = len(args)
+        number = self.node.trace_number()
+        port.mark(REQUEST_SEND, BEGIN, number)
+        port.spend(self._c_request[count])
+        if peer.credits <= 0 or peer.gone:
+            await self._credit(peer, number)
+        if self._space < SMALL_BYTES and not self._backlog:
+            await self._refresh()
+        if port.count > BLOCK - 2:
+            await port.submit()
+        peer.credits -= 1
+        self._launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
+                     beats, number)
+        port.mark(REQUEST_SEND, END, number)
+        await self._check(number, -1)
+
+    def reply(self, handler: int | Handler, *args: int) -> Any:
+        """am_reply_N, in a request handler only, once: run ``handler`` at the requester. Never
+        polls, never waits. To be awaited in ``async`` handlers."""
+        port = self.port
+        if self._context != IN_REQUEST:
+            raise AmError("am_reply is for request handlers")
+        if self._replied:
+            raise AmError("a request handler replies once: this is a second reply")
+        index = handler if type(handler) is int else self._index(handler)
+        low, high, beats = wire.arguments(args)
+        count = len(args)
+        self._replied = True
+        number = self.node.trace_number()
+        peer = self._source
+        assert peer is not None
+        port.mark(REPLY_SEND, BEGIN, number)
+        port.spend(self._c_reply[count])
+        word = wire.K_REPLY | count << 4 | index << 16
+        if port.count == BLOCK:
+            return self._reply_later(peer, word, low, high, beats, number)
+        self._launch(peer, peer.reply, word, low, high, beats, number)
+        port.mark(REPLY_SEND, END, number)
+        return _DONE
+
+    async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
+                           number: int) -> None:
+        await self.port.submit()
+        self._launch(peer, peer.reply, word, low, high, beats, number)
+        self.port.mark(REPLY_SEND, END, number)
+
+    # Polling
+
+    async def poll(self) -> None:
+        """am_poll: handle all messages that wait."""
+        if self._context or not self.enabled:
+            self._ready("am_poll")
+        await self._check(0, self._c_poll)
+
+    async def wait(self, condition: Callable[[], Any]) -> None:
+        """Poll until ``condition()`` is true. It is asked after each message; meanwhile the CPU
+        spins in the target."""
+        port = self.port
+        if self._context or not self.enabled:
+            self._ready("am_poll")
+        port.mark(EMPTY_POLL, BEGIN, 0)
+        port.spend(self._c_wait)
+        port.mark(EMPTY_POLL, END, 0)
+        if not port.waiting_text:
+            port.waiting_for("its condition, in am.wait")
+            while not condition():
+                await self._spin()
+            port.waiting_for("")
+        else:
+            while not condition():
+                await self._spin()
+
+    # Bulk
+
+    async def store(self, dest: int, local: int, remote: int, length: int,
+                    handler: int | Handler | None = None, arg: int = 0) -> None:
+        """am_store: copy ``length`` bytes from ``local`` here to ``remote`` at ``dest``, where
+        ``handler`` runs after all have landed. Returns when the source is reusable."""
+        transfer = await self._store(dest, local, remote, length, handler, arg, None, None)
+        port = self.port
+        port.waiting_for(f"node {dest} to acknowledge a store")
+        while not transfer.finished:
+            if self.peers[dest].gone:
+                raise self._gone(self.peers[dest])
+            await self._spin()
+        port.waiting_for("")
+
+    async def store_async(self, dest: int, local: int, remote: int, length: int,
+                          handler: int | Handler | None = None, arg: int = 0,
+                          end: Callable[..., Any] | None = None, earg: Any = None) -> None:
+        """am_store_async: the same, but returns as soon as all that can be sent now is; when the
+        source is reusable, ``end(am, earg)`` runs here, in a poll."""
+        await self._store(dest, local, remote, length, handler, arg, end, earg)
+
+    async def get(self, dest: int, remote: int, local: int, length: int,
+                  handler: int | Handler | None = None, arg: int = 0) -> None:
+        """am_get: copy ``length`` bytes from ``remote`` at ``dest`` to ``local`` here, where
+        ``handler`` runs after all have arrived. Returns at once."""
+        port = self.port
+        peer, index = self._bulk_arguments("am_get", dest, local, remote, length, handler, arg)
+        number = self.node.trace_number()
+        port.mark(BULK_SEND, BEGIN, number)
+        port.spend(self._c_transfer)
+        port.spend(self._c_request[4])
+        if peer.credits <= 0 or peer.gone:
+            await self._credit(peer, number)
+        if self._space < SMALL_BYTES and not self._backlog:
+            await self._refresh()
+        if port.count > BLOCK - 2:
+            await port.submit()
+        peer.credits -= 1
+        self._launch(peer, peer.request, wire.K_GET | 4 << 4 | index << 16, remote | local << 32,
+                     length | arg << 32, 4, number)
+        port.mark(BULK_SEND, END, number)
+        await self._check(number, -1)
+
+    async def _store(self, dest: int, local: int, remote: int, length: int,
+                     handler: int | Handler | None, arg: int, end: Callable[..., Any] | None,
+                     earg: Any) -> Transfer:
+        port = self.port
+        peer, index = self._bulk_arguments("am_store", dest, local, remote, length, handler, arg)
+        number = self.node.trace_number()
+        port.mark(BULK_SEND, BEGIN, number)
+        port.spend(self._c_transfer)
+        if peer.credits <= 0 or peer.gone:
+            await self._credit(peer, number)
+        peer.credits -= 1
+        transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end, earg)
+        self._begin_transfer(peer, transfer)
+        port.mark(BULK_SEND, END, number)
+        await self._pump()
+        await self._check(number, -1)
+        return transfer
+
+    # Questions
+
+    def procs(self) -> int:
+        """am_procs: how many nodes there are."""
+        self.port.spend(self._c_query)
+        return self.node.nodes
+
+    def my_proc(self) -> int:
+        """am_my_proc: this node's number."""
+        self.port.spend(self._c_query)
+        return self.node.number
+
+    def max_size(self) -> int:
+        """am_max_size: most bytes of a store or get."""
+        self.port.spend(self._c_query)
+        return self.memory.size
+
+    # Helpers
+
+    def _index(self, handler: Handler) -> int:
+        try:
+            return self._indices[handler]
+        except (KeyError, TypeError):
+            raise AmError(f"{getattr(handler, '__name__', handler)!r} is not in the handler table: "
+                          "register it, in the same order on all nodes") from None
+
+    def _ready(self, call: str) -> None:
+        if self._context != PROGRAM:
+            raise AmError(f"{call} in {CONTEXTS[self._context]}: handlers may not request or poll")
+        if not self.enabled:
+            raise AmError(f"{call} before am_enable or after am_disable")
+
+    def _gone(self, peer: Peer) -> PeerGone:
+        return PeerGone(self.node.number, peer.number, self._retries, self._timeout)
+
+    def _bulk_arguments(self, call: str, dest: int, local: int, remote: int, length: int,
+                        handler: int | Handler | None, arg: int) -> tuple[Peer, int]:
+        self._ready(call)
+        if not 0 <= dest < len(self.peers):
+            raise AmError(f"node {dest}: there are nodes 0 to {len(self.peers) - 1}")
+        size = self.memory.size
+        for name, at in (("local", local), ("remote", remote)):
+            if length < 0 or at < 0 or at + length > size:
+                raise AmError(f"{call}: {length} bytes at {name} address {at:#x} are not in the "
+                              f"{size} bytes of memory")
+        if arg < 0 or arg >> 32:
+            raise ValueError(f"a handler's argument is an unsigned word of 32 bits, not {arg}")
+        if handler is None:
+            return self.peers[dest], wire.NO_HANDLER
+        return self.peers[dest], handler if type(handler) is int else self._index(handler)
+
+    async def _credit(self, peer: Peer, number: int) -> None:
+        """Wait for a credit of ``peer``, handling what comes."""
+        port = self.port
+        if not peer.gone:
+            port.mark(WINDOW_WAIT, BEGIN, number)
+            port.waiting_for(f"credits from node {peer.number}")
+            while peer.credits <= 0 and not peer.gone:
+                await self._spin()
+            port.waiting_for("")
+            port.mark(WINDOW_WAIT, END, number)
+        if peer.gone:
+            raise self._gone(peer)

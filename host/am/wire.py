@@ -1,0 +1,90 @@
+"""Active Messages packets as the processor sees them: shifts of the header, one struct a slot."""
+
+import struct
+
+from ...layouts.am import AM_HEADER, AM_HEADER_BYTES, AmKind
+from ...layouts.operations import NIC_BASE
+from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES, Protocol
+from ...layouts.registers import SEND_WINDOW
+from ...layouts.rings import COMPLETION
+
+__all__ = ["SLOT", "SLOT_BYTES", "DESCRIPTOR", "WINDOW", "NO_HANDLER", "SMALL_BEATS", "TRACE_SHIFT",
+           "TRACE_MASK", "wire_header", "arguments"]
+
+SLOT = struct.Struct("<QHHBBBBHBBIIIII")
+"""The beginning of a receive slot: completion; route, length, source, destination, protocol,
+reserved; flags of the AM header, handler, sequence, the three acknowledgements; four arguments."""
+SLOT_BYTES = SLOT.size
+
+DESCRIPTOR = struct.Struct("<8Q")
+
+WINDOW = NIC_BASE + SEND_WINDOW
+NO_HANDLER = 255
+"""Handler index of a bulk transfer that runs none."""
+SMALL_BEATS = 4
+"""Most beats of a small message, wire header included: one PIO burst."""
+
+COUNT = AM_HEADER.offset("count")
+FIRST = AM_HEADER.mask("first")
+LAST = AM_HEADER.mask("last")
+ANSWER = AM_HEADER.mask("answer")
+CHANNEL = AM_HEADER.offset("channel")
+HANDLER = AM_HEADER.offset("handler")
+SEQUENCE = AM_HEADER.offset("sequence")
+ACKS = AM_HEADER.offset("ack_request")
+
+TRACE_SHIFT = COMPLETION.offset("trace")
+TRACE_MASK = COMPLETION.mask("trace") >> TRACE_SHIFT
+
+K_REQUEST, K_REPLY, K_NULL = int(AmKind.REQUEST), int(AmKind.REPLY), int(AmKind.NULL)
+K_GET, K_STORE, K_DATA = int(AmKind.GET), int(AmKind.STORE), int(AmKind.DATA)
+K_BYE, K_ACK, K_NACK = int(AmKind.BYE), int(AmKind.ACK), int(AmKind.NACK)
+K_PROBE = int(AmKind.PROBE)
+
+# The struct above splits the words where the declared fields say.
+if (HANDLER, SEQUENCE, ACKS) != (16, 24, 32) or HEADER.offset("source") != 32:
+    raise AssertionError("SLOT does not match the declared layouts")
+
+
+def wire_header(route: int, source: int, destination: int, behind: int) -> int:
+    """The wire header of an Active Messages packet with ``behind`` bytes behind it."""
+    return HEADER.pack(route=route, length=behind, source=source, destination=destination,
+                       protocol=Protocol.AM)
+
+
+def small_header(route: int, source: int, destination: int, beats: int) -> int:
+    """The same, of a small message of ``beats`` beats in all."""
+    return wire_header(route, source, destination, beats * FLIT_BYTES - HEADER_BYTES)
+
+
+def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:
+    """Words 1 and 2 of a message with ``args``, and its beats.
+
+    Raises
+    ------
+    ValueError
+        There are more than four, or one is not an unsigned 32-bit word.
+    """
+    count = len(args)
+    if count == 0:
+        return 0, 0, 3
+    if count == 1:
+        low, high, beats = args[0], 0, 3
+        wide = low
+    elif count == 2:
+        low, high, beats = args[0] | args[1] << 32, 0, 3
+        wide = args[0] | args[1]
+    elif count == 3:
+        low, high, beats = args[0] | args[1] << 32, args[2], 4
+        wide = args[0] | args[1] | args[2]
+    elif count == 4:
+        low, high, beats = args[0] | args[1] << 32, args[2] | args[3] << 32, 4
+        wide = args[0] | args[1] | args[2] | args[3]
+    else:
+        raise ValueError(f"a message has 0 to 4 words, not {count}")
+    if wide >> 32:
+        raise ValueError(f"a message's words are unsigned, of 32 bits, not {list(args)}")
+    return low, high, beats
+
+
+BULK_HEADER_BYTES = AM_HEADER_BYTES
