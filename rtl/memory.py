@@ -1,6 +1,6 @@
 """Host memory of a node, and the controller that shares its one port."""
 
-from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, ClockSignal, Instance, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -44,8 +44,8 @@ class HostMemory(wiring.Component):
 
     - ``"array"``: an Amaranth memory; on an FPGA block RAM.
     - ``"dpi"``: an instance of ``nicbed_memory``, whose words live in the simulator, where the host
-      sees them: parameter ``WORDS``; inputs ``clk``, ``node``, ``en``, ``we``, ``addr``, ``wdata``,
-      ``strobe``; output ``rdata``.
+      sees them: parameters ``NODE``, ``WORDS``; inputs ``clk``, ``en``, ``we``, ``addr`` (32 bits,
+      of words), ``wdata``, ``strobe``; output ``rdata``.
 
     Parameters
     ----------
@@ -53,32 +53,39 @@ class HostMemory(wiring.Component):
         Size: a power of two, 2 or more.
     kind : :class:`str`
         ``"array"`` or ``"dpi"``.
+    node : :class:`int`
+        The node whose memory this is, 0 to 255; only ``"dpi"`` looks at it.
 
     Members
     -------
     port : ``In(MemoryPort)``
         The port.
-    node : ``In(8)``
-        Number of the node whose memory this is; constant. Only ``"dpi"`` looks at it.
 
     Raises
     ------
     TypeError
-        ``words`` is not an integer.
+        ``words`` or ``node`` is not an integer.
     ValueError
-        ``words`` is not a power of two of at least 2, or ``kind`` is neither of the two.
+        ``words`` is not a power of two of at least 2, ``kind`` is neither of the two, or
+        ``node`` is not 0 to 255.
     """
 
-    def __init__(self, *, words: int, kind: str) -> None:
-        if not isinstance(words, int) or isinstance(words, bool):
-            raise TypeError(f"words must be an integer, not {words!r}")
+    KINDS = ("array", "dpi")
+
+    def __init__(self, *, words: int, kind: str, node: int = 0) -> None:
+        for name, value in (("words", words), ("node", node)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} must be an integer, not {value!r}")
         if words < 2 or words & (words - 1):
             raise ValueError(f"words must be a power of two, at least 2, not {words}")
-        if kind not in ("array", "dpi"):
+        if kind not in self.KINDS:
             raise ValueError(f"kind must be 'array' or 'dpi', not {kind!r}")
+        if not 0 <= node <= 255:
+            raise ValueError(f"node must be 0 to 255, not {node}")
         self._words = words
         self._kind = kind
-        super().__init__({"port": In(MemoryPort(words)), "node": In(8)})
+        self._node = node
+        super().__init__({"port": In(MemoryPort(words))})
 
     @property
     def words(self) -> int:
@@ -90,14 +97,19 @@ class HostMemory(wiring.Component):
         """Which implementation."""
         return self._kind
 
+    @property
+    def node(self) -> int:
+        """The node."""
+        return self._node
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         port = self.port
         if self._kind == "dpi":
             m.submodules.words = Instance(
-                "nicbed_memory", p_WORDS=self._words, i_clk=ClockSignal(), i_node=self.node,
-                i_en=port.en, i_we=port.we, i_addr=port.address, i_wdata=port.wdata,
-                i_strobe=port.strobe, o_rdata=port.rdata)
+                "nicbed_memory", p_NODE=self._node, p_WORDS=self._words, i_clk=ClockSignal(),
+                i_en=port.en, i_we=port.we, i_addr=Cat(port.address, C(0, 32))[:32],
+                i_wdata=port.wdata, i_strobe=port.strobe, o_rdata=port.rdata)
             return m
         m.submodules.words = words = memory.Memory(shape=64, depth=self._words, init=[])
         write = words.write_port(granularity=8)

@@ -1,0 +1,157 @@
+"""A node: host ports, bus, memory controller and NIC."""
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from ..layouts.description import Description
+from ..layouts.operations import BLOCK
+from .bus import Bus
+from .flit import FlitStream
+from .host_port import AnswerLayout, EntryLayout, HostPort
+from .memory import MemoryController, MemoryPort
+from .nic import Nic
+from .timing import Timing
+from .trace_sink import TraceSink
+
+__all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
+
+CPUS = 1
+"""Host ports of a node."""
+
+HostSide = wiring.Signature({
+    "go": Out(1),
+    "count": Out(range(BLOCK + 1)),
+    "entry": Out(EntryLayout),
+    "index": In(3),
+    "answer": In(AnswerLayout),
+    "slot": In(3),
+    "answers": In(1),
+    "discards": In(1),
+    "waiting": In(1),
+    "stopped": In(1),
+    "needs": In(1),
+    "asks": In(1),
+    "rests": In(1),
+    "distance": In(32),
+})
+"""A :class:`HostPort` as its environment sees it."""
+
+
+def NodeSide(description: Description) -> wiring.Signature:
+    """The ports of a :class:`Node`."""
+    return wiring.Signature({
+        "cpu": In(HostSide).array(CPUS),
+        "memory": Out(MemoryPort(description.memory.bytes // 8)),
+        "tx": Out(FlitStream),
+        "rx": In(FlitStream),
+        "credit_stall": In(1),
+        "node": In(8),
+        "cycle": In(64),
+        "timing": In(Timing),
+        "trace_enable": In(1),
+        "idle": Out(1),
+    })
+
+
+class Node(wiring.Component):
+    """The host ports of a node on its bus, with the memory controller and the NIC.
+
+    The memory itself is outside, so that all nodes are one module: what tells a node from another
+    comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, then its
+    receive DMA; at the memory controller the bus comes first, then the host ports.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        Its structure knobs.
+
+    Members
+    -------
+    cpu : ``In(HostSide)``, one a CPU
+        The host ports' environment.
+    memory : ``Out(MemoryPort)``
+        Host memory.
+    tx : ``Out(FlitStream)``, rx : ``In(FlitStream)``, credit_stall : ``In(1)``
+        The NIC's links.
+    node : ``In(8)``
+        The node's number.
+    cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
+        Time, the timing registers, and whether events are traced.
+    idle : ``Out(1)``
+        Bus, memory and NIC are idle: nothing changes but by a host port or by ``rx``.
+
+    Raises
+    ------
+    TypeError
+        ``description`` is not a :class:`Description`.
+    """
+
+    def __init__(self, *, description: Description) -> None:
+        if not isinstance(description, Description):
+            raise TypeError(f"description must be a Description, not {description!r}")
+        self._description = description
+        super().__init__(NodeSide(description))
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        description = self._description
+        now = self.cycle[:32]
+        m.submodules.nic = nic = Nic(description=description)
+        m.submodules.bus = bus = Bus(ports=CPUS, engines=2)
+        m.submodules.controller = controller = MemoryController(
+            initiators=1 + CPUS, words=description.memory.bytes // 8)
+
+        connect(m, controller.port, flipped(self.memory))
+        connect(m, bus.memory, controller.burst[0])
+        connect(m, bus.pio, nic.pio)
+        connect(m, nic.dma_send, bus.engine[0])
+        connect(m, nic.dma_receive, bus.engine[1])
+        connect(m, nic.tx, flipped(self.tx))
+        connect(m, flipped(self.rx), nic.rx)
+        m.d.comb += [
+            nic.node.eq(self.node),
+            nic.now.eq(now),
+            nic.cycle.eq(self.cycle),
+            nic.timing.eq(self.timing),
+            nic.credit_stall.eq(self.credit_stall),
+            bus.timing.eq(self.timing),
+            controller.timing.eq(self.timing),
+            controller.lock[0].eq(0),
+            self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
+        ]
+
+        for number, cpu in enumerate(self.cpu):
+            port = HostPort(posted_writes=description.bus.posted_writes,
+                            cache_lines=description.cpu.cache_lines, source=1 + number)
+            m.submodules[f"port_{number}"] = port
+            connect(m, port.pio, bus.port[number])
+            connect(m, port.memory, controller.burst[1 + number])
+            m.d.comb += [
+                controller.lock[1 + number].eq(port.lock),
+                port.snoop.eq(controller.snoop),
+                port.irq.eq(nic.irq),
+                port.now.eq(now),
+                port.timing.eq(self.timing),
+            ]
+            for name, member in HostSide.members.items():
+                inside, outside = getattr(port, name), getattr(cpu, name)
+                m.d.comb += (inside.eq(outside) if member.flow == Out else outside.eq(inside))
+
+        for unit, name in ((bus, "bus"), (nic, "nic")):
+            for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
+                                                        strict=True)):
+                sink = TraceSink(block=block)
+                m.submodules[f"{name}_trace_{number}"] = sink
+                connect(m, event, sink.event)
+                m.d.comb += [
+                    sink.enable.eq(self.trace_enable),
+                    sink.cycle.eq(self.cycle),
+                    sink.node.eq(self.node),
+                ]
+        return m

@@ -1,0 +1,212 @@
+"""The whole target: all nodes, the fabric between them, and time."""
+
+from amaranth.hdl import Cat, ClockSignal, Instance, Module, ResetSignal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from ..layouts.description import Description
+from ..layouts.fabric import Topology, chain
+from ..layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from .config import TimingRegisters
+from .fabric import Fabric
+from .mailbox import Mailbox
+from .memory import HostMemory
+from .node import CPUS, Node, NodeSide
+from .timekeeper import Timekeeper
+from .trace_sink import TraceSink
+
+__all__ = ["NODE_MODULE", "TARGET_MODULE", "Target"]
+
+NODE_MODULE = "nicbed_node"
+TARGET_MODULE = "target"
+
+
+class Target(wiring.Component):
+    """Nodes, host memories, fabric, timing registers and timekeeper in one clock domain.
+
+    What its environment has to do is said by :class:`Timekeeper` (attention, stall) and
+    :class:`HostPort` (blocks). Reset is synchronous, and one cycle of it is enough; timing
+    registers are written during it.
+
+    The nodes are copies of one module, converted to Verilog on its own: :attr:`modules` lists what
+    is to be converted. With ``inline`` they are submodules instead, so that Amaranth's simulator
+    can run the target.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        Its structure knobs; its timing knobs are the registers' values after power-up.
+    memory : :class:`str`
+        Kind of :class:`HostMemory`.
+    inline : :class:`bool`
+        Nodes as submodules.
+
+    Members
+    -------
+    cfg_we : ``In(1)``, cfg_index : ``In(8)``, cfg_data : ``In(32)``
+        Timing registers.
+    trace_enable : ``In(1)``, skip_enable : ``In(1)``, limit : ``In(64)``
+        Whether to trace, whether to skip quiescent time, and the cycle at which time ends (0:
+    none). attention, stall, expired, cycle : ``Out(1)``, ``Out(1)``, ``Out(1)``, ``Out(64)``
+        As :class:`Timekeeper` says.
+    waiting, stopped : ``Out(P)``, quiescent : ``Out(1)``, go : ``In(P)``
+        One bit a host port. ``quiescent``: nothing but deadlines is pending.
+    port{p}_count : ``In(3)``, port{p}_entries : ``In``, port{p}_answers : ``Out``
+        Blocks of host port ``p``, as :class:`Mailbox` lays them out.
+
+    Raises
+    ------
+    TypeError
+        ``description`` is not a :class:`Description`.
+    ValueError
+        ``memory`` is not a kind of host memory.
+    """
+
+    def __init__(self, *, description: Description, memory: str, inline: bool = False) -> None:
+        if not isinstance(description, Description):
+            raise TypeError(f"description must be a Description, not {description!r}")
+        if memory not in HostMemory.KINDS:
+            raise ValueError(f"memory must be 'array' or 'dpi', not {memory!r}")
+        self._description = description
+        self._memory = memory
+        self._inline = inline
+        self._ports = ports = description.fabric.nodes * CPUS
+        super().__init__({
+            "cfg_we": In(1),
+            "cfg_index": In(8),
+            "cfg_data": In(32),
+            "trace_enable": In(1),
+            "skip_enable": In(1),
+            "limit": In(64),
+            "attention": Out(1),
+            "stall": Out(1),
+            "expired": Out(1),
+            "cycle": Out(64),
+            "waiting": Out(ports),
+            "stopped": Out(ports),
+            "quiescent": Out(1),
+            "go": In(ports),
+            **{f"port{port}_{name}": member for port in range(ports) for name, member in (
+                ("count", In(3)),
+                ("entries", In(BLOCK * ENTRY_WORDS * 32)),
+                ("answers", Out(BLOCK * ANSWER_WORDS * 32)),
+            )},
+        })
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    @property
+    def memory(self) -> str:
+        """Kind of host memory."""
+        return self._memory
+
+    @property
+    def ports(self) -> int:
+        """Host ports: those of node 0 first."""
+        return self._ports
+
+    @property
+    def topology(self) -> Topology:
+        """The fabric's graph."""
+        description = self._description
+        return chain(description.fabric.nodes, description.fabric.switches,
+                     description.switch.ports)
+
+    @property
+    def modules(self) -> list[tuple[str, wiring.Component]]:
+        """Name of each Verilog module and what to convert into it, this target last."""
+        nodes = [] if self._inline else [(NODE_MODULE, Node(description=self._description))]
+        return [*nodes, (TARGET_MODULE, self)]
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        description = self._description
+        m.submodules.registers = registers = TimingRegisters(description=description)
+        m.submodules.timekeeper = keeper = Timekeeper(ports=self._ports)
+        m.submodules.fabric = fabric = Fabric(topology=self.topology, mtu=description.nic.mtu,
+                                              buffer=description.link.buffer)
+        nodes = []
+        for number in range(description.fabric.nodes):
+            if self._inline:
+                node = Node(description=description)
+                m.submodules[f"node_{number}"] = node
+            else:
+                node = NodeSide(description).create(path=(f"node_{number}",))
+                m.submodules[f"node_{number}"] = _instance(node)
+            nodes.append(node)
+        cpus = [cpu for node in nodes for cpu in node.cpu]
+
+        m.d.comb += [
+            registers.we.eq(self.cfg_we),
+            registers.index.eq(self.cfg_index),
+            registers.data.eq(self.cfg_data),
+            fabric.timing.eq(registers.timing),
+            fabric.now.eq(keeper.now),
+            keeper.skip_enable.eq(self.skip_enable),
+            keeper.limit.eq(self.limit),
+            keeper.quiescent.eq(self.quiescent),
+            self.attention.eq(keeper.attention),
+            self.stall.eq(keeper.stall),
+            self.expired.eq(keeper.expired),
+            self.cycle.eq(keeper.cycle),
+            self.waiting.eq(Cat(cpu.waiting for cpu in cpus)),
+            self.stopped.eq(Cat(cpu.stopped for cpu in cpus)),
+            self.quiescent.eq(Cat(fabric.idle, *(node.idle for node in nodes),
+                                  *(cpu.rests for cpu in cpus)).all()),
+        ]
+
+        for number, node in enumerate(nodes):
+            memory = HostMemory(words=description.memory.bytes // 8, kind=self._memory,
+                                node=number)
+            m.submodules[f"memory_{number}"] = memory
+            connect(m, node.memory, memory.port)
+            connect(m, node.tx, fabric.up[number])
+            connect(m, fabric.down[number], node.rx)
+            m.d.comb += [
+                node.node.eq(number),
+                node.cycle.eq(keeper.cycle),
+                node.timing.eq(registers.timing),
+                node.trace_enable.eq(self.trace_enable),
+                node.credit_stall.eq(fabric.credit_stall[number]),
+            ]
+
+        for number, cpu in enumerate(cpus):
+            m.submodules[f"mailbox_{number}"] = box = Mailbox()
+            m.d.comb += [
+                cpu.go.eq(self.go[number]),
+                cpu.count.eq(getattr(self, f"port{number}_count")),
+                cpu.entry.eq(box.entry),
+                box.index.eq(cpu.index),
+                box.answer.eq(cpu.answer),
+                box.slot.eq(cpu.slot),
+                box.store.eq(cpu.answers),
+                box.discard.eq(cpu.discards),
+                box.entries.eq(getattr(self, f"port{number}_entries")),
+                getattr(self, f"port{number}_answers").eq(box.answers),
+                keeper.distance[number].eq(cpu.distance),
+                keeper.asks[number].eq(cpu.asks),
+                keeper.needs[number].eq(cpu.needs),
+            ]
+
+        for number, ((node, block), event) in enumerate(zip(fabric.event_sources, fabric.events,
+                                                            strict=True)):
+            m.submodules[f"trace_{number}"] = sink = TraceSink(block=block)
+            connect(m, event, sink.event)
+            m.d.comb += [
+                sink.enable.eq(self.trace_enable),
+                sink.cycle.eq(keeper.cycle),
+                sink.node.eq(node),
+            ]
+        return m
+
+
+def _instance(node: wiring.PureInterface) -> Instance:
+    """An instance of the module that a node is converted to, joined to the interface ``node``."""
+    ports = {}
+    for path, member, value in node.signature.flatten(node):
+        direction = "i" if member.flow == In else "o"
+        ports[f"{direction}_{'__'.join(map(str, path))}"] = value
+    return Instance(NODE_MODULE, i_clk=ClockSignal(), i_rst=ResetSignal(), **ports)

@@ -1,0 +1,61 @@
+"""Where a block's events leave the target."""
+
+from amaranth.hdl import ClockSignal, Instance, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+from ..layouts.trace import Block
+from .event import EventPort
+
+__all__ = ["TraceSink"]
+
+
+class TraceSink(wiring.Component):
+    """Hands the events of one source to the trace: an instance of ``nicbed_trace``.
+
+    That module takes an event at the clock edge that ends its cycle, if ``enable``; nothing comes
+    back from it. Its inputs: ``clk``, ``enable``, ``valid``, ``cycle``, ``node``, ``block``,
+    ``kind``, ``number``, ``arg``.
+
+    Parameters
+    ----------
+    block : :class:`Block`
+        The block whose events these are.
+
+    Members
+    -------
+    event : ``In(EventPort)``
+        The events.
+    enable : ``In(1)``, cycle : ``In(64)``, node : ``In(8)``
+        Whether to trace; the cycle counter; the node, or the switch.
+
+    Raises
+    ------
+    TypeError
+        ``block`` is not a :class:`Block`.
+    """
+
+    event: In(EventPort)
+    enable: In(1)
+    cycle: In(64)
+    node: In(8)
+
+    def __init__(self, *, block: Block) -> None:
+        if not isinstance(block, Block):
+            raise TypeError(f"block must be a Block, not {block!r}")
+        self._block = block
+        super().__init__()
+
+    @property
+    def block(self) -> Block:
+        """Whose events these are."""
+        return self._block
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        event = self.event
+        m.submodules.collector = Instance(
+            "nicbed_trace", i_clk=ClockSignal(), i_enable=self.enable, i_valid=event.valid,
+            i_cycle=self.cycle, i_node=self.node, i_block=self._block.value, i_kind=event.kind,
+            i_number=event.number, i_arg=event.arg)
+        return m
