@@ -44,7 +44,7 @@ class HostMemory(wiring.Component):
 
     - ``"array"``: an Amaranth memory; on an FPGA block RAM.
     - ``"dpi"``: an instance of ``nicbed_memory``, whose words live in the simulator, where the host
-      sees them: parameters ``NODE``, ``WORDS``; inputs ``clk``, ``en``, ``we``, ``addr`` (32 bits,
+      sees them: parameter ``WORDS``; inputs ``clk``, ``node``, ``en``, ``we``, ``addr`` (32 bits,
       of words), ``wdata``, ``strobe``; output ``rdata``.
 
     Parameters
@@ -107,7 +107,7 @@ class HostMemory(wiring.Component):
         port = self.port
         if self._kind == "dpi":
             m.submodules.words = Instance(
-                "nicbed_memory", p_NODE=self._node, p_WORDS=self._words, i_clk=ClockSignal(),
+                "nicbed_memory", p_WORDS=self._words, i_clk=ClockSignal(), i_node=C(self._node, 8),
                 i_en=port.en, i_we=port.we, i_addr=Cat(port.address, C(0, 32))[:32],
                 i_wdata=port.wdata, i_strobe=port.strobe, o_rdata=port.rdata)
             return m

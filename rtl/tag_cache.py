@@ -108,7 +108,7 @@ class TagCache(wiring.Component):
         index_bits = ceil_log2(self._lines)
         tag_bits = 32 - _LINE_BITS - index_bits
 
-        # Each cycle of reset makes a line invalid and moves the epoch on, and an entry counts only in
+        # Each cycle of reset makes a line invalid and moves the epoch on; an entry counts only in
         # its own epoch: before an epoch returns, every line was made invalid.
         epoch = Signal(index_bits, reset_less=True)
         entry = data.StructLayout({"held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits})
