@@ -147,7 +147,8 @@ class Target(wiring.Component):
             fabric.now.eq(keeper.now),
             keeper.skip_enable.eq(self.skip_enable),
             keeper.limit.eq(self.limit),
-            keeper.quiescent.eq(self.quiescent),
+            # Once all programs have ended there is no deadline left to jump to.
+            keeper.quiescent.eq(self.quiescent & ~self.stopped.all()),
             self.attention.eq(keeper.attention),
             self.stall.eq(keeper.stall),
             self.expired.eq(keeper.expired),
