@@ -10,7 +10,8 @@ __all__ = ["Queue"]
 class Queue(wiring.Component):
     """First-in first-out queue in a memory with a synchronous read port.
 
-    Latency: an item is offered 2 cycles after it was taken. Throughput: 1 item a cycle.
+    Latency: an item is offered 2 cycles after it was taken. Throughput: 1 item a cycle, from 4 items
+    of depth on.
     Back-pressure: ``i`` is ready while there is room. Reset: empty.
 
     Parameters
