@@ -20,9 +20,9 @@ _DRAWS = ("drop", "corrupt", "duplicate", "delay", "place")
 _MASK = (1 << 32) - 1
 
 
-def seed_constant(node: int, draw: int) -> int:
-    """What ``faults.seed`` is XORed with for generator ``draw`` of ``node``: a hash of the two."""
-    x = (node * len(_DRAWS) + draw + 1) * 0x9E3779B9 & _MASK
+def seed_constant(node: int) -> int:
+    """What ``faults.seed`` is XORed with for the generator of ``node``: a hash of its number."""
+    x = (node + 1) * 0x9E3779B9 & _MASK
     for shift, factor in (16, 0x21F0AAAD), (15, 0x735A2D97):
         x = (x ^ x >> shift) * factor & _MASK
     return x ^ x >> 15
@@ -74,11 +74,11 @@ class FaultInjector(wiring.Component):
       flit is drawn with equal chances, then the bit.
     - *duplicate*: what was sent is sent once more, directly behind.
 
-    Latency: none, flits pass combinationally, but for delayed packets:
-    ``delay_cycles`` exactly.
+    Latency: none, flits pass combinationally, but for delayed packets: ``delay_cycles`` exactly.
     Throughput: a flit a cycle; a duplicate takes as many cycles as the packet has flits, and one
-    more. Back-pressure: ``i.ready`` follows ``o.ready``. In the first cycle after reset the seed is
-    loaded and nothing passes. Packets longer than ``mtu`` allows are not duplicated.
+    more. Unless all rates are 0, a packet's first flit waits until 6 cycles after that of the
+    packet before it, or after reset, when its numbers are drawn. Back-pressure: ``i.ready`` follows
+    ``o.ready``. Packets longer than ``mtu`` allows are not duplicated.
 
     Events: DROP with ``arg`` 4 in the cycle in which a dropped packet's first flit is swallowed;
     DELAY in the first cycle of a delay; CORRUPT as the flit with the flipped bit passes, ``arg`` is
@@ -151,49 +151,68 @@ class FaultInjector(wiring.Component):
         m = Module()
         i, o = self.i, self.o
 
-        # Five draws a packet, all stepped as the packet's last flit comes in.
+        # One generator makes the five draws of a packet, a draw a cycle, while the packet before it
+        # passes: so an injector without work does nothing in a cycle.
+        m.submodules.generator = generator = Generator()
+        enabled = Signal()
+        drawn = Signal(range(len(_DRAWS) + 1))
+        drop, corrupt, duplicate, delay = (Signal(name=name) for name in _DRAWS[:4])
+        chance = Signal(16)
+        fraction = Signal(8)
         loaded = Signal()
-        step = Signal()
-        draws = {}
-        for k, name in enumerate(_DRAWS):
-            m.submodules[f"draw_{name}"] = generator = Generator()
-            m.d.comb += [
-                generator.load.eq(~loaded),
-                generator.step.eq(step),
-                generator.seed.eq(self.timing.faults_seed ^ seed_constant(self._node, k)),
-            ]
-            draws[name] = generator.value
+        ready = Signal()
+        value = generator.value[-PROBABILITY_BITS:]
+        m.d.comb += [
+            enabled.eq(Cat(self.timing[f"faults_{name}"] for name in _DRAWS[:4]).any()),
+            ready.eq((drawn == len(_DRAWS)) | ~enabled),
+            generator.load.eq(~loaded),
+            generator.seed.eq(self.timing.faults_seed ^ seed_constant(self._node)),
+        ]
         m.d.sync += loaded.eq(1)
+        with m.If(loaded & (drawn != len(_DRAWS))):
+            m.d.comb += generator.step.eq(1)
+            m.d.sync += drawn.eq(drawn + 1)
+            with m.Switch(drawn):
+                for k, flag in enumerate((drop, corrupt, duplicate, delay)):
+                    with m.Case(k):
+                        m.d.sync += flag.eq(value < self.timing[f"faults_{_DRAWS[k]}"])
+                with m.Default():
+                    m.d.sync += [chance.eq(value[-16:]), fraction.eq(value[:8])]
 
-        def drawn(name: str) -> Value:
-            return draws[name][-PROBABILITY_BITS:] < self.timing[f"faults_{name}"]
-
-        # The flit to spoil and the bit in it: fractions of their number, by 16 and 8 random bits.
+        # What happens to the packet: its draws, kept from its first flit on, when the next packet's
+        # are begun. The flit to spoil, and the bit in it, are fractions of their number.
+        begin = Signal()
         position = Signal(range(self.depth + 1))
+        doomed, doubled = Signal(), Signal()
         target = Signal(14)
-        target_kept = Signal(14)
+        place = Signal(8)
+        flip = Signal()
         bit = Signal(6)
-        fraction = draws["place"][8:16]
+        copy = Signal()
         with m.If(i.p.first):
             length = data.View(Header, i.p.data).length
             flits = ((length + HEADER_BYTES + FLIT_BYTES - 1) >> 3) + 1
-            m.d.comb += [
-                target.eq((draws["place"][16:] * flits) >> 16),
-                bit.eq(_ROUTE_BITS + ((fraction * (64 - _ROUTE_BITS)) >> 8)),
-            ]
-            m.d.sync += target_kept.eq(target)
+            chosen = Signal(14)
+            m.d.comb += copy.eq(duplicate)
+            with m.If(corrupt):
+                m.d.comb += [
+                    chosen.eq((chance * flits) >> 16),
+                    flip.eq(chosen == 0),
+                    bit.eq(_ROUTE_BITS + ((fraction * (64 - _ROUTE_BITS)) >> 8)),
+                ]
+            with m.If(begin):
+                m.d.sync += [doomed.eq(corrupt), doubled.eq(duplicate), place.eq(fraction),
+                             target.eq(chosen), drawn.eq(0)]
         with m.Else():
-            m.d.comb += [target.eq(target_kept), bit.eq((fraction * i.p.size) >> 5)]
-        flip = drawn("corrupt") & (position == target)
+            m.d.comb += copy.eq(doubled & (position != self.depth))
+            with m.If(doomed):
+                m.d.comb += [flip.eq(position == target), bit.eq((place * i.p.size) >> 5)]
 
         m.submodules.packet = packet = Memory(shape=Flit, depth=self.depth, init=[])
         packet_w = packet.write_port()
         packet_r = packet.read_port()
         copied = Signal(range(self.depth + 1))
         number = Signal.like(i.p.trace)
-        with m.If(step):
-            m.d.sync += number.eq(i.p.trace)
-        duplicate = drawn("duplicate") & (position != self.depth)
         m.d.comb += [
             packet_w.addr.eq(position),
             packet_w.data.eq(o.p),
@@ -205,21 +224,25 @@ class FaultInjector(wiring.Component):
         until = Signal(32)
         cycles = self.timing.faults_delay_cycles
         wait = Signal()
-        m.d.comb += wait.eq(i.p.first & drawn("delay") & (cycles != 0)
-                            & ~(delaying & ~(self.now - until)[31]))
+        with m.If(delay & i.p.first & (cycles != 0)):
+            m.d.comb += wait.eq(~delaying | (self.now - until)[31])
 
-        m.d.comb += step.eq(i.valid & i.ready & i.p.last)
-        with m.If(step):
-            m.d.sync += [position.eq(0), delaying.eq(0)]
-        with m.Elif(i.valid & i.ready & (position != self.depth)):
-            m.d.sync += position.eq(position + 1)
+        took = Signal()
+        m.d.comb += [took.eq(i.valid & i.ready), begin.eq(took & i.p.first)]
+        with m.If(took):
+            m.d.sync += number.eq(i.p.trace)
+            with m.If(i.p.last):
+                m.d.sync += position.eq(0)
+            with m.Elif(position != self.depth):
+                m.d.sync += position.eq(position + 1)
+            m.d.sync += delaying.eq(0)
 
         with m.FSM():
             with m.State("PASS"):
-                m.d.comb += [self.idle.eq(~delaying), o.p.eq(i.p)]
-                with m.If(~loaded):
+                m.d.comb += [self.idle.eq(ready & ~delaying), o.p.eq(i.p)]
+                with m.If(i.p.first & ~ready):
                     pass
-                with m.Elif(i.valid & i.p.first & drawn("drop")):
+                with m.Elif(i.valid & i.p.first & drop):
                     m.d.comb += [
                         i.ready.eq(1),
                         self.event.valid.eq(1),
@@ -241,13 +264,13 @@ class FaultInjector(wiring.Component):
                             self.event.kind.eq(Kind.CORRUPT),
                             self.event.arg.eq(Cat(bit, position)),
                         ]
-                    with m.If(i.valid & o.ready & duplicate):
+                    with m.If(i.valid & o.ready & copy):
                         m.d.comb += packet_w.en.eq(1)
                         with m.If(i.p.last):
                             m.next = "TURN"
             with m.State("DROP"):
                 m.d.comb += i.ready.eq(1)
-                with m.If(step):
+                with m.If(i.valid & i.p.last):
                     m.next = "PASS"
             with m.State("TURN"):
                 m.d.comb += [
