@@ -18,7 +18,7 @@ NAMES = ("host", "send bus", "send DMA", "link", "switch port", "receive DMA", "
 """Along the way of a message. A block held up by the next one counts as busy too, so among the
 busiest the one furthest down the way is the bound."""
 
-_IDLE = {Activity.EMPTY_POLL, Activity.WINDOW_WAIT, Activity.COMPUTE}
+_IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE}
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,17 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     busy = {key: Fraction(_union(value, start, stop), length) for key, value in services.items()}
 
     def cpu(node: int) -> Fraction:
+        mine = [span for span in found if span.node == node and span.end > start]
+        # The check that ends each request is work; waiting, a spin finds nothing for longer.
+        checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
+                      and span.number), default=-1)
+        waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
+                   for inner in span.inner}
         own: list[tuple[int, int]] = []
-        for span in found:
-            if span.node != node or span.activity in _IDLE or span.end <= start:
+        for span in mine:
+            if span.activity in _IDLE:
+                continue
+            if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
                 continue
             at = span.begin
             for inner in span.inner:  # what is nested speaks for itself

@@ -108,14 +108,15 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
     from .session import run_job
 
     with _progress(label) as tell:
-        return run_job(description, job, dict(arguments), sim=sim, wave=wave, progress=tell)
+        return run_job(description, sim, function=job, arguments=arguments, progress=tell,
+                       wave=wave)
 
 
 @contextmanager
 def _progress(label: str):
-    """A function (share 0 to 1, text) that moves a progress bar; on a terminal only."""
+    """A function (what, done, total) that moves a progress bar; on a terminal only."""
     if not sys.stderr.isatty():
-        yield lambda share, text="": None
+        yield lambda what, done, total: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -124,7 +125,8 @@ def _progress(label: str):
     with Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"),
                   TimeElapsedColumn(), console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=1.0, text="")
-        yield lambda share, text="": bar.update(task, completed=share, text=text)
+        yield lambda what, done, total: bar.update(task, completed=done, total=total or None,
+                                                   text=what)
 
 
 def _show(module: Any, document: Mapping[str, Any], breakdown: bool) -> None:

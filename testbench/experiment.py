@@ -15,7 +15,6 @@ FILE.py defines one of
 import ast
 import importlib.util
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,7 @@ def check(file: Path) -> None:
                         "`async def measure(lab)`")
 
 
-async def run(lab: Any, file: str, arguments: list[str],
-              tell: Callable[[float, str], None] | None = None) -> dict[str, Any]:
+async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
     """Load the experiment and run it, in the simulator's process."""
     path = Path(file)
     spec = importlib.util.spec_from_file_location("experiment", path)

@@ -12,8 +12,8 @@ from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind, Mark
 @dataclass
 class Machine:
     """All times in cycles: a request costs ``send`` to issue and ``handle`` at the receiver, its
-    reply ``reply`` and ``finish``; the link takes ``service`` a packet, then ``flight``; an empty
-    poll takes ``poll``, and a spinning CPU looks every ``period``."""
+    reply ``reply`` and ``finish``; the link takes ``service`` a packet, then ``flight``; the check
+    that ends each request takes ``poll``, and a spinning CPU looks every ``period``."""
 
     send: int = 20
     handle: int = 14
@@ -86,12 +86,12 @@ class Machine:
             self._mark(left, 1, Activity.REQUEST_HANDLE, Kind.END, number)
             receiver = left
             back.append((self._ship(left, 1, free, number + 1), number + 1))
-            if back[0][0] <= time:
-                while back and back[0][0] <= time:
-                    take(*back.pop(0))
-            else:
-                self._span(time, time + self.poll, 0, Activity.EMPTY_POLL, 0)
-                time += self.poll
+            found = number
+            while back and back[0][0] <= time:
+                take(*back.pop(0))
+                found = 0
+            self._span(time, time + self.poll, 0, Activity.EMPTY_POLL, found)
+            time += self.poll
             time += delay
             issued.append(time * TICKS)
             handled.append(done)

@@ -18,7 +18,8 @@ __all__ = ["BENCHES", "LAYERS", "Bench", "get", "run"]
 
 LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC"}
 
-Tell = Callable[[float, str], None]
+Tell = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,10 @@ def get(name: str) -> Bench:
     return BENCHES[name]
 
 
-async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any],
-              tell: Tell | None = None) -> dict[str, Any]:
+async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data."""
     from ..report.document import plain
 
     module = get(name).module
-    raw = await module.measure(lab, layer, parameters, tell or (lambda share, text: None))
+    raw = await module.measure(lab, layer, parameters, lab.progress)
     return plain(module.evaluate(raw, lab.description, parameters))

@@ -80,7 +80,7 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
         axes.plot(chosen, cost, color=colour, zorder=4 if run["delay"] == 0 else 3,
                   lw=2.4 if run["delay"] == 0 else 1.5)
         labels.append((cost[-1], f"D = {amount(run['delay'])}", colour))
-    paid = results["o_s"] + results["poll"]
+    paid = results["o_s"]
     low = min(min(run["issued"][0] for run in curves), paid) / 1.5
     high = max(value for value, _, _ in labels) * 1.25
     plain_log(axes, low, high)
@@ -99,7 +99,7 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
             axes.annotate(label, ((left * right) ** 0.5, 1), xycoords=("data", "axes fraction"),
                           xytext=(0, 3), textcoords="offset points", ha="center", va="bottom",
                           fontsize=8.5, color="#6a6a6a")
-    for value, name, below in ((paid, f"o_s + empty poll = {amount(paid)}", True),
+    for value, name, below in ((paid, f"o_s = {amount(paid)}", True),
                                (results["g"], f"g = {amount(results['g'])}, the slope in steady "
                                               "state", False)):
         axes.axhline(value, color=INK, lw=0.9, ls=(0, (5, 3)), zorder=2)

@@ -13,7 +13,7 @@ __all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "send_overhead", "recei
            "estimate"]
 
 VISIBLE = Fraction(2, 100)
-"""The gap is seen when it exceeds o_s + o_r by an empty poll and this share of itself."""
+"""The gap is seen when it exceeds o_s + o_r by this share of itself."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def regimes(curve: Curve) -> Regimes:
 
     *Send only* ends before the first issue that handled a reply, or that cost a quarter more than
     those before it (a capacity was reached). *Steady state* begins where the total comes within
-    half a gap (or the line's own ripple) of the line through the second half, to stay there.
+    a quarter of a gap (or the line's own ripple) of the line through the second half, to stay.
     """
     count = len(curve.issued)
     send_only = 1
@@ -67,7 +67,7 @@ def regimes(curve: Curve) -> Regimes:
     if count < 16:
         return Regimes(send_only, 0)
     line = fit(range(half + 1, count + 1), curve.issued[half:])
-    band = max(line.slope / 2, line.residual * 5 / 4)
+    band = max(line.slope / 4, line.residual * 5 / 4)
     steady = count
     while steady > 0 and abs(line.at(steady) - curve.issued[steady - 1]) <= band:
         steady -= 1
@@ -75,24 +75,25 @@ def regimes(curve: Curve) -> Regimes:
     early = fit(range(half + 1, half + quarter + 1), curve.issued[half:half + quarter])
     late = fit(range(count - quarter + 1, count + 1), curve.issued[count - quarter:])
     settled = abs(early.slope - late.slope) * 20 <= line.slope
-    return Regimes(send_only, max(1, steady + 1) if settled else 0)
+    return Regimes(send_only, max(send_only, steady) + 1 if settled and steady + 1 < count else 0)
 
 
 def gap(curve: Curve, where: Regimes | None = None) -> Line:
     """The slope of total issue time over M in steady state, with its residual.
 
-    The window's bursts ripple around the line; whole quarters of the run average them out.
+    The fit takes the second half at most, clear of what the transition left behind.
     """
     where = where or regimes(curve)
-    first = where.steady or len(curve.issued) // 2
-    first = min(first, len(curve.issued) - 8) if len(curve.issued) > 8 else 1
-    return fit(range(first, len(curve.issued) + 1), curve.issued[first - 1:])
+    count = len(curve.issued)
+    first = max(where.steady, count // 2)
+    first = min(first, count - 8) if count > 8 else 1
+    return fit(range(first, count + 1), curve.issued[first - 1:])
 
 
-def send_overhead(curve: Curve, where: Regimes, poll: Fraction = Fraction(0)) -> Fraction:
-    """o_s: the average cost of a send-only issue at D = 0, less the empty poll (``poll`` ticks,
-    measured alone) that each issue ends with, for an empty poll counts to idle."""
-    return curve.cost(where.send_only) - curve.delay - poll
+def send_overhead(curve: Curve, where: Regimes) -> Fraction:
+    """o_s: the average cost of a send-only issue at D = 0. What the layer does in every request is
+    in it, the check for messages that ends one too."""
+    return curve.cost(where.send_only) - curve.delay
 
 
 def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
@@ -121,8 +122,8 @@ class LogP:
     regimes: Regimes
 
 
-def estimate(curves: Sequence[Curve], rtt: Fraction, poll: Fraction = Fraction(0)) -> LogP:
-    """All parameters from the family of ``curves``, the round trip and an empty poll alone.
+def estimate(curves: Sequence[Curve], rtt: Fraction) -> LogP:
+    """All parameters from the family of ``curves`` and the round trip.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def estimate(curves: Sequence[Curve], rtt: Fraction, poll: Fraction = Fraction(0
         raise ValueError("the signature needs a curve at D = 0")
     where = regimes(base)
     line = gap(base, where)
-    o_s = send_overhead(base, where, poll)
+    o_s = send_overhead(base, where)
     # Beyond one round trip each reply is back before the next issue: no doubt about the knee.
     by_delay = receive_overheads(curves, o_s, rtt)
     if not by_delay:
@@ -144,5 +145,5 @@ def estimate(curves: Sequence[Curve], rtt: Fraction, poll: Fraction = Fraction(0
     idle = line.slope - o_s - o_r
     return LogP(o_s=o_s, o_r=o_r, g=line.slope, L=rtt / 2 - o_s - o_r, rtt=rtt, idle=idle,
                 knee=max(idle, Fraction(0)), spread=max(values) - min(values),
-                residual=line.residual, visible=idle > line.slope * VISIBLE + poll,
+                residual=line.residual, visible=idle > line.slope * VISIBLE,
                 by_delay=tuple(by_delay), regimes=where)

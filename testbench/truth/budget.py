@@ -7,7 +7,7 @@ from fractions import Fraction
 from ...layouts.trace import Activity
 from .spans import Span
 
-__all__ = ["Budget", "budget", "sends"]
+__all__ = ["Budget", "budget", "ending_check", "sends"]
 
 
 @dataclass(frozen=True)
@@ -51,3 +51,11 @@ def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
     return Budget(Fraction(stop - start, count),
                   {activity: Fraction(value, count) for activity, value in sums.items()},
                   Fraction(rest, count))
+
+
+def ending_check(found: Sequence[Span], node: int) -> Fraction:
+    """Mean ticks of the check that ends each request of ``node``: an empty poll with the request's
+    own number. A request that finds a message ends with one too, without a number."""
+    own = [span.own for span in found
+           if span.activity == Activity.EMPTY_POLL and span.node == node and span.number]
+    return Fraction(sum(own), len(own)) if own else Fraction(0)
