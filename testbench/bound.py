@@ -74,7 +74,7 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     busy = {key: Fraction(_union(value, start, stop), length) for key, value in services.items()}
 
     def cpu(node: int) -> Fraction:
-        mine = [span for span in found if span.node == node and span.end > start]
+        mine = [span for span in found if span.node == node]
         # The check that ends each request is work; waiting, a spin finds nothing for longer.
         checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
                       and span.number), default=-1)
@@ -82,7 +82,7 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
                    for inner in span.inner}
         own: list[tuple[int, int]] = []
         for span in mine:
-            if span.activity in _IDLE:
+            if span.activity in _IDLE or span.end <= start:
                 continue
             if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
                 continue
