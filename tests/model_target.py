@@ -101,7 +101,7 @@ class ModelNic:
             setup = 20 + len(data) // 8
         destination = model.nics[HEADER.get(int.from_bytes(data[:8], "little"), "destination")]
         length = len(data) + CRC_BYTES
-        if destination.room < 2 * length:
+        if destination.room < length:
             destination.blocked.append(self)
             self.busy = True
             return

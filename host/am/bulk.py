@@ -9,7 +9,7 @@ from ...layouts.operations import BLOCK
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from . import wire
-from .engine import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, Engine
+from .engine import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, SMALL_BYTES, Engine
 from .window import AmError, Peer, Sender, Transfer
 
 __all__ = ["BulkEngine"]
@@ -83,6 +83,10 @@ class BulkEngine(Engine):
             port.mark(BULK_SEND, END, number)
             sender.sent += 1
             peer.owed = 0
+            if sender.sent > sender.high:
+                sender.high = sender.sent
+            else:
+                self.counters["resent"] += 1
 
     async def _refresh_ring(self) -> None:
         """Look how many descriptors the NIC has done with."""
@@ -93,6 +97,13 @@ class BulkEngine(Engine):
         port.put_touch(self._report, 8)
         await port.submit()
         self._done += self.memory.word(self._report) - self._done & 0xFFFF
+
+    async def _ring_moves(self) -> bool:
+        """Whether the NIC still works on what was posted: then nothing is late yet."""
+        await self._refresh_ring()
+        moved = self._done != self._done_then
+        self._done_then = self._done
+        return moved and self._posted != self._done
 
     async def _handle_bulk(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                            argument: int, length: int) -> None:
@@ -106,7 +117,7 @@ class BulkEngine(Engine):
             if target + length > self.memory.size:
                 raise AmError(f"node {peer.number} stores {length} bytes at {target:#x} of node "
                               f"{self.node.number}, which has {self.memory.size} (memory.bytes)")
-            source = self._slot + wire.SLOT_BYTES - 16
+            source = self._slot + wire.BULK_DATA
             if port.count > BLOCK - 2:
                 await port.submit()
             port.put_touch(source, length)
@@ -122,6 +133,8 @@ class BulkEngine(Engine):
         port.spend(self._c_bulk_last)
         store = kind == wire.K_STORE
         if store:
+            if self._space < SMALL_BYTES and not self._backlog:
+                await self._refresh()
             if port.count == BLOCK:
                 await port.submit()
             self._context, self._source, self._replied = IN_REQUEST, peer, False

@@ -13,7 +13,10 @@ none is:
 - EMPTY_POLL: a check, or the whole spin, that found nothing yet.
 - WINDOW_WAIT: a request waiting for a credit; inside it lies what it handles meanwhile.
 - BULK_SEND: setting up a transfer, and each packet's descriptor.
-- CONTROL: acknowledgements, NACKs, probes, time-outs, sending again, telling the NIC of slots taken.
+- CONTROL: acknowledgements, NACKs, probes, time-outs, sending again.
+
+What is done once in many messages, asking for room in the send window and telling the NIC of slots
+taken, belongs to the message at which it is done.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,6 +40,9 @@ EMPTY_POLL, WINDOW_WAIT = int(Activity.EMPTY_POLL), int(Activity.WINDOW_WAIT)
 BULK_SEND, BULK_HANDLE = int(Activity.BULK_SEND), int(Activity.BULK_HANDLE)
 CONTROL = int(Activity.CONTROL)
 
+BACK_OFF = 4
+"""A time-out without progress doubles the next, up to this often: what is lost is sent again soon,
+what is only slow is not buried under copies."""
 FAR = 1 << 62
 """A deadline that never comes."""
 SMALL_BYTES = 8 * wire.SMALL_BEATS
@@ -99,6 +105,7 @@ class Engine:
         self._report = 0
         self._posted = 0
         self._done = 0
+        self._done_then = 0
         self._mtu = nic.mtu
         self.counters = {"requests": 0, "nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0,
                          "acks": 0, "resent": 0}
@@ -162,7 +169,7 @@ class Engine:
             if self._deadline > cycle + self._timeout:
                 self._deadline = cycle + self._timeout
         if sender.sent == sequence and self._space >= SMALL_BYTES and not self._backlog:
-            sender.sent = sequence + 1
+            sender.sent = sender.high = sequence + 1
             expected = peer.expected
             self.port.put_write(
                 wire.WINDOW, beats, peer.wire[beats],
@@ -217,11 +224,17 @@ class Engine:
                 self._space -= 8 * beats
                 sender.sent += 1
                 peer.owed = 0
-                self.counters["resent"] += 1
+                if sender.sent > sender.high:
+                    sender.high = sender.sent
+                else:
+                    self.counters["resent"] += 1
             self._backlog.pop(0)
             sender.queued = False
 
     async def _pump_bulk(self, sender: Sender) -> bool:
+        raise NotImplementedError
+
+    async def _ring_moves(self) -> bool:
         raise NotImplementedError
 
     async def _control(self, peer: Peer, word: int) -> bool:
@@ -278,6 +291,8 @@ class Engine:
                         await port.submit()
                     port.put_touch(slot + 32, 8)
                 port.spend(self._c_request_handle[count])
+                if self._space < SMALL_BYTES and not self._backlog:
+                    await self._refresh()
                 if port.count == BLOCK:
                     await port.submit()
                 self._context = IN_REQUEST
@@ -370,10 +385,8 @@ class Engine:
         if taken - self._told >= self._ring_quarter:
             if port.count == BLOCK:
                 await port.submit()
-            port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_taken)
             port.put_write(RECEIVE_TAKEN, 1, taken & 0xFFFF)
-            port.mark(CONTROL, END, number)
             self._told = taken
         if self._ended:
             await self._run_ends()
@@ -576,14 +589,20 @@ class Engine:
                 if sender.base == sender.next:
                     continue
                 waiting = True
-                if cycle - sender.progress >= timeout:
-                    self.counters["timeouts"] += 1
-                    sender.tries += 1
-                    if sender.tries > (self._retries if not peer.bye else min(3, self._retries)):
-                        gone = peer
-                    sender.rewind(cycle)
-                    self._queue(sender)
-                deadline = min(deadline, sender.progress + timeout)
+                patience = timeout << min(sender.tries, BACK_OFF)
+                if cycle - sender.progress >= patience:
+                    if sender.bulk and await self._ring_moves():
+                        sender.progress = cycle
+                    else:
+                        self.counters["timeouts"] += 1
+                        sender.tries += 1
+                        if sender.tries > (min(3, self._retries) if self._disabling and peer.bye
+                                           else self._retries):
+                            gone = peer
+                        sender.rewind(cycle)
+                        self._queue(sender)
+                        patience = timeout << min(sender.tries, BACK_OFF)
+                deadline = min(deadline, sender.progress + patience)
             if not waiting and peer.credits < self._window:
                 if peer.heard > peer.probe_at:
                     peer.silent = 0

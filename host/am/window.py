@@ -72,7 +72,7 @@ class Sender:
     to be made: base <= sent <= next <= base + limit.
     """
 
-    __slots__ = ("peer", "bulk", "base", "sent", "next", "limit", "packets", "progress", "tries",
+    __slots__ = ("peer", "bulk", "base", "sent", "high", "next", "limit", "packets", "progress", "tries",
                  "queued", "probed")
 
     def __init__(self, peer: "Peer", limit: int, bulk: bool) -> None:
@@ -80,6 +80,8 @@ class Sender:
         self.bulk = bulk
         self.base = 0
         self.sent = 0
+        self.high = 0
+        """All before this one were sent at least once."""
         self.next = 0
         self.limit = limit
         self.packets: list[Any] = [None] * 256

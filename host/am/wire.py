@@ -88,3 +88,5 @@ def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 BULK_HEADER_BYTES = AM_HEADER_BYTES
+BULK_DATA = 8 + HEADER_BYTES + AM_HEADER_BYTES
+"""Where a bulk packet's data begin in its slot."""
