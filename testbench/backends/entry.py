@@ -51,12 +51,12 @@ class _Reports:
         return False
 
 
-def _backend(sim: str, dut: Any) -> Any:
+def _backend(sim: str, dut: Any, memory_bytes: int) -> Any:
     if sim == "icarus":
         from .icarus import IcarusBackend
-        return IcarusBackend(dut)
+        return IcarusBackend(dut, memory_bytes)
     from .verilator import VerilatorBackend
-    return VerilatorBackend(dut)
+    return VerilatorBackend(dut, memory_bytes)
 
 
 @cocotb.test()
@@ -69,8 +69,9 @@ async def job(dut: Any) -> None:
     sys.stdout = reports  # type: ignore[assignment]
     try:
         function = _function(wanted["function"])
-        lab = Lab(wanted["description"], wanted["sim"], dut, _backend(wanted["sim"], dut),
-                  reports.progress)
+        description, sim = wanted["description"], wanted["sim"]
+        backend = _backend(sim, dut, description.memory.bytes)
+        lab = Lab(description, sim, dut, backend, reports.progress)
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:

@@ -1,7 +1,8 @@
 """The target under Icarus Verilog: everything through VPI handles, in the read-write phase."""
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from typing import Any
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
@@ -67,14 +68,13 @@ class IcarusMailbox:
 
 
 class HandleMemory:
-    """A node's host memory, an array of 8-byte words reached word by word. What was written by this
-    side is remembered only for clearing; the target's own writes clear by a look at every word that
-    may have changed, so that is left to :meth:`clear` of all."""
+    """A node's host memory, an array of 8-byte words reached word by word."""
 
     def __init__(self, handle: Any, words: int) -> None:
         self.size = 8 * words
         self._handle = handle
         self._cache: dict[int, Any] = {}
+        self._written: set[int] = set()
 
     def _word(self, index: int) -> Any:
         found = self._cache.get(index)
@@ -109,46 +109,55 @@ class HandleMemory:
         for offset in range(0, len(whole), 8):
             value = int.from_bytes(whole[offset:offset + 8], "little")
             self._word(first + offset // 8).set_signal_val_binstr(DEPOSIT, format(value, "064b"))
+        self._written.update(range(first, last + 1))
 
     def word(self, address: int) -> int:
         return _number(self._word(address >> 3))
 
     def clear(self) -> None:
-        zero = "0" * 64
-        for index in range(self.size // 8):
-            handle = self._word(index)
-            if "1" in handle.get_signal_val_binstr():
-                handle.set_signal_val_binstr(DEPOSIT, zero)
+        """Zero what this side wrote. (The wrapper's ``clear`` zeroes what the target wrote.)"""
+        for index in self._written:
+            self._word(index).set_signal_val_binstr(DEPOSIT, "0" * 64)
+        self._written.clear()
 
 
-def _memories(scope: Any) -> Iterator[tuple[str, Any]]:
-    """Arrays of 64-bit words below ``scope``, with their paths."""
-    from cocotb.handle import ArrayObject, HierarchyObjectBase
-    for child in scope:
-        if isinstance(child, ArrayObject):
-            yield child._path, child
-        elif isinstance(child, HierarchyObjectBase):
-            yield from _memories(child)
+def find_memories(scope: Any, words: int) -> list[Any]:
+    """Handles of the host memories below ``scope``, by node: arrays of ``words`` 64-bit words, the
+    scopes being numbered by node."""
+    from cocotb.handle import ArrayObject, HierarchyArrayObject, HierarchyObject
+    found = []
+
+    def look(place: Any) -> None:
+        for child in place:
+            if isinstance(child, ArrayObject):
+                if len(child) == words:
+                    found.append(child)
+            elif isinstance(child, HierarchyObject | HierarchyArrayObject):
+                look(child)
+
+    look(scope)
+    return sorted(found, key=lambda array: [int(part) if part.isdigit() else part for part
+                                            in re.split(r"(\d+)", array._path)])
 
 
 class IcarusBackend:
     """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
 
-    def __init__(self, dut: Any) -> None:
+    def __init__(self, dut: Any, memory_bytes: int) -> None:
         self._dut = dut
         self.mailbox = IcarusMailbox(dut)
-        self.memories: list[Any] = []
+        self.memories: list[Any] = [
+            HandleMemory(array._handle, memory_bytes // 8)
+            for array in find_memories(dut.target, memory_bytes // 8)]
         self._file = os.environ.get("NICBED_TRACE_FILE", "")
         self._read = 0
-        self._dirty = False
 
     def restart(self) -> None:
         """Prepare for reset: no block given, memories and trace empty."""
         self.mailbox.restart()
-        if self._dirty:
-            for memory in self.memories:
-                memory.clear()
-        self._dirty = True
+        self._dut.clear.value = not int(self._dut.clear.value)
+        for memory in self.memories:
+            memory.clear()
         if self._file and os.path.exists(self._file):
             self._read = os.path.getsize(self._file)
 

@@ -76,13 +76,12 @@ class ArrayMemory:
 
     __slots__ = ("size", "_node", "_library", "_bytes", "_words", "array")
 
-    def __init__(self, library: ctypes.CDLL, node: int) -> None:
+    def __init__(self, library: ctypes.CDLL, node: int, size: int) -> None:
         library.nicbed_memory_base.restype = ctypes.c_void_p
-        library.nicbed_memory_bytes.restype = ctypes.c_uint64
         self._library = library
         self._node = node
-        self.size = library.nicbed_memory_bytes(node)
-        self._bytes = _view(library.nicbed_memory_base(node), self.size)
+        self.size = size
+        self._bytes = _view(library.nicbed_memory_base(node, size // 8), size)
         self._words = self._bytes.cast("Q")
         self.array = np.frombuffer(self._bytes, dtype=np.uint8)
         """The memory as a numpy array of bytes."""
@@ -109,13 +108,13 @@ class ArrayMemory:
 class VerilatorBackend:
     """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
 
-    def __init__(self, dut: Any) -> None:
+    def __init__(self, dut: Any, memory_bytes: int) -> None:
         self._dut = dut
         self._library = ctypes.CDLL(None)
         self.mailbox = VerilatorMailbox(self._library)
         self.memories: list[Any] = []
         if hasattr(self._library, "nicbed_memory_base"):
-            self.memories = [ArrayMemory(self._library, node)
+            self.memories = [ArrayMemory(self._library, node, memory_bytes)
                              for node in range(self.mailbox.ports)]
         self._traces = hasattr(self._library, "nicbed_trace_count")
         if self._traces:

@@ -1,5 +1,6 @@
 """Verilog to an Icarus Verilog simulation, with a clock that stops while the target stalls."""
 
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -40,6 +41,7 @@ def _wrapper(ports: int) -> str:
 module {TOP};
     reg clk = 0;
     reg flush = 0;
+    reg clear = 0;
 {variables}{wires}
     // No edge while a port waits for its program; in reset the clock runs.
     always begin
@@ -61,15 +63,27 @@ endmodule
 """
 
 
-def build_icarus(source: str, work: Path, ports: int) -> None:
+def _clearable(source: str, words: int) -> str:
+    """The target's Verilog, host memories zeroed when the wrapper's ``clear`` changes: an array of
+    ``words`` 64-bit words is one. (Those of memory.v see to that themselves.)"""
+    return re.sub(
+        rf"^  reg \[63:0\] (\S+ )\[{words - 1}:0\];$",
+        lambda found: f"{found[0]}\n  integer nicbed_index;\n  always @({TOP}.clear)\n"
+                      f"    for (nicbed_index = 0; nicbed_index < {words}; "
+                      f"nicbed_index = nicbed_index + 1)\n"
+                      f"      {found[1]}[nicbed_index] = 64'd0;", source, flags=re.MULTILINE)
+
+
+def build_icarus(source: str, work: Path, ports: int, words: int) -> None:
     """``work/simulator.vvp`` out of the target's Verilog."""
     icarus_version()
-    (work / "target.v").write_text(source)
+    (work / "target.v").write_text(_clearable(source, words))
     (work / "wrapper.v").write_text(_wrapper(ports))
     extra = instances(source)
     roots = ["-s", "nicbed_trace_file", "-DNICBED_TRACE"] if "nicbed_trace" in extra else []
     files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
-    done = subprocess.run(["iverilog", "-g2012", "-o", str(work / "simulator.vvp"), "-s", TOP,
+    done = subprocess.run(["iverilog", "-g2012", "-DNICBED_WRAPPER", "-o",
+                           str(work / "simulator.vvp"), "-s", TOP,
                            *roots, str(work / "wrapper.v"), str(work / "target.v"), *files],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:

@@ -27,6 +27,10 @@ PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip
           "attention")
 """Ports of the target that VPI sees under Verilator; the others go through the mailbox."""
 
+ARRAY_BYTES = 1 << 16
+"""Up to this size Icarus has the Amaranth memory that a board would have, above it that of memory.v:
+the zeros that an Amaranth memory begins with cost Yosys minutes when they are millions."""
+
 SIMULATORS = ("verilator", "icarus")
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
@@ -106,13 +110,13 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
 
     def make(work: Path) -> None:
         progress("converting", 0, 1)
-        memory = "dpi" if sim == "verilator" else "array"
-        text = _elaborate(description, target, memory)
+        array = sim == "icarus" and description.memory.bytes <= ARRAY_BYTES
+        text = _elaborate(description, target, "array" if array else "dpi")
         source = to_verilog(text, processes=sim == "verilator")
         progress("converting", 1, 1)
         ports = description.fabric.nodes
         if sim == "icarus":
-            build_icarus(source, work, ports)
+            build_icarus(source, work, ports, description.memory.bytes // 8)
         else:
             _build_verilator(source, work, ports, form, bare, progress)
 
@@ -124,7 +128,10 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
 def _elaborate(description: Description, target: str, memory: str) -> str:
     module, name = target.split(":")
     factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return rtlil(factory(description=description, memory=memory), "target")
+    component = factory(description=description, memory=memory)
+    # A target may be converted in parts, its repeated modules once.
+    return "\n".join(rtlil(part, name)
+                     for name, part in getattr(component, "modules", [("target", component)]))
 
 
 def _ports_header(ports: int) -> str:

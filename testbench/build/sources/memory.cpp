@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,49 +11,49 @@
 namespace {
 struct Memory {
     uint64_t* words;
-    uint32_t mask;
-    size_t bytes;
+    uint64_t count;
 };
 Memory memories[256];
-}  // namespace
 
-extern "C" void* nicbed_memory_open(int node, int words) {
-    Memory& memory = memories[node & 255];
-    memory.bytes = static_cast<size_t>(words) * 8;
-    memory.mask = static_cast<uint32_t>(words) - 1;
-    void* pages = mmap(nullptr, memory.bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+[[gnu::noinline]] void open(unsigned node, uint32_t words) {
+    void* const pages = mmap(nullptr, static_cast<size_t>(words) * 8, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) {
-        std::fprintf(stderr, "nicbed: no room for the memory of node %d\n", node);
+        std::fprintf(stderr, "nicbed: no room for the memory of node %u\n", node);
         std::exit(4);
     }
-    memory.words = static_cast<uint64_t*>(pages);
-    return &memory;
+    memories[node] = {static_cast<uint64_t*>(pages), words};
 }
 
-extern "C" unsigned long long nicbed_memory_read(void* handle, unsigned int addr) {
-    const Memory* const memory = static_cast<const Memory*>(handle);
-    return memory->words[addr & memory->mask];
+inline uint64_t& word(unsigned char node, uint32_t words, uint32_t addr) {
+    if (__builtin_expect(!memories[node].words, 0)) open(node, words);
+    return memories[node].words[addr & (words - 1)];
+}
+}  // namespace
+
+extern "C" unsigned long long nicbed_memory_read(unsigned char node, unsigned int words,
+                                                 unsigned int addr) {
+    return word(node, words, addr);
 }
 
-extern "C" void nicbed_memory_write(void* handle, unsigned int addr, unsigned long long data,
-                                    unsigned char strobe) {
-    const Memory* const memory = static_cast<const Memory*>(handle);
-    uint64_t& word = memory->words[addr & memory->mask];
+extern "C" void nicbed_memory_write(unsigned char node, unsigned int words, unsigned int addr,
+                                    unsigned long long data, unsigned char strobe) {
+    uint64_t& place = word(node, words, addr);
     if (strobe == 0xff) {
-        word = data;
+        place = data;
         return;
     }
     uint64_t lanes = 0;
     for (int lane = 0; lane < 8; lane++)
         if (strobe >> lane & 1) lanes |= 0xffULL << (8 * lane);
-    word = (word & ~lanes) | (data & lanes);
+    place = (place & ~lanes) | (data & lanes);
 }
 
-// For Python.
-extern "C" void* nicbed_memory_base(int node) { return memories[node & 255].words; }
-extern "C" uint64_t nicbed_memory_bytes(int node) { return memories[node & 255].bytes; }
-extern "C" void nicbed_memory_clear(int node) {
+// For Python: where the words of a node's memory are, opened now if they are not yet.
+extern "C" void* nicbed_memory_base(unsigned int node, unsigned int words) {
+    return &word(static_cast<unsigned char>(node), words, 0);
+}
+extern "C" void nicbed_memory_clear(unsigned int node) {
     const Memory& memory = memories[node & 255];
-    if (memory.words) madvise(memory.words, memory.bytes, MADV_DONTNEED);
+    if (memory.words) madvise(memory.words, memory.count * 8, MADV_DONTNEED);
 }
