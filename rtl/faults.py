@@ -1,5 +1,8 @@
 """Faults on a link, on request: packets lost, corrupt, doubled or late."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import *
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
@@ -21,7 +24,7 @@ _MASK = (1 << 32) - 1
 
 
 def seed_constant(node: int) -> int:
-    """What ``faults.seed`` is XORed with for the generator of ``node``: a hash of its number."""
+    """What is added to ``faults.seed`` for the generator of ``node``: a hash of its number."""
     x = (node + 1) * 0x9E3779B9 & _MASK
     for shift, factor in (16, 0x21F0AAAD), (15, 0x735A2D97):
         x = (x ^ x >> shift) * factor & _MASK
@@ -51,14 +54,16 @@ class Generator(wiring.Component):
         m = Module()
         left = Signal(32)
         right = Signal(32)
-        m.d.comb += [
-            left.eq(self.value ^ (self.value << 13)),
-            right.eq(left ^ (left >> 17)),
-        ]
+        # Within a condition, so that a simulation does not work it out in every cycle.
+        with m.If(self.step):
+            m.d.comb += [
+                left.eq(self.value ^ Cat(Const(0, 13), self.value[:-13])),
+                right.eq(left ^ (left >> 17)),
+            ]
         with m.If(self.load):
             m.d.sync += self.value.eq(Mux(self.seed == 0, 1, self.seed))
         with m.Elif(self.step):
-            m.d.sync += self.value.eq(right ^ (right << 5))
+            m.d.sync += self.value.eq(right ^ Cat(Const(0, 5), right[:-5]))
         return m
 
 
@@ -163,12 +168,13 @@ class FaultInjector(wiring.Component):
         ready = Signal()
         value = generator.value[-PROBABILITY_BITS:]
         m.d.comb += [
-            enabled.eq(Cat(self.timing[f"faults_{name}"] for name in _DRAWS[:4]).any()),
+            enabled.eq(reduce(or_, (self.timing[f"faults_{name}"] != 0 for name in _DRAWS[:4]))),
             ready.eq((drawn == len(_DRAWS)) | ~enabled),
             generator.load.eq(~loaded),
-            generator.seed.eq(self.timing.faults_seed ^ seed_constant(self._node)),
         ]
-        m.d.sync += loaded.eq(1)
+        with m.If(~loaded):
+            m.d.comb += generator.seed.eq(self.timing.faults_seed + seed_constant(self._node))
+            m.d.sync += loaded.eq(1)
         with m.If(loaded & (drawn != len(_DRAWS))):
             m.d.comb += generator.step.eq(1)
             m.d.sync += drawn.eq(drawn + 1)
