@@ -9,6 +9,7 @@ from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
 from . import cache
+from .held_inputs import CORE_MODULE, held_inputs
 from .icarus import build_icarus, icarus_command, icarus_version
 from .verilator import (
     Compilation,
@@ -109,11 +110,9 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     form = wave_format(sim) if wave else None
 
     def make(work: Path) -> None:
-        progress("converting", 0, 1)
         array = sim == "icarus" and description.memory.bytes <= ARRAY_BYTES
-        text = _elaborate(description, target, "array" if array else "dpi")
-        source = to_verilog(text, processes=sim == "verilator")
-        progress("converting", 1, 1)
+        source = _emit(description, target, "array" if array else "dpi", sim == "verilator",
+                       progress)
         ports = description.fabric.nodes
         if sim == "icarus":
             build_icarus(source, work, ports, description.memory.bytes // 8)
@@ -125,13 +124,23 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     return Simulator(sim, place, command, form)
 
 
-def _elaborate(description: Description, target: str, memory: str) -> str:
+def _emit(description: Description, target: str, memory: str, processes: bool,
+          progress: Progress) -> str:
+    """The target's Verilog: that of each of its modules, one after the other."""
     module, name = target.split(":")
     factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    component = factory(description=description, memory=memory)
-    # A target may be converted in parts, its repeated modules once.
-    return "\n".join(rtlil(part, name)
-                     for name, part in getattr(component, "modules", [("target", component)]))
+    top = factory(description=description, memory=memory)
+    modules = getattr(top, "modules", [("target", top)])
+    texts = []
+    for done, (name, component) in enumerate(modules):
+        progress("converting", done, len(modules))
+        if processes and component is top:
+            name = CORE_MODULE
+        texts.append(to_verilog(rtlil(component, name), processes=processes))
+    if processes:
+        texts.append(held_inputs(top))
+    progress("converting", len(modules), len(modules))
+    return "\n".join(texts)
 
 
 def _ports_header(ports: int) -> str:

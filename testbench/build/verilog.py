@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "BuildError", "inputs", "rtlil", "to_verilog", "convert"]
+__all__ = ["SOURCES", "BuildError", "inputs", "ports", "rtlil", "to_verilog", "convert"]
 
 SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked beside what Amaranth emits."""
@@ -23,7 +23,7 @@ class BuildError(Exception):
         self.log = log
 
 
-def _ports(component: Any) -> dict[str, tuple[Any, bool]]:
+def ports(component: Any) -> dict[str, tuple[Any, bool]]:
     """Flat port name to (value, whether it is an input)."""
     from amaranth.hdl import Value
     from amaranth.lib.wiring import In
@@ -33,16 +33,16 @@ def _ports(component: Any) -> dict[str, tuple[Any, bool]]:
 
 def inputs(component: Any) -> list[str]:
     """Names of the component's input ports, clock and reset not among them."""
-    return [name for name, (_, is_input) in _ports(component).items() if is_input]
+    return [name for name, (_, is_input) in ports(component).items() if is_input]
 
 
 def rtlil(component: Any, name: str) -> str:
     """The component as RTLIL; its ports carry the flat names of its signature."""
     from amaranth.back import rtlil as back
     from amaranth.hdl._ir import PortDirection
-    ports = {port: (value, PortDirection.Input if is_input else PortDirection.Output)
-             for port, (value, is_input) in _ports(component).items()}
-    return back.convert(component, ports=ports, name=name, emit_src=False)
+    directed = {port: (value, PortDirection.Input if is_input else PortDirection.Output)
+                for port, (value, is_input) in ports(component).items()}
+    return back.convert(component, ports=directed, name=name, emit_src=False)
 
 
 def to_verilog(text: str, *, processes: bool) -> str:

@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
     }
             EACH_PORT(GIVE)
 #undef GIVE
+            top->eval();  // inputs are taken over before the edge
         }
         tick(top);
     }
