@@ -48,6 +48,8 @@ class RoundRobin(wiring.Component):
         if count < 1:
             raise ValueError(f"count must be at least 1, not {count}")
         self._count = count
+        # Requesters at or after the turn; a thermometer code, so that no shifter is needed.
+        self._turn = Signal(count)
         super().__init__({
             "requests": In(count),
             "advance": In(1),
@@ -63,8 +65,7 @@ class RoundRobin(wiring.Component):
         m = Module()
         count = self._count
 
-        # Requesters at or after the turn; a thermometer code, so that no shifter is needed.
-        turn = Signal(count)
+        turn = self._turn
         ahead = Signal(count)
         pick = Signal(count)
         m.d.comb += [

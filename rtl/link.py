@@ -83,6 +83,15 @@ class Link(wiring.Component):
             raise ValueError(f"pipeline must not be negative, not {pipeline}")
         self._buffer = buffer
         self._pipeline = pipeline
+
+        # Where the credits are, and places in the buffer: here so that the proofs see them.
+        depth = self.depth
+        self._credits = Signal(range(depth + 1), init=depth)
+        self._level = Signal(range(depth + 1))
+        self._returning = Signal(range(depth + 1))
+        self._on_wire = Signal()
+        self._tail, self._land, self._head, self._back = (
+            Signal(range(depth), name=name) for name in ("tail", "land", "head", "back"))
         super().__init__({
             "i": In(FlitStream),
             "o": Out(FlitStream),
@@ -123,28 +132,25 @@ class Link(wiring.Component):
         stamp_r = stamps.read_port(transparent_for=(stamp_w,))
         return_r = returns.read_port(transparent_for=(return_w,))
 
-        count = range(depth + 1)
-        credits = Signal(count, init=depth)
-        level = Signal(count)
-        returning = Signal(count)
-        on_wire = Signal()
+        credits, level, returning, on_wire = (
+            self._credits, self._level, self._returning, self._on_wire)
 
         accept, done, leave, back = Signal(), Signal(), Signal(), Signal()
 
-        def pointer(name: str, advance: Value) -> tuple[Signal, Signal]:
-            """A place in the buffer, and the place after this cycle."""
-            place = Signal(range(depth), name=name)
-            after = Signal(range(depth), name=f"{name}_after")
+        def following(place: Signal, advance: Value) -> Signal:
+            """Moves ``place`` on if ``advance``; where it is after this cycle."""
+            after = Signal.like(place, name=f"{place.name}_after")
             m.d.comb += after.eq(place)
             with m.If(advance):
                 m.d.comb += after.eq(Mux(place == depth - 1, 0, place + 1))
                 m.d.sync += place.eq(after)
-            return place, after
+            return after
 
-        tail, _ = pointer("tail", accept)
-        land, _ = pointer("land", done)
-        head, head_after = pointer("head", leave)
-        _, back_after = pointer("back", back)
+        tail, land, head = self._tail, self._land, self._head
+        following(tail, accept)
+        following(land, done)
+        head_after = following(head, leave)
+        back_after = following(self._back, back)
 
         # Throttle: bytes of the flit on the wire still to go, in fixed point. Below zero is the
         # unused rest of a cycle, never more than a flit's worth.
