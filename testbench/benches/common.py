@@ -43,6 +43,7 @@ class Party:
         self.stopped = 0
         self.started = False
         self.reply_stamps: list[tuple[int, Stamp, Stamp]] | None = None
+        self.answer_stamps: list[Stamp] | None = None
         self.am = Gam(node, [self._echo, self._answer, self._stop, self._stored, self._sink,
                              self._start, self._arrived])
 
@@ -60,6 +61,8 @@ class Party:
 
     def _answer(self, am: Any, source: int, *words: int) -> None:
         self.answers += 1
+        if self.answer_stamps is not None:
+            self.answer_stamps.append(stamp(self.node))
 
     def _stop(self, am: Any, source: int) -> None:
         self.stopped += 1
@@ -75,7 +78,7 @@ class Party:
         self.requests += 1
 
     def _arrived(self, am: Any, source: int, address: int, length: int, argument: int) -> None:
-        self.answers += 1
+        self._answer(am, source)
 
     async def serve(self, requesters: int = 1) -> None:
         """Handle what comes until ``requesters`` nodes have said stop."""
@@ -113,6 +116,7 @@ class Party:
         all their answers."""
         node, base = self.node, self.answers
         found = Stream(delay, stamp(node))
+        self.answer_stamps = found.answers
         for index in range(count):
             await issue(index)
             found.handled.append(self.answers - base)
@@ -121,6 +125,7 @@ class Party:
                 await node.port.delay(delay)
             found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
         await self.am.wait(lambda: self.answers - base >= count)
+        self.answer_stamps = None
         found.done = stamp(node)
         return found
 
@@ -144,13 +149,16 @@ class Stream:
         self.begin = begin
         self.ends: list[Stamp] = []
         self.handled: list[int] = []
+        self.answers: list[Stamp] = []
         self.done: Stamp = begin
 
     def plain(self) -> dict[str, Any]:
         """Readings in ticks from the begin, once the run has ended."""
         start = self.begin[0]
         return {"delay": self.delay, "begin": start, "handled": list(self.handled),
-                "issued": [end[0] - start for end in self.ends], "done": self.done[0] - start}
+                "issued": [end[0] - start for end in self.ends],
+                "answered": [answer[0] - start for answer in self.answers],
+                "done": self.done[0] - start}
 
 
 def server(requesters: int = 1) -> Callable[[Node], Coroutine[Any, Any, Any]]:

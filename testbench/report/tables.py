@@ -48,7 +48,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *,
     from rich.table import Table
 
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
-                 pad_edge=False, caption=caption, caption_justify="left")
+                 pad_edge=False, min_width=len(title), caption=caption, caption_justify="left")
     for index, column in enumerate(columns):
         made.add_column(column, justify="left" if index < left else "right",
                         no_wrap=left == 1 or index < len(columns) - 1, overflow="fold")

@@ -1,0 +1,105 @@
+"""K nodes send to one: the gap at K senders over the gap at one, beside the receiver's prediction.
+
+Once the receiver is the bottleneck, each of K senders gets one Kth of it: its gap is K times what a
+request costs there, o_r of the request and o_s of its reply.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.description import Description
+from ...layouts.trace import TICKS
+from ..estimate.compare import check
+from ..report.document import cycles, number
+from ..report.tables import amount, micro, table
+from .logp_report import bound_line
+from .streams import common_gap, measure_streams, stream_truth
+
+__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+
+RECEIVER = 0
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to N - 1 senders."""
+    return {"issues": 256, "senders": list(range(1, description.fabric.nodes))}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """One run a number of senders, all of them streaming to node 0."""
+    found = {}
+    for index, count in enumerate(parameters["senders"]):
+        tell(f"{count} senders", index, len(parameters["senders"]))
+        ways = {sender: [RECEIVER] for sender in range(1, count + 1)}
+        found[count] = await measure_streams(lab, ways, parameters["issues"])
+    return found
+
+
+def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Gaps, their ratios, and the prediction from the receiver's costs at one sender."""
+    gaps = {count: common_gap(run) for count, run in raw.items()}
+    truth = {count: stream_truth(run, 1, RECEIVER) for count, run in raw.items()}
+    one = gaps[min(gaps)]
+    service = Fraction(str(truth[min(truth)]["o_r"])) + Fraction(str(truth[min(truth)]["o_s"]))
+    predicted = {count: max(one / TICKS, count * service) for count in gaps}
+    checks = [check(f"the gap at {count} senders follows the prediction",
+                    abs(gaps[count] / TICKS - predicted[count]) <= predicted[count] / 10,
+                    f"{cycles(gaps[count])} measured, {number(predicted[count])} predicted")
+              for count in gaps]
+    return {
+        "results": {"gap": {str(count): cycles(value) for count, value in gaps.items()},
+                    "ratio": {str(count): number(value / one) for count, value in gaps.items()},
+                    "predicted_ratio": {str(count): number(value * TICKS / one)
+                                        for count, value in predicted.items()},
+                    "predicted_gap": {str(count): number(value)
+                                      for count, value in predicted.items()},
+                    "service": number(service),
+                    "bound": {str(count): found["bound"] for count, found in truth.items()}},
+        "truth": {str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
+                  for count, found in truth.items()},
+        "points": {str(count): {str(sender): {"begin": cycles(stream["begin"]), "issued": [
+            cycles(ticks) for ticks in stream["issued"]]}
+            for sender, stream in run["streams"].items()} for count, run in raw.items()},
+        "checks": checks,
+    }
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a number of senders."""
+    results, clock = document["results"], document["clock_mhz"]
+    rows = [(count, amount(results["gap"][count]), micro(results["gap"][count], clock),
+             f"{results['ratio'][count]:.3f}", f"{results['predicted_ratio'][count]:.3f}",
+             amount(document["truth"][count]["o_r"]), amount(document["truth"][count]["o_s"]),
+             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
+            for count in results["gap"]]
+    made = table("Many to one: each sender's gap",
+                 ["senders", "gap", "µs", "over one", "predicted", "o_r there", "o_s there",
+                  "bound by"], rows)
+    last = list(results["gap"])[-1]
+    return [made, bound_line(results["bound"][last], f"g at {last} senders")]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Measured and predicted gap over the number of senders."""
+    from ..report.plots import INK, PALETTE, microseconds
+
+    results = document["results"]
+    axes = figure.add_subplot()
+    senders = [int(count) for count in results["gap"]]
+    axes.plot(senders, list(results["predicted_gap"].values()), color=INK, ls=(0, (5, 3)), lw=1.2,
+              label="predicted: K (o_r + o_s) of the receiver, or the gap of one")
+    axes.plot(senders, list(results["gap"].values()), color=PALETTE[0], marker="o", ms=6,
+              label="measured")
+    for count, value in zip(senders, results["gap"].values(), strict=True):
+        axes.annotate(amount(value), (count, value), xytext=(0, 9), textcoords="offset points",
+                      ha="center", fontsize=8.5, color=PALETTE[0])
+    axes.set_xticks(senders)
+    axes.set_xlim(min(senders) - 0.3, max(senders) + 0.3)
+    axes.set_ylim(0, max(*results["gap"].values(), *results["predicted_gap"].values()) * 1.15)
+    axes.set_xlabel("senders, K")
+    axes.set_ylabel("gap of each sender (cycles)")
+    axes.legend(loc="upper left")
+    microseconds(axes, document["clock_mhz"])
+    axes.set_title("Many to one")

@@ -1,0 +1,85 @@
+"""One node sends to many in turn: its gap falls where the remote reply was the bottleneck."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...layouts.description import Description
+from ..report.document import cycles, number
+from ..report.tables import amount, micro, table
+from .logp_report import bound_line
+from .streams import gap_of, measure_streams, stream_truth
+
+__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+
+SENDER = 0
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to N - 1 receivers."""
+    return {"issues": 384, "receivers": list(range(1, description.fabric.nodes))}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """One run a number of receivers."""
+    found = {}
+    for index, count in enumerate(parameters["receivers"]):
+        tell(f"{count} receivers", index, len(parameters["receivers"]))
+        found[count] = await measure_streams(lab, {SENDER: list(range(1, count + 1))},
+                                             parameters["issues"])
+    return found
+
+
+def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """The sender's gap by number of receivers."""
+    lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
+    truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
+    one = lines[min(lines)].slope
+    return {
+        "results": {"gap": {str(count): cycles(line.slope) for count, line in lines.items()},
+                    "residual": {str(count): cycles(line.residual)
+                                 for count, line in lines.items()},
+                    "ratio": {str(count): number(line.slope / one)
+                              for count, line in lines.items()},
+                    "bound": {str(count): found["bound"] for count, found in truth.items()}},
+        "truth": {str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
+                  for count, found in truth.items()},
+        "points": {str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
+                   for count, run in raw.items()},
+        "checks": [],
+    }
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a number of receivers."""
+    results, clock = document["results"], document["clock_mhz"]
+    rows = [(count, amount(results["gap"][count]), micro(results["gap"][count], clock),
+             f"{results['ratio'][count]:.3f}", amount(document["truth"][count]["gap"]),
+             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
+            for count in results["gap"]]
+    last = list(results["gap"])[-1]
+    return [table("One to many: the sender's gap",
+                  ["receivers", "gap", "µs", "over one", "traced gap", "bound by"], rows),
+            bound_line(results["bound"]["1"], "g at 1 receiver"),
+            bound_line(results["bound"][last], f"g at {last} receivers")]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """The gap over the number of receivers."""
+    from ..report.plots import PALETTE, microseconds
+
+    results = document["results"]
+    axes = figure.add_subplot()
+    receivers = [int(count) for count in results["gap"]]
+    axes.plot(receivers, list(results["gap"].values()), color=PALETTE[0], marker="o", ms=6)
+    for count, value in zip(receivers, results["gap"].values(), strict=True):
+        axes.annotate(f"{amount(value)}\n{results['bound'][str(count)]['block']}", (count, value),
+                      xytext=(0, 9), textcoords="offset points", ha="center", fontsize=8.5,
+                      color=PALETTE[0])
+    axes.set_xticks(receivers)
+    axes.set_xlim(min(receivers) - 0.3, max(receivers) + 0.3)
+    axes.set_ylim(0, max(results["gap"].values()) * 1.25)
+    axes.set_xlabel("receivers, in turn")
+    axes.set_ylabel("gap of the sender (cycles), and what bounds it")
+    microseconds(axes, document["clock_mhz"])
+    axes.set_title("One to many")
