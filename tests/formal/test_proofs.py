@@ -1,0 +1,187 @@
+"""What the fabric rests on, proven for all time: credits, arbiters, FIFO levels.
+
+Each proof stands beside a broken design that it refutes.
+"""
+
+import pytest
+from amaranth.hdl import Assert, Assume, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib import wiring
+from nicbed.rtl.arbiter import RoundRobin
+from nicbed.rtl.flit import Flit
+from nicbed.rtl.link import Link
+from nicbed.rtl.queue import Queue
+from prover import Refuted, needs_prover, prove
+
+pytestmark = needs_prover
+
+
+def inputs(component: wiring.Component) -> list[Value]:
+    """All ports, of which the prover drives the inputs as it likes."""
+    return [Value.cast(value) for _, _, value in component.signature.flatten(component)]
+
+
+class CreditBounds(wiring.Elaboratable):
+    """Every credit of a link is in one place, and so no flit is written over another."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.link = link = self.link
+        depth = link.depth
+        flying = link._level + link._on_wire
+
+        def behind(place, distance):
+            """The place ``distance`` (0 to depth) after ``place``."""
+            far = place + distance
+            return Mux(far >= depth, far - depth, far)
+
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            Assert(link._credits + flying + link._returning == depth),
+            Assert(link._credits <= depth),
+            Assert(flying <= depth),
+            Assert(link._returning <= depth),
+            Assert(link._head < depth),
+            Assert(link._land < depth),
+            Assert(link._tail < depth),
+            Assert(link._back < depth),
+            Assert(behind(link._head, link._level) == link._land),
+            Assert(behind(link._head, flying) == link._tail),
+            Assert(behind(link._back, link._returning) == link._head),
+            Assert(~link.idle | (flying == 0)),
+        ]
+        return m
+
+
+class Fairness(wiring.Elaboratable):
+    """One grant at most, to a requester; and nobody waits for more than count - 1 others."""
+
+    def __init__(self, arbiter: RoundRobin) -> None:
+        self.arbiter = arbiter
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.arbiter = arbiter = self.arbiter
+        count = arbiter.count
+        grant, turn = arbiter.grant, arbiter._turn
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            Assert((grant & (grant - 1)) == 0),
+            Assert((grant & ~arbiter.requests) == 0),
+            Assert(arbiter.requests.any() == grant.any()),
+            Assert(~grant.any() | ((1 << arbiter.index) == grant)),
+        ]
+        first = Signal(range(count + 1))
+        for n in reversed(range(count)):
+            with m.If(turn[n] & (turn[:n] == 0)):
+                m.d.comb += first.eq(n)
+        # The turn is a thermometer: all from the first on. None at all stands for all.
+        m.d.comb += Assert((turn == 0) | (turn == ~((1 << first) - 1) & ((1 << count) - 1)))
+        for n in range(count):
+            waited = Signal(range(count + 1), name=f"waited_{n}")
+            mine = arbiter.requests[n]
+            used = arbiter.advance & arbiter.requests.any()
+            with m.If(~mine | (used & grant[n])):
+                m.d.sync += waited.eq(0)
+            with m.Elif(used):
+                m.d.sync += waited.eq(waited + 1)
+            # The bound, and what makes it inductive: who waited w grants is w places nearer.
+            distance = Mux(first <= n, n - first, n + count - first)
+            m.d.comb += [
+                Assert(waited <= count - 1),
+                Assert(waited + distance <= count - 1),
+            ]
+        return m
+
+
+class Levels(wiring.Elaboratable):
+    """A queue's level is between 0 and its depth, and counts what went in and did not come out."""
+
+    def __init__(self, queue: Queue) -> None:
+        self.queue = queue
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = self.queue
+        inside = Signal(range(queue.depth + 2))
+        took = queue.i.valid & queue.i.ready
+        gave = queue.o.valid & queue.o.ready
+        m.d.sync += inside.eq(inside + took - gave)
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            Assert(queue.level <= queue.depth),
+            Assert(queue.level == inside),
+            Assert(~took | (queue.level < queue.depth)),
+            Assert(~queue.o.valid | (queue.level != 0)),
+        ]
+        return m
+
+
+@pytest.mark.parametrize(("buffer", "pipeline"), [(64, 0), (64, 8), (256, 8)])
+def test_link_credits(tmp_path, buffer, pipeline):
+    link = Link(buffer=buffer, pipeline=pipeline)
+    prove(CreditBounds(link), inputs(link), tmp_path, depth=2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 16])
+def test_arbiter_fairness(tmp_path, count):
+    arbiter = RoundRobin(count=count)
+    prove(Fairness(arbiter), inputs(arbiter), tmp_path, depth=2)
+
+
+@pytest.mark.parametrize("depth", [2, 16, 512])
+def test_queue_levels(tmp_path, depth):
+    queue = Queue(shape=Flit, depth=depth)
+    prove(Levels(queue), inputs(queue), tmp_path, depth=2)
+
+
+class LeakyLink(Link):
+    """Takes a flit without a credit, now and then."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        with m.If(self.now[0]):
+            m.d.comb += self.i.ready.eq(1)
+        return m
+
+
+class GreedyArbiter(RoundRobin):
+    """Grants the lowest requester, always."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.sync += self._turn.eq(0)
+        return m
+
+
+class DoubleArbiter(RoundRobin):
+    """Grants requester 0 beside whoever is granted."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        with m.If(self.requests[0]):
+            m.d.comb += self.grant[0].eq(1)
+        return m
+
+
+class EagerQueue(Queue):
+    """Takes what comes, room or not."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.comb += self.i.ready.eq(1)
+        return m
+
+
+@pytest.mark.parametrize("broken", [
+    lambda: (link := LeakyLink(buffer=64), CreditBounds(link)),
+    lambda: (arbiter := GreedyArbiter(count=8), Fairness(arbiter)),
+    lambda: (arbiter := DoubleArbiter(count=8), Fairness(arbiter)),
+    lambda: (queue := EagerQueue(shape=Flit, depth=4), Levels(queue)),
+], ids=["credit", "unfair", "two grants", "overflow"])
+def test_broken_design_is_refuted(tmp_path, broken):
+    component, claims = broken()
+    with pytest.raises(Refuted, match=r"DONE \(FAIL"):
+        prove(claims, inputs(component), tmp_path, depth=16)
