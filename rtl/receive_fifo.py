@@ -137,7 +137,6 @@ class ReceiveFifo(wiring.Component):
         elsewhere = Signal()
         left = Signal(14)
         size = Signal(3)
-        wrong = Signal()
 
         free = Signal(range(self._words + 1))
         following = Signal(14)
@@ -172,7 +171,7 @@ class ReceiveFifo(wiring.Component):
                 is_elsewhere.eq(elsewhere),
                 will_sink.eq(sink),
                 self.i.ready.eq(1),
-                mismatch.eq(wrong | (left != 1) | (flit.size[:3] != size)),
+                mismatch.eq((left != 1) | (flit.size[:3] != size)),
                 store.eq(take & ~sink & (left != 0)),
             ]
         m.d.comb += [
@@ -187,11 +186,9 @@ class ReceiveFifo(wiring.Component):
             with m.If(flit.first):
                 m.d.sync += [sink.eq(will_sink), too_long.eq(is_long),
                              elsewhere.eq(is_elsewhere), left.eq(following),
-                             size.eq(header.length), wrong.eq(0)]
+                             size.eq(header.length)]
             with m.Elif(left != 0):
                 m.d.sync += left.eq(left - 1)
-            with m.Else():
-                m.d.sync += wrong.eq(1)
             with m.If(flit.last):
                 m.d.comb += self.end.valid.eq(1)
                 m.d.sync += tail.eq(committed)

@@ -87,9 +87,11 @@ async def sorts_packets(dut: Any) -> None:
     for trace in range(1, 161):
         size = rng.choice((0, 1, 8, 9, mtu, mtu + 16, rng.randrange(mtu + 17)))
         declared, destination = size, NODE
-        kind = rng.choice(("good", "good", "good", "length", "node", "long"))
+        kind = rng.choice(("good", "good", "good", "length", "node", "long", "runaway"))
         if kind == "length":
             declared = max(0, size + rng.choice((-9, -8, -1, 1, 8, 9, 60000)))
+        elif kind == "runaway":
+            declared, size = rng.randrange(9), mtu + rng.randrange(2 * mtu)
         elif kind == "node":
             destination = rng.randrange(NODE)
         elif kind == "long":
