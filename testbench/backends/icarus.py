@@ -13,6 +13,8 @@ __all__ = ["IcarusMailbox", "HandleMemory", "IcarusBackend"]
 ENTRY_BYTES = 4 * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 DEPOSIT = 0
+NO_DELAY = 3
+"""Takes effect at once: memory reads what was written before, within the same attention."""
 _KNOWN = str.maketrans("xXzZuUwW-", "000000000")
 
 
@@ -108,7 +110,7 @@ class HandleMemory:
         whole[begin:begin + len(data)] = data
         for offset in range(0, len(whole), 8):
             value = int.from_bytes(whole[offset:offset + 8], "little")
-            self._word(first + offset // 8).set_signal_val_binstr(DEPOSIT, format(value, "064b"))
+            self._word(first + offset // 8).set_signal_val_binstr(NO_DELAY, format(value, "064b"))
         self._written.update(range(first, last + 1))
 
     def word(self, address: int) -> int:
@@ -117,7 +119,7 @@ class HandleMemory:
     def clear(self) -> None:
         """Zero what this side wrote. (The wrapper's ``clear`` zeroes what the target wrote.)"""
         for index in self._written:
-            self._word(index).set_signal_val_binstr(DEPOSIT, "0" * 64)
+            self._word(index).set_signal_val_binstr(NO_DELAY, "0" * 64)
         self._written.clear()
 
 
