@@ -446,9 +446,11 @@ def run_on_model(scenario: Scenario) -> Any:
     return runtime
 
 
-async def run_on_lab(lab: Any, name: str, parameters: dict[str, Any] | None = None) -> int:
+async def run_on_lab(lab: Any, name: str, parameters: dict[str, Any] | None = None,
+                     limit: int = 0) -> int:
     """Run the scenario ``name`` in a simulator whose structure fits it; its cycles."""
     scenario = SCENARIOS[name](**(parameters or {}))
-    run = await lab.run(scenario.programs, settings=scenario.settings, limit=scenario.limit)
+    run = await lab.run(scenario.programs, settings=scenario.settings,
+                        limit=limit or scenario.limit)
     scenario.check(run.results)
     return run.cycles
