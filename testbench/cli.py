@@ -3,6 +3,8 @@
 Imports stay inside the commands: what a command does not need must not cost it start-up time.
 """
 
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -122,6 +124,11 @@ def _check(layer: str, sim: str) -> None:
         raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
 
 
+def _interrupt(number: int, frame: object) -> NoReturn:
+    """A termination is an interrupt: the simulator's process must end, too."""
+    raise KeyboardInterrupt
+
+
 def _fail(text: str, status: int) -> NoReturn:
     print(f"nicbed: {text}", file=sys.stderr)
     sys.exit(status)
@@ -129,9 +136,12 @@ def _fail(text: str, status: int) -> NoReturn:
 
 def main() -> None:
     """Entry point. Whatever a user did wrong is one line; Ctrl-C is "interrupted"."""
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         nicbed.main(prog_name="nicbed", standalone_mode=False)
     except UserError as error:
+        if os.environ.get("NICBED_DEBUG") and getattr(error, "details", ""):
+            print(error.details, file=sys.stderr)  # type: ignore[attr-defined]
         _fail(str(error), error.status)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())

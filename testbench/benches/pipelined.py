@@ -16,10 +16,11 @@ __all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """1 MB in requests of each power of four."""
+    """1 MB in requests of each power of four, in no more than 1,024 requests."""
     total = buffer_of(description)
     return {"total": total, "kinds": list(KINDS),
-            "sizes": [size for size in sizes(total, 64) if size.bit_length() % 2]}
+            "sizes": [size for size in sizes(total, 64) if size.bit_length() % 2],
+            "most": 1024}
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
@@ -28,7 +29,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     found: dict[str, Any] = {kind: {} for kind in parameters["kinds"]}
     for index, (kind, size) in enumerate(steps):
         tell(f"{kind}, requests of {size} bytes", index, len(steps))
-        run = await measure_transfers(lab, kind, size, parameters["total"] // size, trace=False)
+        count = min(parameters["total"] // size, parameters["most"])
+        run = await measure_transfers(lab, kind, size, count, trace=False)
         found[kind][size] = {"done": run["done"], "count": len(run["issued"])}
     return found
 
@@ -60,9 +62,9 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     columns = ["request"]
     for kind in found:
         columns += [kind, "MB/s", "µs"]
-    total = size_text(document["parameters"]["total"])
-    return [table(f"{total} in requests (bytes a cycle, from the first call to the last answer)",
-                  columns, rows)]
+    parameters = document["parameters"]
+    return [table(f"{size_text(parameters['total'])} in at most {parameters['most']} requests "
+                  "(bytes a cycle, from the first call to the last answer)", columns, rows)]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
