@@ -194,6 +194,7 @@ class Engine:
     def __init__(self, dut: Any, name: str = "engine", *, stall: float = 0.0,
                  seed: int = 0) -> None:
         self._random = random.Random(seed)
+        self.dut = dut
         self.stall = stall
         self.queue: list[tuple[dict[str, int], list[dict[str, int]]]] = []
         self.done: list[int] = []
