@@ -5,7 +5,6 @@ from typing import Any
 
 from ..layouts.description import Description
 from ..layouts.fabric import chain
-from ..layouts.operations import BLOCK
 from ..layouts.trace import Mark
 from .backend import Mailbox, Memory
 from .costs import Costs
@@ -136,9 +135,10 @@ class Runtime:
         return "\n".join(lines)
 
     def _stop(self, index: int) -> None:
-        """Put the STOP, unless what the program left in its block has to go first."""
+        """Put the STOP, unless what the program left in its block has to go first: its marks
+        want the answers."""
         port = self.ports[index]
-        if port.count < BLOCK:
+        if not port.count:
             port.stop()
             self._stopped[index] = True
 
