@@ -92,7 +92,7 @@ class Port:
     __slots__ = ("number", "node", "costs", "entries", "count", "cycle", "ticks", "status", "data",
                  "tracing", "log", "waiting_text", "given", "given_at", "cpu_cycles", "_remainder",
                  "_cpu", "_ticks", "_numerator", "_denominator", "_paths", "_path_cycles",
-                 "_path_counts", "_items", "_price", "_open", "_suspend", "_checks")
+                 "_path_counts", "_items", "_price", "_open", "_suspend", "_checks", "_check", "_check_count")
 
     def __init__(self, number: int, node: int, costs: Costs, tracing: bool = True) -> None:
         self.number = number
@@ -124,6 +124,8 @@ class Port:
         self._suspend = _Suspend()
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
+        self._check = (*self._checks["poll_check"], costs.price["poll_check"])
+        self._check_count = 0
 
     # CPU work
 
@@ -152,6 +154,7 @@ class Port:
         """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
         that held counts."""
         tally = Counter(self._items)
+        tally["poll_check"] += self._check_count
         for path, count in zip(self._paths, self._path_counts, strict=True):
             for item, times in path.items.items():
                 tally[item] += times * count
@@ -182,14 +185,14 @@ class Port:
         Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
         when it is known what it was that began."""
         mark = [0, activity, kind, number]
-        if not self.tracing:
-            return mark
-        pending = self._pending()
-        if self.count:
-            self._open.append((mark, self.count, pending))
-        else:
-            mark[0] = self.ticks + pending
-        self.log.append(mark)
+        if self.tracing:
+            if self._cpu:
+                self._pending()
+            if self.count:
+                self._open.append((mark, self.count, self._ticks))
+            else:
+                mark[0] = self.ticks + self._ticks
+            self.log.append(mark)
         return mark
 
     def mark_at(self, ticks: int, activity: int, kind: int, number: int) -> list[int]:
@@ -202,7 +205,7 @@ class Port:
     def check_began(self) -> int:
         """When the check began that ended the last poll, in ticks."""
         cycles = self.status >> 8 & 0xFFFF
-        fraction = (self.status >> FRACTION) - self._checks["poll_check"][0] & TICKS - 1
+        fraction = (self.status >> FRACTION) - self._check[0] & TICKS - 1
         return (self.cycle - cycles) * TICKS + fraction
 
     # Operations: plain, for layers that keep an eye on ``count``
@@ -226,10 +229,15 @@ class Port:
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
                   trace: int = 0) -> None:
         """A posted PIO write of ``beats`` words. The block must have room."""
-        if self._cpu:
-            self._pending()
         work = self._ticks
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
+                                           self._denominator)
+            work += done
+            self._cpu = 0
         if work > MAX_WORK:
+            self._ticks = work
             self._put(W_POSTED | beats << 16, address, 0, d0, d1, d2, d3, trace)
             return
         self._ticks = 0
@@ -249,27 +257,33 @@ class Port:
                  flags: int = 0) -> None:
         """The last, or only, watch of a poll, with the cost item ``poll_check`` a check. To be the
         last entry of its block, but for one-check polls (``flags`` = F_ONCE)."""
-        if self._cpu:
-            self._pending()
         before = self._ticks
+        ticks, rest, price = self._check
+        self._check_count += 1
+        remainder = self._remainder + rest
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, remainder = divmod(self._cpu * self._numerator + remainder, self._denominator)
+            before += done
+            self._cpu = 0
         if before > MAX_WORK:
+            self._ticks = before
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
             before = 0
-        self._ticks = 0
-        ticks, rest = self._checks["poll_check"]
-        self._remainder += rest
-        self._items["poll_check"] += 1
-        self.cpu_cycles += self._price["poll_check"]
-        if self._remainder >= self._denominator:
-            self._remainder -= self._denominator
+        self.cpu_cycles += price
+        if remainder >= self._denominator:
+            remainder -= self._denominator
             self._ticks = 1
+        else:
+            self._ticks = 0
+        self._remainder = remainder
         _pack(self.entries, self.count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
               compare, mask, before, 0, 0)
         self.count += 1
 
     def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
         """A further watch of the poll that follows, ``poll_check`` a check."""
-        ticks, _ = self._checks["poll_check"]
+        ticks = self._check[0]
         _pack(self.entries, self.count * ENTRY_BYTES, W_WATCH | flags, ticks, address, 0,
               compare, mask, 0, 0, 0)
         self.count += 1

@@ -521,7 +521,9 @@ class Engine:
             await port.submit()
         timeout = 0
         if self._deadline != FAR:
-            timeout = max(1, self._deadline - port.cycle)
+            timeout = self._deadline - port.cycle
+            if timeout < 1:
+                timeout = 1
         watches = 0
         if self._backlog:
             if self._space < SMALL_BYTES:
