@@ -125,7 +125,7 @@ def _build_icarus(text: str) -> list[str]:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as work:
             source = Path(work) / "top.v"
-            source.write_text(to_verilog(text, processes=False))
+            source.write_text(to_verilog(text))
             extra = instances(text)
             roots = ["-s", "nicbed_trace_file"] if "nicbed_trace" in extra else []
             files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]

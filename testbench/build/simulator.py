@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ... import layouts
 from ...layouts.description import Description, Kind, knobs
 from . import cache
 from .held_inputs import CORE_MODULE, held_inputs
@@ -34,7 +35,7 @@ the zeros that an Amaranth memory begins with cost Yosys minutes when they are m
 
 SIMULATORS = ("verilator", "icarus")
 
-_PACKAGE = Path(__file__).resolve().parent.parent.parent
+_PACKAGE = Path(layouts.__file__).parent.parent
 _DEFAULT_TARGET = "nicbed.rtl.target:Target"
 
 
@@ -124,7 +125,7 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     return Simulator(sim, place, command, form)
 
 
-def _emit(description: Description, target: str, memory: str, processes: bool,
+def _emit(description: Description, target: str, memory: str, held: bool,
           progress: Progress) -> str:
     """The target's Verilog: that of each of its modules, one after the other."""
     module, name = target.split(":")
@@ -134,10 +135,10 @@ def _emit(description: Description, target: str, memory: str, processes: bool,
     texts = []
     for done, (name, component) in enumerate(modules):
         progress("converting", done, len(modules))
-        if processes and component is top:
+        if held and component is top:
             name = CORE_MODULE
-        texts.append(to_verilog(rtlil(component, name), processes=processes))
-    if processes:
+        texts.append(to_verilog(rtlil(component, name)))
+    if held:
         texts.append(held_inputs(top))
     progress("converting", len(modules), len(modules))
     return "\n".join(texts)

