@@ -1,6 +1,6 @@
 """Round-robin arbitration."""
 
-from amaranth import *
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2

@@ -1,6 +1,6 @@
 """CRC-32 of a packet: appended by the sender, checked and stripped by the receiver."""
 
-from amaranth import *
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import crc, wiring
 from amaranth.lib.wiring import In, Out
 

@@ -1,6 +1,6 @@
 """The fabric: what lies between the nodes' NICs."""
 
-from amaranth import *
+from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 

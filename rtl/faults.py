@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import *
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out

@@ -1,6 +1,6 @@
 """A link: one direction of a cable, from the sender's end to the receiver's buffer."""
 
-from amaranth import *
+from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out

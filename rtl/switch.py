@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from amaranth import *
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
