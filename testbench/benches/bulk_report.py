@@ -85,7 +85,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     span = (document["points"]["store"]["T"][0][0] if "store" in document["points"]
             else sizes[0], max(sizes))
     for axes in (left, right):
-        octaves(axes, *span, "bytes, n", sizes=True)
+        octaves(axes, *span, "bytes, n", sizes=True, most=8)
     left.set_ylabel("cycles")
     left.set_title("Time of a transfer")
     left.legend(loc="upper left")

@@ -196,7 +196,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     left.axhline(results["poll"], color=PALETTE[6], ls=(0, (5, 3)), lw=1)
     left.annotate("am_poll, empty", (0, results["poll"]), xytext=(2, 4),
                   textcoords="offset points", color=PALETTE[6])
-    left.set_ylim(bottom=0)
+    left.set_ylim(0, 1.12 * max(*results["request"].values(), *results["reply"].values()))
     left.set_xticks(range(5))
     left.set_xlabel("words, N")
     left.set_ylabel("cycles")

@@ -51,17 +51,19 @@ class Regimes:
 def regimes(curve: Curve) -> Regimes:
     """Where the regimes of ``curve`` meet.
 
-    *Send only* ends before the first issue that handled a reply, or that cost a quarter more than
-    those before it (a capacity was reached). *Steady state* begins where the total comes within
+    *Send only* ends before the first issue that handled a reply, or where two in a row cost a
+    quarter more than the cheapest before (a capacity was reached). *Steady state* begins where the total comes within
     a quarter of a gap (or the line's own ripple) of the line through the second half, to stay.
     """
     count = len(curve.issued)
     send_only = 1
-    while send_only < count:
-        level = Fraction(curve.issued[send_only - 1] - curve.delay * send_only, send_only)
-        step = curve.step(send_only) - curve.delay
-        if curve.handled[send_only] or abs(step - level) > max(level / 4, 256):
+    level = curve.step(0) - curve.delay
+    while send_only < count and not curve.handled[send_only]:
+        steps = [curve.step(index) - curve.delay
+                 for index in range(send_only, min(send_only + 2, count))]
+        if min(steps) * 4 > level * 5:
             break
+        level = min(level, steps[0])
         send_only += 1
     half = count // 2
     if count < 16:
@@ -92,8 +94,11 @@ def gap(curve: Curve, where: Regimes | None = None) -> Line:
 
 def send_overhead(curve: Curve, where: Regimes) -> Fraction:
     """o_s: the average cost of a send-only issue at D = 0. What the layer does in every request is
-    in it, the check for messages that ends one too."""
-    return curve.cost(where.send_only) - curve.delay
+    in it, the check for messages that ends one too. An issue a quarter dearer than the cheapest
+    (a timer of the layer ran out in it) is left out."""
+    steps = [curve.step(index) - curve.delay for index in range(where.send_only)]
+    chosen = [step for step in steps if step * 4 <= min(steps) * 5]
+    return Fraction(sum(chosen), len(chosen))
 
 
 def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction

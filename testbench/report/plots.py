@@ -38,7 +38,8 @@ def ramp(index: int, count: int) -> str:
     return _RAMP[round(index * (len(_RAMP) - 1) / max(count - 1, 1))]
 
 
-def octaves(axes: Axes, low: float, high: float, label: str, *, sizes: bool = False) -> None:
+def octaves(axes: Axes, low: float, high: float, label: str, *, sizes: bool = False,
+            most: int = 12) -> None:
     """A base-2 logarithmic x axis with plain numbers at its powers of two."""
     axes.set_xscale("log", base=2)
     ticks, value = [], 1
@@ -46,7 +47,7 @@ def octaves(axes: Axes, low: float, high: float, label: str, *, sizes: bool = Fa
         if value >= low:
             ticks.append(value)
         value *= 2
-    step = -(-len(ticks) // 12)
+    step = -(-len(ticks) // most)
     ticks = ticks[::step]
     axes.set_xticks(ticks, [_size(tick) if sizes else f"{tick}" for tick in ticks])
     axes.minorticks_off()
@@ -56,7 +57,7 @@ def octaves(axes: Axes, low: float, high: float, label: str, *, sizes: bool = Fa
 def _size(value: int) -> str:
     for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
         if value >= scale:
-            return f"{value // scale} {unit}"
+            return f"{value // scale}{unit}"
     return f"{value}"
 
 

@@ -1,0 +1,38 @@
+"""The table of ``nicbed speed``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .tables import amount, console, table
+
+__all__ = ["rows_of", "show"]
+
+COLUMNS = ["workload", "nodes", "cycles/s", "limit", "ratio", "Python µs/message",
+           "wakes/message", "MB"]
+
+
+def rows_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a workload and node count, however they are grouped."""
+    found: list[dict[str, Any]] = []
+    for workload, by_nodes in results.items():
+        if not isinstance(by_nodes, Mapping):
+            continue
+        for nodes, one in by_nodes.items():
+            if isinstance(one, Mapping) and "cycles_per_cpu_second" in one:
+                found.append({"workload": workload, "nodes": nodes, **one})
+    return found
+
+
+def show(document: Mapping[str, Any]) -> None:
+    """Print the table."""
+    rows = []
+    for one in rows_of(document["results"]):
+        rows.append((one["workload"], str(one["nodes"]),
+                     amount(one["cycles_per_cpu_second"], 0),
+                     amount(one.get("limit_cycles_per_cpu_second"), 0),
+                     amount(one.get("ratio"), 3), amount(one.get("python_us_per_message"), 1),
+                     amount(one.get("wakeups_per_message"), 2),
+                     amount(one.get("peak_memory_mb"), 0)))
+    out = console()
+    out.print(table("Simulated cycles a CPU second, and the bare loop over the same netlist",
+                    COLUMNS, rows))
