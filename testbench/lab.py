@@ -90,7 +90,7 @@ class Lab:
 
     async def run(self, programs: Sequence[Program | None], *,
                   settings: Mapping[str, Any] | None = None, trace: bool = False,
-                  skip: bool = True, limit: int | None = None,
+                  skip: bool = True, marks: bool = True, limit: int | None = None,
                   progress: Callable[[int], None] | None = None) -> Run:
         """Reset the target, clear the memories and run ``programs``, one a node.
 
@@ -102,6 +102,8 @@ class Lab:
             Collect events. Changes no cycle.
         skip
             Let quiescent stretches pass at once. Changes no cycle.
+        marks
+            Keep the marks of host programs. Changes no cycle.
         limit
             Cycles after which the run fails with a diagnosis (default LIMIT).
         progress
@@ -115,7 +117,8 @@ class Lab:
         description = apply_settings(self.description, settings or {})
         backend = self._backend
         await self._reset(description, trace, skip, LIMIT if limit is None else limit)
-        runtime = Runtime(description, backend.mailbox, backend.memories, programs)
+        runtime = Runtime(description, backend.mailbox, backend.memories, programs,
+                          tracing=marks)
         await backend.serve(_attention(runtime, backend.mailbox, progress))
         cycles = backend.mailbox.cycle()
         if runtime.failed is not None:

@@ -1,0 +1,138 @@
+"""How fast the simulation runs, against its limit: the bare loop over the same netlist.
+
+Two fixed Active Messages workloads, skipping off: *dense*, all pairs ping-pong one-word requests;
+*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. Each is timed
+in CPU seconds, and so is the netlist in a plain C++ loop for as many cycles, in turns, so that
+whatever else the machine does hits both alike.
+"""
+
+import json
+import os
+import resource
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..layouts.description import Description
+from ..layouts.timing import TIMING_REGISTERS, timing_values
+from .build import simulator
+from .errors import UserError
+from .session import run_job
+
+__all__ = ["BUSY_CYCLES", "NODES", "measure", "workload"]
+
+NODES = (2, 4, 8, 16)
+BUSY_CYCLES = 2000
+"""Target cycles of computation between two requests of the busy workload."""
+
+CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000}
+"""Target cycles of one run."""
+
+TURNS = 3
+"""How often each workload and the bare loop take turns; the sums count."""
+
+
+def _program(until: int, compute: int) -> Callable[[Any], Any]:
+    """Even nodes request of the odd one beside them until a cycle; returns how many requests."""
+    async def program(node: Any) -> int:
+        from ..host.am import Gam
+        replies = 0
+
+        def on_request(am: Any, source: int, word: int) -> Any:
+            return am.reply(1, word)
+
+        def on_reply(am: Any, source: int, word: int) -> None:
+            nonlocal replies
+            replies += 1
+
+        gam = Gam(node, [on_request, on_reply])
+        await gam.enable()
+        port = node.port
+        requests = 0
+        if node.number % 2 == 0 and node.number + 1 < node.nodes:
+            peer = node.number + 1
+            while port.cycle < until:
+                await gam.request(peer, 0, requests & 0xFFFF_FFFF)
+                requests += 1
+                if compute:
+                    await port.delay(compute)
+                await gam.wait(lambda: replies == requests)
+        await gam.disable()
+        return requests
+    return program
+
+
+async def workload(lab: Any, until: int, compute: int, turns: int) -> dict[str, Any]:
+    """Inside the simulator: run a workload, timed."""
+    nodes = lab.description.fabric.nodes
+    await lab.run([_program(2000, compute)] * nodes, skip=False, marks=False)
+    before = os.times()
+    cycles = wakes = messages = 0
+    for _ in range(turns):
+        run = await lab.run([_program(until, compute)] * nodes, skip=False, marks=False)
+        cycles += run.cycles
+        wakes += run.wakes
+        messages += 2 * sum(run.results)
+    after = os.times()
+    return {"seconds": after.user + after.system - before.user - before.system,
+            "cycles": cycles, "wakes": wakes, "messages": messages,
+            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def _bare(built: simulator.Simulator, description: Description, cycles: int) -> float:
+    """CPU seconds of the bare loop for ``cycles``."""
+    settings = [f"{register.index}={value}" for register, value
+                in zip(TIMING_REGISTERS, timing_values(description), strict=True)]
+    done = subprocess.run([*built.command, str(cycles), *settings], capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"the bare loop fails: {done.stderr.strip()[-200:]}", status=1)
+    return float(json.loads(done.stdout)["seconds"])
+
+
+def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: int, compute: int
+         ) -> dict[str, Any]:
+    total: dict[str, float] = {}
+    limit = 0.0
+    for _ in range(TURNS):
+        ran = run_job(description, sim, function="nicbed.testbench.speed:workload",
+                      arguments={"until": cycles, "compute": compute, "turns": 1})
+        limit += _bare(bare, description, ran["cycles"])
+        for name, value in ran.items():
+            total[name] = max(total.get(name, 0), value) if name == "memory" \
+                else total.get(name, 0) + value
+    speed = total["cycles"] / total["seconds"]
+    bound = total["cycles"] / limit
+    return {"cycles_per_cpu_second": round(speed), "limit_cycles_per_cpu_second": round(bound),
+            "ratio": round(speed / bound, 3),
+            "python_us_per_message": round(
+                1e6 * max(total["seconds"] - limit, 0) / total["messages"], 2),
+            "wakeups_per_message": round(total["wakes"] / total["messages"], 2),
+            "messages": int(total["messages"]), "cycles": int(total["cycles"]),
+            "peak_memory_mb": round(total["memory"])}
+
+
+def measure(description: Description, *, sim: str = "verilator",
+            nodes: Sequence[int] | None = None,
+            progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
+    """Speed of each workload for each number of nodes, as a result file's document has it.
+
+    Figures: target cycles a CPU second of the whole simulator process, the same of the bare loop
+    (the limit) and their ratio; what of a one-way message's CPU time is not the netlist's, in
+    microseconds of Python; wake-ups of host programs a message; peak memory in MB.
+    """
+    if sim != "verilator":
+        raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
+    counts = list(nodes or NODES)
+    results: dict[str, dict[str, Any]] = {"dense": {}, "busy": {}}
+    for done, count in enumerate(counts):
+        table = description.model_dump()
+        table["fabric"]["nodes"] = count
+        sized = Description.model_validate(table)
+        simulator.build(sized, sim, progress=progress)
+        bare = simulator.build(sized, sim, bare=True, progress=progress)
+        cycles = CYCLES[max(size for size in CYCLES if size <= count)]
+        for name, compute in (("dense", 0), ("busy", BUSY_CYCLES)):
+            progress(f"{name}, {count} nodes", done, len(counts))
+            results[name][str(count)] = _row(sized, bare, sim, cycles, compute)
+    progress("measured", len(counts), len(counts))
+    return {"results": results}
