@@ -454,3 +454,17 @@ async def run_on_lab(lab: Any, name: str, parameters: dict[str, Any] | None = No
                         limit=limit or scenario.limit)
     scenario.check(run.results)
     return run.cycles
+
+
+async def run_many(lab: Any, jobs: list[tuple[str, dict[str, Any]]],
+                   limit: int = 0) -> list[int | str]:
+    """Several scenarios one after the other in one simulator: of each its cycles, or what went
+    wrong."""
+    found: list[int | str] = []
+    for name, parameters in jobs:
+        try:
+            found.append(await run_on_lab(lab, name, parameters, limit))
+        except Exception as error:
+            notes = "; ".join(getattr(error, "__notes__", ()))
+            found.append(f"{name} {parameters}: {type(error).__name__}: {error} {notes}")
+    return found
