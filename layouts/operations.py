@@ -76,6 +76,7 @@ class Status(IntFlag):
     TIMEOUT = 1
     """A poll or wait ran into its timeout; the rest of its block was discarded."""
     INTERRUPTED = 2
+    """An interrupt ended a delay early; the rest of its block was discarded."""
     DISCARDED = 4
     """This entry was not executed."""
     WATCH_SHIFT = 4
