@@ -19,7 +19,7 @@ _END_STAGES = {
 
 STAGES = ("send call", *_END_STAGES.values(), "landed, until the poll looks", "handling")
 """A stage ends when the message's last byte leaves it, so stages that overlap are each counted only
-for what they add."""
+for what they add. The poll's stage is negative when its check had begun before the landing."""
 
 _SENDS = (Activity.REQUEST_SEND, Activity.REPLY_SEND, Activity.BULK_SEND)
 _HANDLES = (Activity.REQUEST_HANDLE, Activity.REPLY_HANDLE, Activity.BULK_HANDLE)
@@ -52,9 +52,9 @@ def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
         until("send call", begin.end)
         for block, name in _END_STAGES.items():
             if block in ends[number]:
-                until(name, min(ends[number][block], handle.begin))
-        until("landed, until the poll looks", handle.begin)
-        until("handling", handle.end)
+                until(name, ends[number][block])
+        stages["landed, until the poll looks"] = handle.begin - at
+        stages["handling"] = handle.end - handle.begin
         made.append(stages)
     return made
 

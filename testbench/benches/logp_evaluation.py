@@ -12,7 +12,7 @@ from ..estimate.compare import Row, check
 from ..estimate.logp import Curve, LogP, estimate
 from ..report.document import cycles
 from ..truth.budget import Budget, budget, ending_check, sends
-from ..truth.exchange import Exchange, Legs, exchanges, mean_legs
+from ..truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ..truth.spans import spans
 from ..truth.steady import departures, mean_own, true_gap, window
 
@@ -63,6 +63,7 @@ class _Truth:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.pairs = traced_trips(raw["rtt"])
         self.legs: Legs = mean_legs(self.pairs)
+        self.wire = crossings(raw["rtt"]["events"])
         base = next(run for run in raw["curves"] if run["delay"] == 0)
         marks = spans(base["marks"])
         everything = sends(marks, SENDER)
@@ -70,7 +71,8 @@ class _Truth:
         stream = stream[:len(base["issued"])]
         skip = everything.index(stream[0])
         self.check = ending_check(marks, SENDER)
-        self.o_s = Fraction(sum(span.own for span in stream), len(stream)) + self.check
+        self.send = Fraction(sum(span.own for span in stream), len(stream))
+        self.o_s = self.send + self.check
         times = departures(base["events"], SENDER, [span.number for span in stream])
         self.g = true_gap(times)
         self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER))
@@ -104,11 +106,18 @@ class _Truth:
         """L: the mean of the flights there and back, until landed in host memory."""
         return Fraction(self.legs.flight_out + self.legs.flight_back) / 2
 
+    def hardware(self) -> dict[str, Any]:
+        """Cycles from a packet's first beat on the bus to its landing: mean, there and back."""
+        return {name: cycles(Fraction(sum(times), len(times))) for name, times in (
+            ("out", [self.wire[pair.request] for pair in self.pairs if pair.request in self.wire]),
+            ("back", [self.wire[pair.reply] for pair in self.pairs if pair.reply in self.wire]))
+            if times}
+
     def plain(self) -> dict[str, Any]:
         legs = {name: cycles(value) for name, value in asdict(self.legs).items()}
         return {"o_s": cycles(self.o_s), "o_r": cycles(self.o_r), "g": cycles(self.g),
                 "L": cycles(self.flight), "rtt": cycles(self.legs.total), "legs": legs,
-                "o_s_check": cycles(self.check),
+                "o_s_check": cycles(self.check), "hardware": self.hardware(),
                 "tail": cycles(Fraction(sum(pair.tail for pair in self.pairs), len(self.pairs))),
                 "steady": {"o_r_request": cycles(self.o_r_request),
                            "o_s_reply": cycles(self.o_s_reply),
@@ -119,8 +128,8 @@ def _rows(found: LogP, truth: _Truth, rtt: Fraction) -> list[Row]:
     legs = truth.legs
     sending = truth.sending
     o_s_bias = [
-        ("the first sends cost other than the mean", sending.of(Activity.REQUEST_SEND)
-         + sending.of(Activity.EMPTY_POLL) - truth.o_s),
+        ("the first sends cost other than the mean",
+         sending.of(Activity.REQUEST_SEND) - truth.send),
         ("what no mark covers", sending.rest),
     ]
     o_s_error = sum((size for _, size in o_s_bias), Fraction(0))
@@ -134,16 +143,17 @@ def _rows(found: LogP, truth: _Truth, rtt: Fraction) -> list[Row]:
         ("waiting for the window", mean([one.of(Activity.WINDOW_WAIT) for one in each])),
         ("what no mark covers", mean([one.rest + one.of(Activity.COMPUTE) - delay * TICKS
                                       for delay, one in truth.beyond])),
-        ("sends cost other than at D = 0", mean([one.of(Activity.REQUEST_SEND)
-                                                 + one.of(Activity.EMPTY_POLL) for one in each])
-         - truth.o_s),
+        ("the empty check behind a message: the next slot, not in the cache",
+         mean([one.of(Activity.EMPTY_POLL) for one in each]) - truth.check),
+        ("sends cost other than at D = 0",
+         mean([one.of(Activity.REQUEST_SEND) for one in each]) - truth.send),
         ("error of o_s", -o_s_error),
     ]
     o_r_error = sum((size for _, size in o_r_bias), Fraction(0))
     latency_bias = [
         ("half of: o_s(reply) - o_s(request)", (legs.o_s_reply - legs.o_s_request) / 2),
         ("half of: o_r(request) - o_r(reply)", (legs.o_r_request - legs.o_r_reply) / 2),
-        ("waiting for the poll to look", (legs.seen_out + legs.seen_back) / 2),
+        ("phase of the CPU's clock and of the poll", (legs.seen_out + legs.seen_back) / 2),
         ("the check that ends a request: in o_s, off the path", -truth.check),
         ("o_s and o_r here, less in the stream", legs.o_s_request + truth.check - truth.o_s
          + legs.o_r_reply - truth.o_r),
@@ -187,7 +197,8 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
                 f"{cycles(differ[0][0])}, legs {cycles(differ[0][1])}")
     else:
         said = "to the tick"
-    negative = [leg.name for leg in fields(truth.legs) if getattr(truth.legs, leg.name) < 0]
+    negative = [leg.name for leg in fields(truth.legs) if getattr(truth.legs, leg.name) < 0
+                and not leg.name.startswith("seen")]
     steady = found.regimes.steady
     bias = max(Fraction(0), TICKS * sum((size for _, size in by_name["o_r"].bias), Fraction(0)))
     timers = [one.of(Activity.CONTROL) for _, one in truth.beyond]

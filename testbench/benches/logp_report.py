@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["bound_line", "draw", "tables"]
 
 LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
-        "seen_out": "  until the poll looks", "o_r_request": "o_r(request)",
+        "seen_out": "  phase of clock, poll", "o_r_request": "o_r(request)",
         "o_s_reply": "o_s(reply)", "flight_back": "flight back",
-        "seen_back": "  until the poll looks", "o_r_reply": "o_r(reply)"}
+        "seen_back": "  phase of clock, poll", "o_r_reply": "o_r(reply)"}
 
 
 def bound_line(found: Mapping[str, Any], what: str = "g") -> str:

@@ -84,6 +84,9 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
         at = 0.0
         for leg, title in LEGS.items():
             size = one["legs"][leg]
+            if size <= 0:
+                at += size
+                continue
             axes.barh(place, size, left=at, height=0.62, color=colours[leg], edgecolor="white",
                       linewidth=0.8)
             if size > one["rtt"] / 25:

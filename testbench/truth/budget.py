@@ -54,8 +54,9 @@ def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
 
 
 def ending_check(found: Sequence[Span], node: int) -> Fraction:
-    """Mean ticks of the check that ends each request of ``node``: an empty poll with the request's
-    own number. A request that finds a message ends with one too, without a number."""
-    own = [span.own for span in found
-           if span.activity == Activity.EMPTY_POLL and span.node == node and span.number]
-    return Fraction(sum(own), len(own)) if own else Fraction(0)
+    """Ticks of the check that ends each request of ``node``, an empty poll with the request's own
+    number: the median, which is that of a slot in the cache. A request that finds a message ends
+    with such a check too, but of the next slot, and without a number."""
+    own = sorted(span.own for span in found
+                 if span.activity == Activity.EMPTY_POLL and span.node == node and span.number)
+    return Fraction(own[len(own) // 2]) if own else Fraction(0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
 from .spans import Span
 
-__all__ = ["Legs", "Exchange", "exchanges", "landings", "mean_legs"]
+__all__ = ["Legs", "Exchange", "crossings", "exchanges", "landings", "mean_legs"]
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,10 @@ class Legs:
     """One round trip, in ticks (or their means). They follow one another without a gap, so their
     sum is the time from the request's call to the end of its reply's handling.
 
-    ``seen_out`` and ``seen_back`` are from the message's last byte landing in host memory to the
-    poll that finds it; the flights end with the landing. ``tail`` is the part of the request's
-    handling that came after its reply had left: it is off this path.
+    A flight is whole cycles, from the one in which the last store left to the one in which the
+    message has landed in host memory. ``seen_out`` and ``seen_back`` are the phases of the CPUs:
+    from the landing to the begin of the check that finds the message (negative when it landed after
+    that check had begun), less the fraction of a cycle that the sender's clock was ahead.
     """
 
     o_s_request: int | Fraction
@@ -57,6 +58,20 @@ def landings(events: Iterable[Event]) -> dict[int, int]:
     return landed
 
 
+def crossings(events: Iterable[Event]) -> dict[int, int]:
+    """For each trace number, the ticks from its packet's first event to its landing: the hardware's
+    part of the flight, in whole cycles."""
+    first: dict[int, int] = {}
+    found: dict[int, int] = {}
+    for event in events:
+        if not event.number:
+            continue
+        begin = first.setdefault(event.number, event.cycle)
+        if event.block == Block.RECEIVE_DMA and event.kind == Kind.END:
+            found[event.number] = (event.cycle - begin) * TICKS
+    return found
+
+
 def exchanges(found: Sequence[Span], events: Iterable[Event]) -> list[Exchange]:
     """All complete request-reply pairs, in the order of their requests."""
     landed = landings(events)
@@ -72,13 +87,12 @@ def exchanges(found: Sequence[Span], events: Iterable[Event]) -> list[Exchange]:
         finish = first.get((Activity.REPLY_HANDLE, answer.number)) if answer else None
         if handle is None or answer is None or finish is None:
             continue
-        out, back = landed.get(span.number), landed.get(answer.number)
-        # Found at the very check during which it landed: nothing was waited for.
-        out = handle.begin if out is None else min(out, handle.begin)
-        back = finish.begin if back is None else min(back, finish.begin)
-        legs = Legs(span.end - span.begin, out - span.end, handle.begin - out,
-                    answer.begin - handle.begin, answer.end - answer.begin,
-                    back - answer.end, finish.begin - back, finish.end - finish.begin)
+        out = landed.get(span.number, handle.begin)
+        back = landed.get(answer.number, finish.begin)
+        left, left_back = span.end - span.end % TICKS, answer.end - answer.end % TICKS
+        legs = Legs(span.end - span.begin, out - left, handle.begin - out - (span.end - left),
+                    answer.begin - handle.begin, answer.end - answer.begin, back - left_back,
+                    finish.begin - back - (answer.end - left_back), finish.end - finish.begin)
         pairs.append(Exchange(span.number, answer.number, span.begin, finish.end, legs,
                               handle.end - answer.end))
     return pairs
