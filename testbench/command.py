@@ -154,7 +154,9 @@ class _Plots:
 
     @staticmethod
     def _load() -> None:
-        from .report import plots  # noqa: F401
+        from .report import plots
+
+        plots.warm_up()
 
     def save(self, draw: Callable[..., None], document: Mapping[str, Any], path: Path) -> None:
         """Draw ``document`` beside its result file."""

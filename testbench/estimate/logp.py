@@ -52,8 +52,9 @@ def regimes(curve: Curve) -> Regimes:
     """Where the regimes of ``curve`` meet.
 
     *Send only* ends before the first issue that handled a reply, or where two in a row cost a
-    quarter more than the cheapest before (a capacity was reached). *Steady state* begins where the total comes within
-    a quarter of a gap (or the line's own ripple) of the line through the second half, to stay.
+    quarter more than the cheapest before (a capacity was reached). *Steady state* begins where the
+    total comes within a quarter of a gap (or the line's own ripple) of the line through the second
+    half, to stay.
     """
     count = len(curve.issued)
     send_only = 1
@@ -103,9 +104,18 @@ def send_overhead(curve: Curve, where: Regimes) -> Fraction:
 
 def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
                       ) -> list[tuple[int, Fraction]]:
-    """(D, o_r = g' - D - o_s) for each curve whose D is at least ``beyond`` ticks."""
-    return [(curve.delay, gap(curve).slope - curve.delay - o_s)
-            for curve in curves if curve.delay >= beyond]
+    """(D, o_r = g' - D - o_s) for each curve whose D is at least ``beyond`` ticks.
+
+    Beyond the knee every issue handles one reply and costs the same, but for the few in which a
+    timer of the layer runs out: g' is the median of the second half.
+    """
+    found = []
+    for curve in curves:
+        if curve.delay >= beyond:
+            count = len(curve.issued)
+            steps = sorted(curve.step(index) for index in range(count // 2, count))
+            found.append((curve.delay, Fraction(steps[len(steps) // 2]) - curve.delay - o_s))
+    return found
 
 
 @dataclass(frozen=True)

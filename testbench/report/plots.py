@@ -11,7 +11,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 __all__ = ["INK", "PALETTE", "label_right", "microseconds", "octaves", "plain_log", "ramp",
-           "render"]
+           "render", "warm_up"]
 
 PALETTE = ("#0b5fa5", "#d1495b", "#2e933c", "#8f5ea2", "#c97b12", "#3c8d9e", "#6b6b6b", "#a23e48")
 """Told apart by colour-blind readers in this order, and on paper by their lightness."""
@@ -97,6 +97,17 @@ def microseconds(axes: Axes, clock_mhz: float, where: float | str = "right") -> 
         ticks = [tick for tick in ticks if low <= tick <= high]
         second.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
         second.minorticks_off()
+
+
+def warm_up() -> None:
+    """Draw something: fonts and layout code are then loaded."""
+    def dummy(document: Mapping[str, Any], figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.set_title("n$_{1/2}$ 0123456789")
+        octaves(axes, 1, 512, "M")
+        axes.annotate("D", (1, 0))
+
+    render(dummy, {})
 
 
 def render(draw: Callable[[Mapping[str, Any], Figure], None], document: Mapping[str, Any]
