@@ -103,10 +103,10 @@ def _check(name: str, results: Path, log: str) -> None:
 
 
 def _cache(text: str, *keys: str) -> Path:
-    from nicbed.testbench.build.verilog import SOURCES
+    from nicbed.testbench.build import verilator, verilog
     digest = hashlib.sha256(text.encode())
-    for source in sorted(SOURCES.glob("*.v")):
-        digest.update(source.read_bytes())
+    for source in (verilog.__file__, verilator.__file__, *sorted(verilog.SOURCES.glob("*.v"))):
+        digest.update(Path(source).read_bytes())
     for key in (sys.version, *keys):
         digest.update(key.encode())
     root = os.environ.get("NICBED_CACHE")
@@ -125,7 +125,7 @@ def _build_icarus(text: str) -> list[str]:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as work:
             source = Path(work) / "top.v"
-            source.write_text(to_verilog(text))
+            source.write_text(to_verilog(text, processes=False))
             extra = instances(text)
             roots = ["-s", "nicbed_trace_file"] if "nicbed_trace" in extra else []
             files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]

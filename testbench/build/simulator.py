@@ -137,7 +137,7 @@ def _emit(description: Description, target: str, memory: str, held: bool,
         progress("converting", done, len(modules))
         if held and component is top:
             name = CORE_MODULE
-        texts.append(to_verilog(rtlil(component, name)))
+        texts.append(to_verilog(rtlil(component, name), processes=held))
     if held:
         texts.append(held_inputs(top))
     progress("converting", len(modules), len(modules))

