@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -79,7 +80,8 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         with open(work / "log", "wb") as log:
             process = subprocess.Popen(command, cwd=work, env=environment, stdout=log,
                                        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                       pass_fds=[writing], start_new_session=True)
+                                       pass_fds=[writing], start_new_session=True,
+                                       preexec_fn=_die_with_parent())
             os.close(writing)
             try:
                 _follow(reading, progress, output or (lambda text: print(text, end="")))
@@ -88,6 +90,15 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                 _kill(process)
                 raise
         return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """What makes a child of Linux end when this process does, however that ends."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+    control = ctypes.CDLL(None).prctl
+    return lambda: control(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _absolute(function: str) -> str:

@@ -1,5 +1,6 @@
 """Options and fixtures that all tests share."""
 
+import shutil
 import warnings
 
 import pytest
@@ -21,3 +22,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="takes long: run `./nicbed test --full`"))
+
+
+@pytest.fixture(scope="session")
+def icarus() -> None:
+    """For tests that need Icarus Verilog."""
+    if shutil.which("iverilog") is None:
+        pytest.skip("no Icarus Verilog on this machine: sudo apt install iverilog")

@@ -1,5 +1,8 @@
 """Jobs for the toy target, which has neither memory nor NIC."""
 
+import os
+import signal
+from pathlib import Path
 from typing import Any
 
 from nicbed.testbench.lab import Lab
@@ -27,7 +30,51 @@ def plan(count: int, step: int) -> Any:
 async def delays(lab: Lab, count: int, trace: bool = False, runs: int = 1) -> Any:
     """Each node delays; the cycle each delay ended at."""
     lab._backend.memories = [NoMemory()] * lab.description.fabric.nodes
-    programs = [plan(count, 3 + n) for n in range(lab.description.fabric.nodes)]
+    programs = [plan(count, 3 + n) for n in range(_prepare(lab))]
     found = [await lab.run(programs, trace=trace) for _ in range(runs)]
     assert all(run == found[0] for run in found)
     return found[0].cycles, found[0].results, found[0].events, found[0].wakes
+
+
+def _prepare(lab: Lab) -> int:
+    nodes = lab.description.fabric.nodes
+    lab._backend.memories = [NoMemory()] * nodes
+    return nodes
+
+
+async def failing(lab: Lab) -> None:
+    """Node 1 raises at cycle 7."""
+    async def program(node: Any) -> None:
+        await node.port.delay(7)
+        await node.port.flush()
+        if node.number == 1:
+            raise ZeroDivisionError("as it was told to")
+    await lab.run([program] * _prepare(lab))
+
+
+async def crashing(lab: Lab) -> None:
+    """The simulator dies."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def silent(lab: Lab) -> None:
+    """Nobody answers attention."""
+    _prepare(lab)
+    lab._backend.mailbox.give = lambda *_: None
+    await lab.run([plan(1, 1)] * lab.description.fabric.nodes)
+
+
+async def talking(lab: Lab) -> None:
+    """Prints and reports."""
+    print("half way")
+    lab.progress("measuring", 1, 2)
+
+
+async def endless(lab: Lab, mark: str) -> None:
+    """Runs for ever."""
+    async def program(node: Any) -> None:
+        while True:
+            await node.port.delay(5)
+            await node.port.flush()
+    Path(mark).write_text(str(os.getpid()))
+    await lab.run([program] * _prepare(lab), limit=0)

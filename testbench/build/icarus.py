@@ -54,7 +54,7 @@ module {TOP};
 `ifdef NICBED_TRACE
     always @(flush) if (nicbed_trace_file.file != 0) $fflush(nicbed_trace_file.file);
 `endif
-    reg [8191:0] wave;
+    string wave;
     initial if ($value$plusargs("nicbed_wave=%s", wave)) begin
         $dumpfile(wave);
         $dumpvars(0, target);
