@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,10 @@ from .errors import UserError
 __all__ = ["RunError", "run_job"]
 
 Progress = Callable[[str, int, int], None]
+
+WAVE = "waves.fst"
+"""Where a waveform grows, in the run's own folder, until the simulator has ended. (Icarus puts
+.fst behind a name without.) Without lz4's headers Verilator's has the form of a VCD."""
 
 
 class RunError(UserError):
@@ -67,7 +72,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
                   "arguments": dict(arguments or {}), "answer": str(answer)}
         (work / "job").write_bytes(pickle.dumps(wanted))
-        command = [*built.command, *_options(sim, work, wave)]
+        command = [*built.command, *_options(sim, work, wave is not None)]
         reading, writing = os.pipe()
         environment = cocotb_environment(
             top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.entry",
@@ -89,6 +94,9 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             except BaseException:
                 _kill(process)
                 raise
+            finally:
+                if wave is not None and (work / WAVE).exists():
+                    shutil.move(work / WAVE, wave)
         return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
 
 
@@ -106,11 +114,11 @@ def _absolute(function: str) -> str:
     return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else function
 
 
-def _options(sim: str, work: Path, wave: Path | None) -> list[str]:
+def _options(sim: str, work: Path, wave: bool) -> list[str]:
     if sim == "icarus":
         return [f"+nicbed_trace={work / 'trace'}",
-                *([f"+nicbed_wave={wave.resolve()}"] if wave else [])]
-    return ["--trace-file", str(wave.resolve())] if wave else []
+                *([f"+nicbed_wave={work / WAVE}"] if wave else [])]
+    return ["--trace-file", str(work / WAVE)] if wave else []
 
 
 def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> None:

@@ -36,7 +36,7 @@ def _program(until: int, compute: int) -> Callable[[Any], Any]:
     """Even nodes request of the odd one beside them until a cycle; returns how many requests."""
     async def program(node: Any) -> int:
         from ..host.am import Gam
-        replies = 0
+        replies = requests = 0
 
         def on_request(am: Any, source: int, word: int) -> Any:
             return am.reply(1, word)
@@ -45,10 +45,12 @@ def _program(until: int, compute: int) -> Callable[[Any], Any]:
             nonlocal replies
             replies += 1
 
+        def answered() -> bool:
+            return replies == requests
+
         gam = Gam(node, [on_request, on_reply])
         await gam.enable()
         port = node.port
-        requests = 0
         if node.number % 2 == 0 and node.number + 1 < node.nodes:
             peer = node.number + 1
             while port.cycle < until:
@@ -56,7 +58,7 @@ def _program(until: int, compute: int) -> Callable[[Any], Any]:
                 requests += 1
                 if compute:
                     await port.delay(compute)
-                await gam.wait(lambda: replies == requests)
+                await gam.wait(answered)
         await gam.disable()
         return requests
     return program

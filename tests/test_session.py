@@ -7,20 +7,20 @@ import time
 from pathlib import Path
 
 import pytest
-
 from nicbed.layouts.description import Description, Fabric, Link, Memory
 from nicbed.testbench.build import cache, simulator
 from nicbed.testbench.session import RunError, run_job
 
 HERE = Path(__file__).parent
 TOY = "toy_target:make"
+DEFAULT = Description()
 
 
 def toy(sim="verilator", function="toy_jobs:delays", **arguments):
     return run_job(Description(), sim, function=function, arguments=arguments, target=TOY)
 
 
-def exchanges(sim="verilator", description=Description(), **arguments):
+def exchanges(sim="verilator", description=DEFAULT, **arguments):
     return run_job(description, sim, function="target_jobs:exchanges", arguments=arguments)
 
 

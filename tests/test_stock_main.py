@@ -10,7 +10,6 @@ import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from nicbed.testbench.backends.environment import cocotb_environment
 from nicbed.testbench.build import cache, verilator, verilog
 

@@ -7,7 +7,6 @@ whole target does, one entry a block, and emits an event per operation.
 from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS, WORK_BITS, Op
 
@@ -33,7 +32,8 @@ class ToyTarget(wiring.Component):
         m = Module()
         after = Signal(64)
         expires = Signal()
-        m.d.comb += [after.eq(self.cycle + 1), expires.eq((self.limit != 0) & (after >= self.limit))]
+        m.d.comb += [after.eq(self.cycle + 1),
+                     expires.eq((self.limit != 0) & (after >= self.limit))]
         m.d.sync += self.cycle.eq(after)
         with m.If(expires):
             m.d.sync += self.expired.eq(1)

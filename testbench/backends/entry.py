@@ -50,6 +50,11 @@ class _Reports:
     def isatty(self) -> bool:
         return False
 
+    def close(self) -> None:
+        """The last report has been made."""
+        sys.stdout = sys.__stdout__
+        self._pipe.close()
+
 
 def _backend(sim: str, dut: Any, memory_bytes: int) -> Any:
     if sim == "icarus":
@@ -83,3 +88,4 @@ async def job(dut: Any) -> None:
     with open(part, "wb") as file:
         file.write(data)
     os.replace(part, wanted["answer"])
+    reports.close()

@@ -30,8 +30,8 @@ PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip
 """Ports of the target that VPI sees under Verilator; the others go through the mailbox."""
 
 ARRAY_BYTES = 1 << 16
-"""Up to this size Icarus has the Amaranth memory that a board would have, above it that of memory.v:
-the zeros that an Amaranth memory begins with cost Yosys minutes when they are millions."""
+"""Up to this size Icarus has the Amaranth memory that a board would have, above it that of
+memory.v: the zeros that an Amaranth memory begins with cost Yosys minutes when they are millions."""
 
 SIMULATORS = ("verilator", "icarus")
 

@@ -111,7 +111,8 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
         f'public_flat_rw -module "{top}" -var "{name}"\n' for name in public))
     command = [tools.binary, "--cc", "--Mdir", str(work), "--prefix", "Vtop", "--top-module", top,
                "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-Wno-fatal",
-               "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing", "--output-split", "12000",
+               "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing",
+               "--output-split", "12000",
                *(["--vpi"] if vpi else []), *(["--public-flat-rw"] if flat else []),
                *([f"--trace-{wave}"] if wave else []), str(control), *map(str, files)]
     done = subprocess.run(command, env={**os.environ, "VERILATOR_ROOT": str(tools.root)},

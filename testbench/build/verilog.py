@@ -58,9 +58,9 @@ def to_verilog(text: str, *, processes: bool) -> str:
     """Verilog of RTLIL ``text``.
 
     With ``processes``, combinational logic stays in blocks, which Verilator runs branch by branch:
-    a fifth faster. They must be ``always_comb``: an ``always @*`` that reads nothing never runs, and
-    the constant bits that it sets are lost. Without, it becomes ``assign``, as Icarus needs it,
-    whose ``always`` blocks may stay X from time 0 on.
+    a fifth faster. They must be ``always_comb``: an ``always @*`` that reads nothing never runs,
+    and the constant bits that it sets are lost. Without, it becomes ``assign``, as Icarus needs
+    it, whose ``always`` blocks may stay X from time 0 on.
     """
     steps = ["proc -nomux -norom" if processes else "proc", "memory_collect"]
     for removal in ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"):
