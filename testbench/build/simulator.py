@@ -31,7 +31,8 @@ PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip
 
 ARRAY_BYTES = 1 << 16
 """Up to this size Icarus has the Amaranth memory that a board would have, above it that of
-memory.v: the zeros that an Amaranth memory begins with cost Yosys minutes when they are millions."""
+memory.v: the zeros that an Amaranth memory begins with cost Yosys minutes once they are millions.
+"""
 
 SIMULATORS = ("verilator", "icarus")
 
