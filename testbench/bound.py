@@ -13,21 +13,32 @@ SATURATED = Fraction(90, 100)
 """A block busy for less than this bounds nothing: the round trip through the window does."""
 TIE = Fraction(3, 100)
 
-NAMES = ("host", "send bus", "send DMA", "link", "switch port", "receive DMA", "receive bus",
-         "receiver")
-"""Along the way of a message. A block held up by the next one counts as busy too, so among the
-busiest the one furthest down the way is the bound."""
+NAMES = ("host", "receiver", "send DMA", "switch port", "link", "receive DMA", "bus")
+"""In the order of who waits for whom. A block held up by another counts as busy too, so among the
+busiest the last of this order is the bound: a CPU waits for the bus when its posted writes are
+full, a link for the receive DMA, a DMA engine for the bus, and nobody makes the bus wait."""
+
+MOSTLY = Fraction(3, 4)
+"""A saturated bus that serves one DMA engine for this share of its time is that engine's doing."""
+
+SEND, RECEIVE = 1, 2
+"""Initiators on the bus, as its events name them; 0 is the CPU."""
 
 _IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE}
 
 
 @dataclass(frozen=True)
 class Share:
-    """``busy`` is the share of the interval, 0 to 1, in which ``block`` of ``node`` served."""
+    """``busy`` is the share of the interval, 0 to 1, in which ``block`` of ``node`` served.
+
+    ``held`` says that it was so for another's sake: a link that waits for a switch port where
+    packets of several nodes meet, a bus that one DMA engine takes up.
+    """
 
     block: str
     node: int
     busy: Fraction
+    held: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,69 +60,119 @@ def _union(intervals: Iterable[tuple[int, int]], start: int, stop: int) -> int:
     return total
 
 
-def _services(events: Iterable[Event]) -> dict[tuple[int, int, int], list[tuple[int, int]]]:
-    """Intervals between BEGIN and END of the same message, by (block, node, port)."""
+@dataclass
+class _Services:
+    """Intervals of service in ticks: by (block, node), of switch ports by (switch, port), and of
+    the bus by (node, initiator)."""
+
+    blocks: dict[tuple[int, int], list[tuple[int, int]]]
+    ports: dict[tuple[int, int], list[tuple[int, int]]]
+    initiators: dict[tuple[int, int], list[tuple[int, int]]]
+    sources: dict[tuple[int, int], set[int]]
+    """Of a switch port, the nodes whose packets it served in the interval."""
+    ways: dict[tuple[int, int], set[int]]
+    """Of a switch port, the packets themselves."""
+
+
+def _services(events: Iterable[Event], start: int, stop: int) -> _Services:
     open_: dict[tuple[int, int, int, int], int] = {}
-    found: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    found = _Services({}, {}, {}, {}, {})
+    origin: dict[int, int] = {}
+    fetched: dict[tuple[int, int], int] = {}
     for cycle, node, block, kind, number, arg in events:
+        if kind == Kind.BEGIN and block == Block.SEND_LINK:
+            origin.setdefault(number, node)
         port = arg if block == Block.SWITCH else 0
         key = (block, node, port, number)
         if kind == Kind.BEGIN:
             open_.setdefault(key, cycle)
-        elif kind == Kind.END:
-            begin = open_.pop(key, None)
-            if begin is not None:
-                found.setdefault((block, node, port), []).append((begin * TICKS, cycle * TICKS))
+            if block == Block.SEND_DMA:  # it tells when its descriptor's fetch began
+                fetched[node, number] = cycle - (cycle - arg & 0xFFFF_FFFF)
+            continue
+        begin = open_.pop(key, None) if kind == Kind.END else None
+        if begin is not None and block == Block.SEND_DMA:
+            begin = fetched.pop((node, number), begin)
+        if begin is None or cycle * TICKS <= start or begin * TICKS >= stop:
+            continue
+        interval = (begin * TICKS, cycle * TICKS)
+        if block == Block.SWITCH:
+            found.ports.setdefault((node, port), []).append(interval)
+            found.ways.setdefault((node, port), set()).add(number)
+            if number in origin:
+                found.sources.setdefault((node, port), set()).add(origin[number])
+        else:
+            found.blocks.setdefault((block, node), []).append(interval)
+            if block == Block.BUS:
+                found.initiators.setdefault((node, arg), []).append(interval)
     return found
 
 
 def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int, sender: int,
            receiver: int) -> list[Share]:
     """Busy shares of the blocks on the way from ``sender`` to ``receiver``, ``start`` to ``stop``
-    ticks. Of several switch ports the busiest counts."""
+    ticks: of the switch ports the busiest that the sender's packets pass, of the two buses the
+    busier; a bus that one DMA engine takes up is charged to the engine."""
     length = stop - start
-    services = _services(events)
-    busy = {key: Fraction(_union(value, start, stop), length) for key, value in services.items()}
+    services = _services(events, start, stop)
 
-    def cpu(node: int) -> Fraction:
-        mine = [span for span in found if span.node == node]
-        # The check that ends each request is work; waiting, a spin finds nothing for longer.
-        checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
-                      and span.number), default=-1)
-        waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
-                   for inner in span.inner}
-        own: list[tuple[int, int]] = []
-        for span in mine:
-            if span.activity in _IDLE or span.end <= start:
-                continue
-            if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
-                continue
-            at = span.begin
-            for inner in span.inner:  # what is nested speaks for itself
-                own.append((at, inner.begin))
-                at = inner.end
-            own.append((at, span.end))
-        return Fraction(_union(own, start, stop), length)
+    def share(intervals: Iterable[tuple[int, int]]) -> Fraction:
+        return Fraction(_union(intervals, start, stop), length)
 
     def of(block: Block, node: int) -> Fraction:
-        return busy.get((block, node, 0), Fraction(0))
+        return share(services.blocks.get((block, node), []))
 
-    switch = max(((value, key[1]) for key, value in busy.items() if key[0] == Block.SWITCH),
-                 default=(Fraction(0), 0))
-    return [Share("host", sender, cpu(sender)),
-            Share("send bus", sender, of(Block.BUS, sender)),
-            Share("send DMA", sender, of(Block.SEND_DMA, sender)),
-            Share("link", sender, of(Block.SEND_LINK, sender)),
-            Share("switch port", switch[1], switch[0]),
-            Share("receive DMA", receiver, of(Block.RECEIVE_DMA, receiver)),
-            Share("receive bus", receiver, of(Block.BUS, receiver)),
-            Share("receiver", receiver, cpu(receiver))]
+    mine = {event.number for event in events if event.block == Block.SEND_LINK
+            and event.node == sender and event.kind == Kind.BEGIN}
+    ports = [(share(intervals), key) for key, intervals in services.ports.items()
+             if services.ways[key] & mine]
+    port_busy, (switch, port) = max(ports, default=(Fraction(0), (0, 0)))
+    meeting = len(services.sources.get((switch, port), ())) > 1
+    bus, where = max((of(Block.BUS, node), node) for node in (sender, receiver))
+    engines = {"send DMA": of(Block.SEND_DMA, sender),
+               "receive DMA": of(Block.RECEIVE_DMA, receiver)}
+    takers = [name for name, initiator, node in (("send DMA", SEND, sender),
+                                                 ("receive DMA", RECEIVE, receiver))
+              if engines[name] >= bus - TIE and share(services.initiators.get(
+                  (node, initiator), [])) >= MOSTLY * of(Block.BUS, node)]
+    found_shares = [Share("host", sender, _cpu(found, sender, start, stop)),
+                    Share("receiver", receiver, _cpu(found, receiver, start, stop)),
+                    Share("send DMA", sender, engines["send DMA"]),
+                    Share("switch port", switch, port_busy),
+                    Share("link", sender, of(Block.SEND_LINK, sender), held=meeting),
+                    Share("receive DMA", receiver, engines["receive DMA"]),
+                    Share("bus", where, bus, held=bool(takers))]
+    # What takes up the bus takes the place of the bus.
+    return ([one for one in found_shares if one.block not in takers]
+            + [one for one in found_shares if one.block in takers])
+
+
+def _cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
+    """Busy share of the CPU of ``node``: what is neither computing nor waiting."""
+    mine = [span for span in found if span.node == node]
+    # The check that ends each request is work; waiting, a spin finds nothing for longer.
+    checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
+                  and span.number), default=-1)
+    waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
+               for inner in span.inner}
+    own: list[tuple[int, int]] = []
+    for span in mine:
+        if span.activity in _IDLE or span.end <= start:
+            continue
+        if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
+            continue
+        at = span.begin
+        for inner in span.inner:  # what is nested speaks for itself
+            own.append((at, inner.begin))
+            at = inner.end
+        own.append((at, span.end))
+    return Fraction(_union(own, start, stop), stop - start)
 
 
 def bound(found: Sequence[Share]) -> Bound:
-    """The bound among ``found``, which must be in the order of the way."""
-    most = max(share.busy for share in found)
+    """The bound among ``found``, which must be in the order of :func:`shares`."""
+    own = [share for share in found if not share.held]
+    most = max(share.busy for share in own)
     if most < SATURATED:
         return Bound("window", most, tuple(found))
-    last = [share for share in found if share.busy >= most - TIE][-1]
+    last = [share for share in own if share.busy >= most - TIE][-1]
     return Bound(last.block, last.busy, tuple(found))

@@ -10,7 +10,7 @@ from ...layouts.trace import TICKS, Activity
 from ..estimate.bulk import bandwidth, gap_per_byte
 from ..estimate.compare import check
 from ..estimate.fits import fit
-from ..estimate.logp import Curve, regimes, send_overhead
+from ..estimate.logp import Curve, Regimes, regimes, send_overhead
 from ..report.document import cycles, number
 from ..truth.spans import spans
 from .bulk_report import draw, tables
@@ -125,9 +125,11 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, description: Description
          ) -> tuple[dict[str, Any], dict[str, Any]]:
     curve = Curve(0, tuple(stream["issued"]), tuple(stream["handled"]))
-    where = regimes(curve)
     truth = transfer_truth(stream, description)
-    # All that could be sent at once was, and no issue waited for an acknowledgement.
+    # Only issues whose packets all had room in the bulk window: the others leave them for later.
+    packets = -(-stream["size"] // description.nic.mtu)
+    room = window_bytes(description) // description.nic.mtu // packets
+    where = Regimes(min(regimes(curve).send_only, max(1, room)), 0)
     o_s = send_overhead(curve, where) if beyond else None
     o_r = None
     if beyond and o_s is not None:
