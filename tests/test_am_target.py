@@ -37,7 +37,7 @@ RATES = {
             "faults.delay": 0.02},
 }
 
-# Rings and FIFOs that hold a packet or four, two switches, a link that is short of credits.
+# Rings and FIFOs that hold a packet or four, two switches, next to no cache.
 SMALL = {"fabric.nodes": 4, "fabric.switches": 2, "switch.ports": 4, "nic.mtu": 64,
          "nic.send_fifo": 128, "nic.receive_fifo": 128, "nic.send_ring": 4, "nic.receive_ring": 4,
          "link.buffer": 64, "bus.posted_writes": 2, "cpu.cache_lines": 4}

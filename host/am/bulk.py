@@ -133,7 +133,7 @@ class BulkEngine(Engine):
         port.spend(self._c_bulk_last)
         store = kind == wire.K_STORE
         if store:
-            if self._space < SMALL_BYTES and not self._backlog:
+            if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
             if port.count == BLOCK:
                 await port.submit()

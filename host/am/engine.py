@@ -96,7 +96,9 @@ class Engine:
         self._idle = 0
         self._deadline = FAR
         self._backlog: list[Sender] = []
-        self._blocked = False
+        self._held = 0
+        """Senders of small packets in the backlog."""
+        self._blocked = self._want_space = self._want_ring = False
         self._due: list[Peer] = []
         self._owing: list[Peer] = []
         self._ended: list[Transfer] = []
@@ -168,7 +170,7 @@ class Engine:
             sender.progress = cycle = self.port.cycle
             if self._deadline > cycle + self._timeout:
                 self._deadline = cycle + self._timeout
-        if sender.sent == sequence and self._space >= SMALL_BYTES and not self._backlog:
+        if sender.sent == sequence and self._space >= SMALL_BYTES and not self._held:
             sender.sent = sender.high = sequence + 1
             expected = peer.expected
             self.port.put_write(
@@ -183,6 +185,8 @@ class Engine:
         if not sender.queued:
             sender.queued = True
             self._backlog.append(sender)
+            if not sender.bulk:
+                self._held += 1
 
     async def _refresh(self) -> None:
         """Ask the NIC how much room the send window has."""
@@ -195,41 +199,48 @@ class Engine:
         self._space = port.data
 
     async def _pump(self) -> None:
-        """Send what has been waiting for room, or has to be sent again, as far as there is room."""
-        port = self.port
-        self._blocked = False
-        while self._backlog:
-            sender = self._backlog[0]
-            peer = sender.peer
+        """Send what has been waiting for room, or has to be sent again, as far as there is room.
+        What lacks room in one queue does not hold up what goes by the other."""
+        self._want_space = self._want_ring = False
+        for sender in list(self._backlog):
             if sender.bulk:
-                if not await self._pump_bulk(sender):
-                    self._blocked = True
-                    return
-            while sender.sent < sender.next and not sender.bulk:
-                if self._space < SMALL_BYTES:
-                    await self._refresh()
-                    if self._space < SMALL_BYTES:
-                        self._blocked = True
-                        return
-                if port.count == BLOCK:
-                    await port.submit()
-                word, low, high, beats, number = sender.packets[sender.sent & 255]
-                port.mark(CONTROL, BEGIN, number)
-                port.spend(self._c_again)
-                acks = peer.expected
-                port.put_write(wire.WINDOW, beats, peer.wire[beats],
-                               word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
-                               number)
-                port.mark(CONTROL, END, number)
-                self._space -= 8 * beats
-                sender.sent += 1
-                peer.owed = 0
-                if sender.sent > sender.high:
-                    sender.high = sender.sent
-                else:
-                    self.counters["resent"] += 1
-            self._backlog.pop(0)
+                if self._want_ring or not await self._pump_bulk(sender):
+                    self._want_ring = True
+                    continue
+            elif self._want_space or not await self._pump_small(sender):
+                self._want_space = True
+                continue
+            else:
+                self._held -= 1
+            self._backlog.remove(sender)
             sender.queued = False
+        self._blocked = self._want_space or self._want_ring
+
+    async def _pump_small(self, sender: Sender) -> bool:
+        """Send the small packets of ``sender`` that are due; False if the window has no room."""
+        port, peer = self.port, sender.peer
+        while sender.sent < sender.next:
+            if self._space < SMALL_BYTES:
+                await self._refresh()
+                if self._space < SMALL_BYTES:
+                    return False
+            if port.count == BLOCK:
+                await port.submit()
+            word, low, high, beats, number = sender.packets[sender.sent & 255]
+            port.mark(CONTROL, BEGIN, number)
+            port.spend(self._c_again)
+            acks = peer.expected
+            port.put_write(wire.WINDOW, beats, peer.wire[beats],
+                           word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high, number)
+            port.mark(CONTROL, END, number)
+            self._space -= 8 * beats
+            sender.sent += 1
+            peer.owed = 0
+            if sender.sent > sender.high:
+                sender.high = sender.sent
+            else:
+                self.counters["resent"] += 1
+        return True
 
     async def _pump_bulk(self, sender: Sender) -> bool:
         raise NotImplementedError
@@ -291,7 +302,7 @@ class Engine:
                         await port.submit()
                     port.put_touch(slot + 32, 8)
                 port.spend(self._c_request_handle[count])
-                if self._space < SMALL_BYTES and not self._backlog:
+                if self._space < SMALL_BYTES and not self._held:
                     await self._refresh()
                 if port.count == BLOCK:
                     await port.submit()
@@ -524,18 +535,20 @@ class Engine:
             timeout = self._deadline - port.cycle
             if timeout < 1:
                 timeout = 1
-        watches = 0
-        if self._backlog:
-            if self._space < SMALL_BYTES:
+        if self._blocked:
+            # The ring first in each round: what comes in makes room in the end.
+            port.put_watch(self._slot, self._phase, 1)
+            if self._want_space and self._want_ring:
                 port.put_watch(SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL)
-                watches = 1
-            if self._posted - self._done >= self._send_ring:
-                port.put_watch(self._report, self._done & 0xFFFF, 0xFFFF, F_NOT_EQUAL)
-                watches += 1
-        port.put_poll(self._slot, self._phase, 1, timeout)
+            if self._want_ring:
+                port.put_poll(self._report, self._done & 0xFFFF, 0xFFFF, timeout, F_NOT_EQUAL)
+            else:
+                port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+        else:
+            port.put_poll(self._slot, self._phase, 1, timeout)
         await port.submit()
         status = port.status
-        if status & TIMEOUT or status >> 4 & 15 < watches:
+        if status & (TIMEOUT | 0xF0):
             port.mark(EMPTY_POLL, END, opened[3])
             self._blocked = False
             return
@@ -621,6 +634,7 @@ class Engine:
         if gone is not None:
             gone.give_up()
             self._backlog = [sender for sender in self._backlog if sender.peer is not gone]
+            self._held = sum(not sender.bulk for sender in self._backlog)
             if not (self._disabling and gone.bye):
                 raise PeerGone(self.node.number, gone.number, self._retries, timeout)
         if self._backlog:

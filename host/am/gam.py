@@ -112,7 +112,7 @@ class Gam(BulkEngine):
         for peer in self._partners:
             if peer.gone:
                 continue
-            if self._space < SMALL_BYTES and not self._backlog:
+            if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
             if port.count == BLOCK:
                 await port.submit()
@@ -156,7 +156,7 @@ class Gam(BulkEngine):
         port.spend(self._c_request[count])
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
-        if self._space < SMALL_BYTES and not self._backlog:
+        if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
         if port.count > BLOCK - 2:
             await port.submit()
@@ -256,7 +256,7 @@ class Gam(BulkEngine):
         port.spend(self._c_request[4])
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
-        if self._space < SMALL_BYTES and not self._backlog:
+        if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
         if port.count > BLOCK - 2:
             await port.submit()
