@@ -155,6 +155,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception as error:
+        if os.environ.get("NICBED_DEBUG"):
+            raise
+        said = (str(error).splitlines() or [""])[0]
+        _fail(f"a mistake of nicbed's own, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
+              "where)", 70)
 
 
 if __name__ == "__main__":

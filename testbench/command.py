@@ -68,12 +68,9 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, sim: str
     """Measure simulation speed; the engine prints nothing and returns rows."""
     from .report import document as files
     from .report import speed as report
+    from .speed import measure
 
     description = descriptions.load(nic, overrides, nodes)
-    try:
-        from .speed import measure
-    except ImportError:
-        raise UserError("speed is not there yet", status=1) from None
     with _progress("speed") as tell:
         outcome = measure(description, sim=sim, nodes=[nodes] if nodes else None, progress=tell)
     document = files.build("speed", "am", sim, description, {}, outcome)

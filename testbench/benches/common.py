@@ -91,6 +91,7 @@ class Party:
         await self.am.enable()
         for peer in peers:
             await self.trips(peer, WARM_UP, words)
+        await self.am.poll()  # the next slot's line is in the cache
 
     async def finish(self, peers: Sequence[int]) -> None:
         """Tell ``peers`` to stop, and end."""

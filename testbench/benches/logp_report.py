@@ -105,7 +105,8 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
         axes.axhline(value, color=INK, lw=0.9, ls=(0, (5, 3)), zorder=2)
         axes.annotate(name, (1, value), xytext=(5, -3 if below else 3),
                       textcoords="offset points", va="top" if below else "bottom", fontsize=8.5,
-                      color=INK, zorder=5)
+                      color=INK, zorder=5, bbox={"fc": "white", "ec": "none", "alpha": 0.65,
+                                                 "pad": 1.2})
     axes.set_ylabel("average cost of an issue (cycles), D included")
     label_right(axes, labels)
     microseconds(axes, document["clock_mhz"], 1.11)
