@@ -102,11 +102,16 @@ def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -
 def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
          label: str) -> dict[str, Any]:
     """Run ``job`` in a simulator's process."""
-    from .session import run_job
+    from .session import RunError, run_job
 
-    with _progress(label) as tell:
-        return run_job(description, sim, function=job, arguments=arguments, progress=tell,
-                       wave=wave)
+    try:
+        with _progress(label) as tell:
+            return run_job(description, sim, function=job, arguments=arguments, progress=tell,
+                           wave=wave)
+    except RunError as error:
+        if error.kind != "UserError":
+            raise
+        raise UserError(str(error).removeprefix("UserError: "), status=1) from None
 
 
 @contextmanager

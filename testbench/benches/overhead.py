@@ -11,7 +11,6 @@ from ..estimate.compare import check
 from ..estimate.fits import fit
 from ..report.document import cycles
 from ..report.tables import amount, micro, table
-from ..truth.budget import ending_check
 from ..truth.spans import spans
 from ..truth.steady import mean_own
 from .common import ECHO, Party, programs, server, stamp, ticks_between
@@ -124,8 +123,9 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
         marks = spans(one["marks"])
         between = (one["begin"], one["end"])
         request[words] = mean(one["ticks"])
-        truth_request[words] = (mean_own(marks, Activity.REQUEST_SEND, 0, between)
-                                + ending_check(marks, 0))
+        empty = [span.own for span in marks if span.activity == Activity.EMPTY_POLL
+                 and span.number and not span.node and between[0] <= span.begin < between[1]]
+        truth_request[words] = mean_own(marks, Activity.REQUEST_SEND, 0, between) + mean(empty)
         reply[words] = mean(raw["reply"][words]["ticks"])
         truth_reply[words] = mean_own(marks, Activity.REPLY_SEND, 1, between)
         for name, measured, traced in (("request", request[words], truth_request[words]),
