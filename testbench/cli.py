@@ -124,9 +124,13 @@ def _check(layer: str, sim: str) -> None:
         raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
 
 
+class _Interrupted(BaseException):
+    """In place of KeyboardInterrupt, at which click prints an empty line of its own."""
+
+
 def _interrupt(number: int, frame: object) -> NoReturn:
     """A termination is an interrupt: the simulator's process must end, too."""
-    raise KeyboardInterrupt
+    raise _Interrupted
 
 
 def _fail(text: str, status: int) -> NoReturn:
@@ -136,7 +140,8 @@ def _fail(text: str, status: int) -> NoReturn:
 
 def main() -> None:
     """Entry point. Whatever a user did wrong is one line; Ctrl-C is "interrupted"."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         nicbed.main(prog_name="nicbed", standalone_mode=False)
     except UserError as error:
@@ -150,7 +155,7 @@ def main() -> None:
         where = f" (nicbed {error.ctx.info_name} --help)" if getattr(
             error, "ctx", None) and error.ctx.parent else ""  # type: ignore[attr-defined]
         _fail(" ".join(error.format_message().split()) + where, 2)
-    except (KeyboardInterrupt, click.Abort):
+    except (_Interrupted, KeyboardInterrupt, click.Abort):
         _fail("interrupted", 130)
     except BrokenPipeError:
         sys.stderr.close()
