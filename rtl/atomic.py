@@ -47,10 +47,10 @@ class CompareSwap(wiring.Component):
             write.payload.strobe.eq(~0),
             self.old.eq(word),
         ]
-        with m.FSM() as fsm:
+        with m.If(self.valid), m.FSM() as fsm:
             with m.State("IDLE"):
-                m.d.comb += request.valid.eq(self.valid)
-                with m.If(self.valid & request.ready):
+                m.d.comb += request.valid.eq(1)
+                with m.If(request.ready):
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += [read.ready.eq(1), self.old.eq(read.payload)]
@@ -70,5 +70,5 @@ class CompareSwap(wiring.Component):
                 with m.If(write.ready):
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
-            m.d.comb += self.lock.eq(~fsm.ongoing("IDLE"))
+        m.d.comb += self.lock.eq(~fsm.ongoing("IDLE"))
         return m

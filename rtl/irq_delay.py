@@ -45,19 +45,21 @@ class IrqDelay(wiring.Component):
         waiting = Signal()
         arrived = Signal()
         due = Signal(32)
-        rises = Signal()
-        soon = Signal()
         m.d.comb += [
-            rises.eq(self.irq & ~before),
-            soon.eq(self.timing.nic_irq_latency <= 1),
-            self.seen.eq(self.irq & (arrived | (rises & soon) | (waiting & (self.now == due)))),
             self.settled.eq(self.irq == before),
             self.pending.eq(self.irq & waiting),
             self.distance.eq(due - self.now),
         ]
-        m.d.sync += [before.eq(self.irq), arrived.eq(self.seen)]
-        with m.If(rises & ~soon):
-            m.d.sync += [waiting.eq(1), due.eq(self.now + self.timing.nic_irq_latency - 1)]
-        with m.Elif(~self.irq | self.seen):
-            m.d.sync += waiting.eq(0)
+        with m.If(self.irq):
+            with m.If(before):
+                m.d.comb += self.seen.eq(arrived | (waiting & (self.now == due)))
+            with m.Elif(self.timing.nic_irq_latency <= 1):
+                m.d.comb += self.seen.eq(1)
+            with m.Else():
+                m.d.sync += [waiting.eq(1), due.eq(self.now + self.timing.nic_irq_latency - 1)]
+            with m.If(self.seen):
+                m.d.sync += [arrived.eq(1), waiting.eq(0)]
+            m.d.sync += before.eq(1)
+        with m.Elif(before):
+            m.d.sync += [before.eq(0), arrived.eq(0), waiting.eq(0)]
         return m

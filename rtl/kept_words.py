@@ -1,7 +1,7 @@
 """The words that a spinning CPU has read and still holds: one for each watch of a poll."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -11,6 +11,7 @@ from .memory import Snoop
 __all__ = ["KeptWords"]
 
 _LINE_BITS = ceil_log2(CACHE_LINE)
+_Kept = data.StructLayout({"address": 29, "word": 64})
 
 
 class KeptWords(wiring.Component):
@@ -69,20 +70,36 @@ class KeptWords(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        strikes = Signal()
-        m.d.comb += strikes.eq(self.snoop.valid & self.snoop.write
-                               & (self.snoop.source != self._source))
+        m.submodules.words = words = memory.Memory(shape=_Kept, depth=WATCHES, init=[])
+        kept = Signal(WATCHES)
+        write = words.write_port()
+        read = words.read_port(domain="comb")
+        m.d.comb += [
+            read.addr.eq(self.number),
+            self.held.eq(kept.bit_select(self.number, 1)
+                         & (read.data.address == self.address[3:])),
+            self.word.eq(read.data.word),
+            write.en.eq(self.store),
+            write.addr.eq(self.number),
+            write.data.address.eq(self.address[3:]),
+            write.data.word.eq(self.data),
+        ]
+
+        snoop = self.snoop
+        lines = []
         for number in range(WATCHES):
-            kept = Signal(name=f"kept_{number}")
-            address = Signal(29, name=f"address_{number}")
-            word = Signal(64, name=f"word_{number}")
-            line = address[_LINE_BITS - 3:]
-            with m.If((strikes & (line == self.snoop.address[_LINE_BITS:]))
-                      | (self.drop & (line == self.line[_LINE_BITS:]))):
-                m.d.sync += kept.eq(0)
-            with m.If(self.number == number):
-                m.d.comb += [self.word.eq(word),
-                             self.held.eq(kept & (address == self.address[3:]))]
-                with m.If(self.store):
-                    m.d.sync += [kept.eq(1), address.eq(self.address[3:]), word.eq(self.data)]
+            port = words.read_port(domain="comb")
+            m.d.comb += port.addr.eq(number)
+            lines.append(port.data.address[_LINE_BITS - 3:])
+        with m.If(snoop.valid & snoop.write):
+            with m.If(snoop.source != self._source):
+                for number, line in enumerate(lines):
+                    with m.If(line == snoop.address[_LINE_BITS:]):
+                        m.d.sync += kept[number].eq(0)
+        with m.If(self.drop):
+            for number, line in enumerate(lines):
+                with m.If(line == self.line[_LINE_BITS:]):
+                    m.d.sync += kept[number].eq(0)
+        with m.If(self.store):
+            m.d.sync += kept.bit_select(self.number, 1).eq(1)
         return m

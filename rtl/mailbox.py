@@ -1,6 +1,6 @@
 """A host port's block of entries and answers, as flat ports of the simulated target."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -45,8 +45,10 @@ class Mailbox(wiring.Component):
             for number in range(BLOCK):
                 with m.Case(number):
                     m.d.comb += self.entry.eq(entries[number])
-        for number in range(BLOCK):
-            here = self.slot == number
-            with m.If(self.store & (here | (self.discard & (self.slot < number)))):
-                m.d.sync += answers[number].eq(Mux(here, self.answer, discarded))
+        with m.If(self.store):
+            for number in range(BLOCK):
+                with m.If(self.slot == number):
+                    m.d.sync += answers[number].eq(self.answer)
+                with m.Elif(self.discard & (self.slot < number)):
+                    m.d.sync += answers[number].eq(discarded)
         return m

@@ -9,8 +9,6 @@ from amaranth.utils import ceil_log2
 from ..layouts.operations import (
     BURST,
     CACHE_LINE,
-    NIC_BASE,
-    WATCHES,
     WORK_BITS,
     Flag,
     Op,
@@ -19,6 +17,7 @@ from ..layouts.operations import (
 from .atomic import CompareSwap
 from .irq_delay import IrqDelay
 from .kept_words import KeptWords
+from .port_poll import check, watch
 from .posted import PostedBuffer
 from .tag_cache import TagCache
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor"]
 
-_NIC_BIT = ceil_log2(NIC_BASE)
 _LINE_BITS = ceil_log2(CACHE_LINE)
 
 
@@ -70,17 +68,19 @@ class Executor:
         self.last = Signal(3)
         self.timeout = Signal(32)
         self.once = Signal()
-        self.opens = Signal()
+        self.opens = Signal()       # a poll's last entry begins for the first time
         self.begun = Signal(32)
         self.check_begun = Signal(32)
         self.check_cycles = Signal(16)
 
         self.until = Signal(32)
         self.fraction = Signal(WORK_BITS)
-        self.remainder = Signal(WORK_BITS)
+        self.total = Signal(34)     # work before the operation, in its first cycle
         # What an operation of several cycles has done; clear when one begins.
         self.sent = Signal()
         self.beat = Signal(range(BURST))
+        self.last_beat = Signal()
+        self.writes = Signal()
         self.touching = Signal()
         self.waits = Signal()
 
@@ -92,27 +92,27 @@ class Executor:
                     self._pio_read(m)
                 with m.Case(Op.PIO_WRITE):
                     self._pio_write(m)
-                with m.Case(Op.WATCH):
-                    with m.If(self.polling):
-                        self._check(m)
+                with m.Case(Op.WATCH, Op.POLL):
+                    with m.If(self.polling | (self.entry.op == Op.POLL)):
+                        check(self, m)
                     with m.Else():
-                        self._watch(m)
-                with m.Case(Op.POLL):
-                    self._check(m)
+                        watch(self, m)
                 with m.Case(Op.WAIT_IRQ):
                     self._wait_irq(m)
                 with m.Case(Op.CAS):
                     m.d.comb += [self.swap.valid.eq(1), self.kept.drop.eq(1),
+                                 self.kept.line.eq(self.entry.address),
                                  self.finishes.eq(self.swap.done), self.result.eq(self.swap.old)]
                 with m.Case(Op.TOUCH):
-                    pass  # in _touch, which steers the cache's address in any cycle
+                    self._touch(m)
                 with m.Default():
                     m.d.comb += self.finishes.eq(1)
-        self._touch(m)
+        self._post(m)
         self._sequence(m)
         self._rest(m)
 
-    def _flag(self, flag: Flag) -> Value:
+    def flag(self, flag: Flag) -> Value:
+        """Whether the entry has the flag."""
         return (self.entry.flags & flag.value).any()
 
     def _connect(self, m: Module) -> None:
@@ -125,15 +125,11 @@ class Executor:
             self.cache.snoop.eq(port.snoop),
             self.kept.snoop.eq(port.snoop),
             self.kept.address.eq(entry.address),
-            self.kept.line.eq(self.cache.address),
             self.kept.data.eq(self.cache.word),
             self.swap.address.eq(entry.address),
             self.swap.expected.eq(entry.data[0]),
             self.swap.replacement.eq(entry.data[1]),
             port.lock.eq(self.swap.lock),
-            self.posted.i.payload.address.eq(entry.address + (self.beat << 3)),
-            self.posted.i.payload.data.eq(entry.data[self.beat]),
-            self.posted.i.payload.trace.eq(entry.trace),
         ]
         # One of the two at most is at work, so both may listen to what comes back.
         swap, cache = self.swap.memory, self.cache.memory
@@ -147,13 +143,15 @@ class Executor:
             ]
         m.d.comb += [
             port.memory.request.valid.eq(swap.request.valid | cache.request.valid),
-            port.memory.request.payload.eq(Mux(swap.request.valid, swap.request.payload,
-                                               cache.request.payload)),
             port.memory.write.valid.eq(swap.write.valid | cache.write.valid),
             port.memory.write.payload.data.eq(swap.write.payload.data),
             port.memory.write.payload.strobe.eq(swap.write.valid.replicate(8)),
             port.memory.read.ready.eq(swap.read.ready | cache.read.ready),
         ]
+        with m.If(swap.request.valid):
+            m.d.comb += port.memory.request.payload.eq(swap.request.payload)
+        with m.Elif(cache.request.valid):
+            m.d.comb += port.memory.request.payload.eq(cache.request.payload)
 
     def _work(self, m: Module) -> None:
         """What precedes an operation, and DELAY; when the operation itself executes."""
@@ -172,61 +170,72 @@ class Executor:
             m.d.sync += seen.eq(port.go)
 
         # A poll's own work comes once, with that of its check if there is but one watch.
-        sets_up = Signal()
         own = Signal(33)
-        total = Signal(34)
+        total = self.total
         own_cycles = own[WORK_BITS:]
         cycles = total[WORK_BITS:]
-        m.d.comb += [
-            self.opens.eq((entry.op == Op.POLL) & ~self.polling),
-            sets_up.eq(~self.polling & ((entry.op == Op.WATCH) | (self.opens & self.watching))),
-            own.eq(self.fraction + Mux(self.opens, entry.data[2][:32], 0)),
-            total.eq(own + Mux(sets_up, 0, entry.work)),
-            self.remainder.eq(Mux(self.begins, total[:WORK_BITS], self.fraction)),
-        ]
+        spends = Signal()
+        due = Signal()
         with m.If(self.begins):
-            m.d.sync += [self.fraction.eq(self.remainder), self.check_begun.eq(now)]
+            m.d.comb += [
+                self.opens.eq((entry.op == Op.POLL) & ~self.polling),
+                own.eq(self.fraction + Mux(self.opens, entry.data[2][:32], 0)),
+                total.eq(own),
+                spends.eq(cycles.any() | (entry.op == Op.DELAY) | (self.opens & self.watching)),
+                due.eq(cycles <= 1),
+                self.executes.eq(~spends),
+            ]
+            with m.If(self.polling | ((entry.op != Op.WATCH) & ~(self.opens & self.watching))):
+                m.d.comb += total.eq(own + entry.work)
+            m.d.sync += [self.fraction.eq(total[:WORK_BITS]), self.check_begun.eq(now),
+                         self.until.eq(now + cycles - cycles.any())]
             with m.If(self.opens):
                 m.d.sync += [self.begun.eq(now + own_cycles), self.check_begun.eq(now + own_cycles),
                              self.last.eq(port.index), self.timeout.eq(entry.length),
-                             self.once.eq(self._flag(Flag.ONCE))]
+                             self.once.eq(self.flag(Flag.ONCE))]
                 with m.If(self.watching):
                     m.d.sync += self.begun.eq(now + Mux(own_cycles == 0, 1, own_cycles))
                 with m.Else():
                     m.d.sync += [self.base.eq(port.index), self.polling.eq(1)]
             with m.Elif(~self.polling):
                 m.d.sync += self.begun.eq(now)
+        with m.Elif(self.state == State.WORK):
+            m.d.comb += [spends.eq(1), due.eq(self.until == now)]
+        with m.Elif(self.state == State.RUN):
+            m.d.comb += self.executes.eq(1)
 
-        is_delay = entry.op == Op.DELAY
-        opens_round = self.opens & self.watching
-        spends = Signal()
-        until = Signal(32)
-        due = Signal()
-        m.d.comb += [
-            spends.eq(Mux(self.begins, cycles.any() | is_delay | opens_round,
-                          self.state == State.WORK)),
-            until.eq(Mux(self.begins, now + cycles - cycles.any(), self.until)),
-            due.eq(until == now),
-            self.executes.eq((self.begins & ~spends) | (self.state == State.RUN)),
-            self.following.eq(self.base),
-        ]
         with m.If(spends):
-            m.d.sync += [self.state.eq(State.WORK), self.until.eq(until)]
             with m.If(due):
                 m.d.sync += self.state.eq(State.RUN)
-                m.d.comb += [self.finishes.eq(is_delay), self.turn.eq(opens_round)]
-            with m.Elif(is_delay & self._flag(Flag.INTERRUPTIBLE) & self.irq.seen):
-                m.d.comb += [self.finishes.eq(1), self.discard.eq(1),
-                             self.status.eq(Status.INTERRUPTED),
-                             self.result.eq((until - now) << WORK_BITS)]
+                m.d.comb += [self.finishes.eq(entry.op == Op.DELAY), self.following.eq(self.base),
+                             self.turn.eq((entry.op == Op.POLL) & ~self.polling & self.watching)]
+            with m.Else():
+                m.d.sync += self.state.eq(State.WORK)
+                with m.If(self.irq.seen):
+                    with m.If((entry.op == Op.DELAY) & self.flag(Flag.INTERRUPTIBLE)):
+                        left = Mux(self.begins, cycles - 1, (self.until - now)[:32])
+                        m.d.comb += [self.finishes.eq(1), self.discard.eq(1),
+                                     self.status.eq(Status.INTERRUPTED),
+                                     self.result.eq(left << WORK_BITS)]
         with m.If(self.executes):
             m.d.sync += self.state.eq(State.RUN)
+
+    def _post(self, m: Module) -> None:
+        """What goes into the posted-write buffer."""
+        entry, beat = self.entry, self.posted.i.payload
+        with m.If(self.posted.i.valid):
+            m.d.comb += [
+                beat.write.eq(self.writes),
+                beat.address.eq(entry.address + (self.beat << 3)),
+                beat.data.eq(entry.data[self.beat]),
+                beat.trace.eq(entry.trace),
+                beat.last.eq(~self.writes | self.last_beat),
+                beat.answer.eq(~self.writes | (self.last_beat & ~self.flag(Flag.POSTED))),
+            ]
 
     def _pio_read(self, m: Module) -> None:
         m.d.comb += [
             self.posted.i.valid.eq(~self.sent),
-            self.posted.i.payload.last.eq(1),
-            self.posted.i.payload.answer.eq(1),
             self.finishes.eq(self.port.pio.done),
             self.result.eq(self.port.pio.data),
         ]
@@ -234,20 +243,16 @@ class Executor:
             m.d.sync += self.sent.eq(1)
 
     def _pio_write(self, m: Module) -> None:
-        posted = self._flag(Flag.POSTED)
-        last = Signal()
         m.d.comb += [
-            last.eq((self.beat == BURST - 1) | (self.beat + 1 >= self.entry.count)),
+            self.writes.eq(1),
+            self.last_beat.eq((self.beat == BURST - 1) | (self.beat + 1 >= self.entry.count)),
             self.posted.i.valid.eq(~self.sent),
-            self.posted.i.payload.write.eq(1),
-            self.posted.i.payload.last.eq(last),
-            self.posted.i.payload.answer.eq(last & ~posted),
             self.finishes.eq(self.port.pio.done),
         ]
         with m.If(~self.sent & self.posted.i.ready):
-            with m.If(last):
+            with m.If(self.last_beat):
                 m.d.sync += self.sent.eq(1)
-                m.d.comb += self.finishes.eq(posted)
+                m.d.comb += self.finishes.eq(self.flag(Flag.POSTED))
             with m.Else():
                 m.d.sync += self.beat.eq(self.beat + 1)
 
@@ -262,97 +267,24 @@ class Executor:
             reach.eq(entry.address[:_LINE_BITS] + Mux(entry.length == 0, 0, entry.length - 1)),
             line.eq(Mux(self.touching, at, entry.address[_LINE_BITS:])),
             further.eq(Mux(self.touching, left, reach[_LINE_BITS:])),
-            self.cache.address.eq(entry.address),
+            self.cache.valid.eq(1),
+            self.cache.address.eq(line << _LINE_BITS),
+            self.cache.store.eq(self.flag(Flag.STORE)),
+            self.kept.drop.eq(self.cache.store),
+            self.kept.line.eq(self.cache.address),
+            self.finishes.eq(self.cache.done & (further == 0)),
         ]
-        with m.If(entry.op == Op.TOUCH):
-            m.d.comb += self.cache.address.eq(line << _LINE_BITS)
-            with m.If(self.executes):
-                m.d.comb += [
-                    self.cache.valid.eq(1),
-                    self.cache.store.eq(self._flag(Flag.STORE)),
-                    self.kept.drop.eq(self.cache.store),
-                    self.finishes.eq(self.cache.done & (further == 0)),
-                ]
-                m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
-                             left.eq(further - self.cache.done)]
-
-    def _watch(self, m: Module) -> None:
-        m.d.comb += self.finishes.eq(1)
-        with m.If(~self.watching):
-            m.d.sync += self.base.eq(self.port.index)
-
-    def _check(self, m: Module) -> None:
-        """A check of the poll's watch that ``entry`` is."""
-        port, entry, now = self.port, self.entry, self.port.now
-        alone = self.opens  # it executes in its first cycle: what the registers will hold is here
-        is_last = Signal()
-        once = Signal()
-        timeout = Signal(32)
-        spent = Signal(32)
-        checked = Signal()
-        word = Signal(64)
-        number = Signal(ceil_log2(WATCHES))
-        m.d.comb += [
-            is_last.eq(alone | (port.index == self.last)),
-            once.eq(Mux(alone, self._flag(Flag.ONCE), self.once)),
-            timeout.eq(Mux(alone, entry.length, self.timeout)),
-            spent.eq(Mux(alone, 0, now - self.begun)),
-            number.eq(Mux(alone, 0, port.index - self.base)),
-            self.kept.number.eq(number),
-        ]
-        with m.If(entry.address[_NIC_BIT]):
-            m.d.comb += [
-                self.posted.i.valid.eq(~self.sent),
-                self.posted.i.payload.last.eq(1),
-                self.posted.i.payload.answer.eq(1),
-                checked.eq(port.pio.done),
-                word.eq(port.pio.data),
-            ]
-            with m.If(self.posted.i.ready):
-                m.d.sync += self.sent.eq(1)
-        with m.Elif(self.kept.held & self.cache.hit):
-            m.d.comb += [checked.eq(1), word.eq(self.kept.word)]
-        with m.Else():
-            m.d.comb += [
-                self.cache.valid.eq(1),
-                self.cache.fetch.eq(1),
-                self.kept.store.eq(self.cache.done & ~self.cache.stale),
-                checked.eq(self.cache.done),
-                word.eq(self.cache.word),
-            ]
-
-        length = Signal(32)
-        matches = Signal()
-        late = Signal()
-        m.d.comb += [
-            length.eq(Mux(self.begins, 0, now - self.check_begun) + 1),
-            self.check_cycles.eq(Mux(length[16:].any(), ~0, length)),
-            matches.eq(((word & entry.data[1]) == entry.data[0]) ^ self._flag(Flag.NOT_EQUAL)),
-            late.eq((timeout != 0) & (spent >= timeout - 1)),
-            self.result.eq(word),
-        ]
-        with m.If(checked):
-            with m.If(matches):
-                m.d.comb += [self.finishes.eq(1),
-                             self.status.eq(number << Status.WATCH_SHIFT.value)]
-            with m.Elif(late | (once & is_last)):
-                m.d.comb += [self.finishes.eq(1), self.status.eq(Status.TIMEOUT),
-                             self.discard.eq(~(once & is_last))]
-            with m.Else():
-                m.d.comb += self.turn.eq(1)
-                with m.If(~is_last):
-                    m.d.comb += self.following.eq(port.index + 1)
-                with m.Elif(alone):
-                    m.d.comb += self.following.eq(port.index)
+        m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
+                     left.eq(further - self.cache.done)]
 
     def _wait_irq(self, m: Module) -> None:
         now, timeout = self.port.now, self.entry.length
-        spent = Signal(32)
-        m.d.comb += spent.eq(Mux(self.begins, 0, now - self.begun))
-        m.d.sync += [self.waits.eq(1), self.until.eq(now - spent + timeout - 1)]
+        begun = Signal(32)
+        m.d.comb += begun.eq(Mux(self.begins, now, self.begun))
+        m.d.sync += [self.waits.eq(1), self.until.eq(begun + timeout - 1)]
         with m.If(self.irq.seen):
             m.d.comb += self.finishes.eq(1)
-        with m.Elif((timeout != 0) & (spent >= timeout - 1)):
+        with m.Elif((timeout != 0) & ((now - begun)[:32] + 1 >= timeout)):
             m.d.comb += [self.finishes.eq(1), self.discard.eq(1), self.status.eq(Status.TIMEOUT)]
 
     def _sequence(self, m: Module) -> None:
@@ -361,16 +293,21 @@ class Executor:
         stops = entry.op == Op.STOP
         ends = Signal()
         m.d.comb += [
-            self.slot.eq(Mux(self.polling, self.last, port.index)),
-            ends.eq(self.discard | (self.slot + 1 >= port.count)),
-            port.asks.eq(self.finishes & ends & ~stops),
             port.answers.eq(self.finishes),
             port.discards.eq(self.discard),
             port.slot.eq(self.slot),
-            port.answer.cycle.eq(port.now + 1),
-            port.answer.status.eq(Cat(self.status, self.check_cycles, self.remainder)),
-            port.answer.data.eq(self.result),
         ]
+        with m.If(self.finishes):
+            m.d.comb += [
+                self.slot.eq(Mux(self.polling, self.last, port.index)),
+                ends.eq(self.discard | (self.slot + 1 >= port.count)),
+                port.asks.eq(ends & ~stops),
+                port.answer.cycle.eq(port.now + 1),
+                port.answer.status.eq(Cat(self.status, self.check_cycles,
+                                          Mux(self.begins, self.total[:WORK_BITS],
+                                              self.fraction))),
+                port.answer.data.eq(self.result),
+            ]
         with m.If(self.begins):
             m.d.sync += self.running.eq(1)
         with m.If(self.turn | self.finishes):
@@ -394,13 +331,17 @@ class Executor:
         port = self.port
         spends = self.state == State.WORK
         waits = (self.state == State.RUN) & self.waits
-        deadline = Signal(32)
         m.d.comb += [
             port.rests.eq((spends | waits | port.stopped) & self.posted.empty & self.irq.settled),
-            deadline.eq(~0),
-            port.distance.eq(deadline),
+            port.distance.eq(~0),
         ]
-        with m.If(spends | (waits & (self.entry.length != 0))):
-            m.d.comb += deadline.eq(self.until - port.now)
-        with m.If(self.irq.pending & ~port.stopped & (self.irq.distance < deadline)):
-            m.d.comb += port.distance.eq(self.irq.distance)
+        with m.If(spends):
+            m.d.comb += port.distance.eq(self.until - port.now)
+        with m.Elif(waits):
+            with m.If(self.entry.length != 0):
+                m.d.comb += port.distance.eq(self.until - port.now)
+        with m.If(self.irq.pending & ~port.stopped):
+            with m.If(spends & (self.irq.distance < (self.until - port.now)[:32])
+                      | waits & ((self.entry.length == 0)
+                                 | (self.irq.distance < (self.until - port.now)[:32]))):
+                m.d.comb += port.distance.eq(self.irq.distance)

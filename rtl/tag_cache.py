@@ -51,12 +51,12 @@ class TagCache(wiring.Component):
         The access: a store or a load of any byte of the line; ``fetch`` reads the line from memory
         even on a hit.
     hit : ``Out(1)``
-        The line at ``address`` is in the cache now. Needs no ``valid``.
+        In a cycle with ``valid``: the line at ``address`` is in the cache now.
     done : ``Out(1)``
         Last cycle of the access.
-    word : ``Out(64)``, stale : ``Out(1)``
-        In the last cycle of an access that read the line: the 8-byte word at ``address``, and
-        whether it may have changed since.
+    reads : ``Out(1)``, word : ``Out(64)``, stale : ``Out(1)``
+        ``reads``: the access has gone on to memory. In its last cycle: the 8-byte word at
+        ``address``, and whether it may have changed since.
     memory : ``Out(Burst)``
         The memory controller.
     snoop : ``In(Snoop)``
@@ -76,6 +76,7 @@ class TagCache(wiring.Component):
     fetch: In(1)
     hit: Out(1)
     done: Out(1)
+    reads: Out(1)
     word: Out(64)
     stale: Out(1)
     memory: Out(Burst)
@@ -126,25 +127,28 @@ class TagCache(wiring.Component):
         m.d.comb += [
             own.addr.eq(index),
             other.addr.eq(snooped),
-            held.eq(own.data.held & (own.data.epoch == epoch)),
-            self.hit.eq(held & (own.data.tag == tag)),
         ]
+        with m.If(self.valid):
+            m.d.comb += [
+                held.eq(own.data.held & (own.data.epoch == epoch)),
+                self.hit.eq(held & (own.data.tag == tag)),
+            ]
 
-        foreign = Signal()
-        snoop_hit = Signal()
+        struck = Signal()
+        strikes = Signal()
         changes = Signal()
-        m.d.comb += [
-            foreign.eq(self.snoop.valid & (self.snoop.source != self._source)),
-            snoop_hit.eq(other.data.held & (other.data.epoch == epoch)
-                         & (other.data.tag == snooped_tag)),
-            changes.eq(foreign & snoop_hit & (self.snoop.write | other.data.dirty)),
-        ]
+        with m.If(self.snoop.valid):
+            with m.If(self.snoop.source != self._source):
+                m.d.comb += [
+                    changes.eq(other.data.held & (other.data.epoch == epoch)
+                               & (other.data.tag == snooped_tag)
+                               & (self.snoop.write | other.data.dirty)),
+                    strikes.eq(self.snoop.write & (self.snoop.address[_LINE_BITS:]
+                                                   == self.address[_LINE_BITS:])),
+                ]
 
         # What the access wants to become of its line: entered, or made dirty.
         enters = Signal()
-        entered = Signal(entry)
-        m.d.comb += [entered.held.eq(1), entered.dirty.eq(self.store), entered.epoch.eq(epoch),
-                     entered.tag.eq(tag)]
         with m.If(ResetSignal()):
             m.d.comb += [write.en.eq(1), write.addr.eq(epoch)]
             m.d.sync += epoch.eq(epoch + 1)
@@ -152,13 +156,11 @@ class TagCache(wiring.Component):
             m.d.comb += [write.en.eq(1), write.addr.eq(snooped),
                          write.data.held.eq(~self.snoop.write),
                          write.data.epoch.eq(epoch), write.data.tag.eq(snooped_tag)]
-        with m.Else():
-            m.d.comb += [write.en.eq(enters), write.addr.eq(index), write.data.eq(entered)]
+        with m.Elif(enters):
+            m.d.comb += [write.en.eq(1), write.addr.eq(index), write.data.held.eq(1),
+                         write.data.dirty.eq(self.store), write.data.epoch.eq(epoch),
+                         write.data.tag.eq(tag)]
 
-        struck = Signal()
-        strikes = Signal()
-        m.d.comb += strikes.eq(foreign & self.snoop.write
-                               & (self.snoop.address[_LINE_BITS:] == self.address[_LINE_BITS:]))
         self._access(m, held=held, was_dirty=own.data.dirty, victim=Cat(index, own.data.tag),
                      enters=enters, changes=changes, struck=struck, strikes=strikes)
         return m
@@ -172,12 +174,7 @@ class TagCache(wiring.Component):
         word = Signal(64)
         fills = Signal()
 
-        m.d.comb += [
-            request.payload.beats.eq(LINE_BEATS),
-            request.payload.address.eq(line),
-            self.stale.eq(struck | strikes),
-            self.word.eq(word),
-        ]
+        m.d.comb += [self.stale.eq(struck | strikes), self.word.eq(word)]
 
         def finish() -> None:
             # A tag to be written while a snoop writes: once more.
@@ -186,13 +183,15 @@ class TagCache(wiring.Component):
             with m.Else():
                 m.d.comb += self.done.eq(1)
 
-        with m.FSM():
+        with m.If(self.valid):
+            m.d.comb += [request.payload.beats.eq(LINE_BEATS), request.payload.address.eq(line)]
+        with m.If(self.valid), m.FSM():
             with m.State("LOOKUP"):
-                m.d.sync += [struck.eq(0), beat.eq(0)]
-                with m.If(self.valid & self.hit & ~self.fetch):
+                m.d.sync += struck.eq(0)
+                with m.If(self.hit & ~self.fetch):
                     m.d.comb += [enters.eq(self.store & ~was_dirty),
                                  self.done.eq(~(enters & changes))]
-                with m.Elif(self.valid):
+                with m.Else():
                     m.d.comb += request.valid.eq(1)
                     m.d.sync += fills.eq(~self.hit)
                     with m.If(held & ~self.hit & was_dirty):
@@ -223,7 +222,7 @@ class TagCache(wiring.Component):
                 with m.If(request.ready):
                     m.next = "READ"
             with m.State("READ"):
-                m.d.comb += self.memory.read.ready.eq(1)
+                m.d.comb += [self.memory.read.ready.eq(1), self.reads.eq(1)]
                 with m.If(strikes):
                     m.d.sync += struck.eq(1)
                 with m.If(self.memory.read.valid):
@@ -238,6 +237,7 @@ class TagCache(wiring.Component):
                         with m.Else():
                             m.next = "ENTER"
             with m.State("ENTER"):
+                m.d.comb += self.reads.eq(1)
                 finish()
                 with m.If(strikes):
                     m.d.sync += struck.eq(1)
