@@ -9,18 +9,19 @@ from ...layouts.operations import BLOCK
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from . import wire
-from .engine import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, SMALL_BYTES, Engine
+from .sending import Sending
+from .state import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, SMALL_BYTES
 from .window import AmError, Peer, Sender, Transfer
 
-__all__ = ["BulkEngine"]
+__all__ = ["Bulk"]
 
 DOORBELL = address("send_doorbell")
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 TRACE = DESCRIPTOR_CONTROL.offset("trace")
 
 
-class BulkEngine(Engine):
-    """The engine, with bulk transfers."""
+class Bulk(Sending):
+    """Sending, with bulk transfers."""
 
     def _begin_transfer(self, peer: Peer, transfer: Transfer) -> None:
         peer.transfers.append(transfer)

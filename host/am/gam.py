@@ -17,8 +17,8 @@ from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES
 from ..node import Node
 from . import wire
-from .bulk import BulkEngine
-from .engine import (
+from .polling import Polling
+from .state import (
     BEGIN,
     BULK_SEND,
     CONTROL,
@@ -52,7 +52,7 @@ class _Done:
 _DONE = _Done()
 
 
-class Gam(BulkEngine):
+class Gam(Polling):
     """Active Messages on ``node``, with the handler table ``handlers``.
 
     Attributes

@@ -18,8 +18,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ...layouts.am import Channel
-
 __all__ = ["AmError", "PeerGone", "Sender", "Peer", "Transfer"]
 
 
@@ -72,8 +70,8 @@ class Sender:
     to be made: base <= sent <= next <= base + limit.
     """
 
-    __slots__ = ("peer", "bulk", "base", "sent", "high", "next", "limit", "packets", "progress", "tries",
-                 "queued", "probed")
+    __slots__ = ("peer", "bulk", "base", "sent", "high", "next", "limit", "packets", "progress",
+                 "tries", "queued", "probed")
 
     def __init__(self, peer: "Peer", limit: int, bulk: bool) -> None:
         self.peer = peer
@@ -180,6 +178,3 @@ class Peer:
         self.gaps[channel] = distance
         self.gapped = True
         return gap == 0 or distance <= gap
-
-
-CHANNELS = tuple(int(channel) for channel in Channel)

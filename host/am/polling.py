@@ -1,0 +1,71 @@
+"""Checking for messages, and spinning until there is one or a deadline has come."""
+
+from ...layouts.operations import BLOCK
+from ..port import F_NOT_EQUAL, F_ONCE, TIMEOUT
+from .receiving import Receiving
+from .sending import SEND_SPACE
+from .state import BEGIN, EMPTY_POLL, END, FAR, REPLY_HANDLE, SMALL_BYTES
+
+__all__ = ["Polling"]
+
+SPACE_MASK = (1 << 32) - 1 & ~(2 * SMALL_BYTES - 1)
+"""Bits of send_space of which one is set when two small packets have room."""
+
+
+class Polling(Receiving):
+    """All of the layer below the public calls."""
+
+    async def _check(self, number: int, path: int) -> None:
+        """Check once for a message; handle it and all behind it."""
+        port = self.port
+        begin = port.mark(EMPTY_POLL, BEGIN, number)
+        if path >= 0:
+            port.spend(path)
+        while True:
+            if port.count == BLOCK:
+                await port.submit()
+            port.put_poll(self._slot, self._phase, 1, 0, F_ONCE)
+            await port.submit()
+            if port.status & TIMEOUT:
+                break
+            await self._handle(begin)
+            begin = port.mark(EMPTY_POLL, BEGIN, 0)
+        port.mark(EMPTY_POLL, END, begin[3])
+        self._idle += 1
+        if (self._owing or self._backlog or port.cycle >= self._deadline
+                or self._idle >= self._keep_alive):
+            await self._settle()
+
+    async def _spin(self) -> None:
+        """Wait for one message and handle it, or for a deadline and see to that."""
+        port = self.port
+        if self._owing or self._backlog or port.cycle >= self._deadline:
+            await self._settle()
+        opened = port.mark(EMPTY_POLL, BEGIN, 0)
+        if port.count > BLOCK - 3:
+            await port.submit()
+        timeout = 0
+        if self._deadline != FAR:
+            timeout = self._deadline - port.cycle
+            if timeout < 1:
+                timeout = 1
+        if self._blocked:
+            # The ring first in each round: what comes in makes room in the end.
+            port.put_watch(self._slot, self._phase, 1)
+            if self._want_space and self._want_ring:
+                port.put_watch(SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL)
+            if self._want_ring:
+                port.put_poll(self._report, self._done & 0xFFFF, 0xFFFF, timeout, F_NOT_EQUAL)
+            else:
+                port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+        else:
+            port.put_poll(self._slot, self._phase, 1, timeout)
+        await port.submit()
+        status = port.status
+        if status & (TIMEOUT | 0xF0):
+            port.mark(EMPTY_POLL, END, opened[3])
+            self._blocked = False
+            return
+        began = port.check_began()
+        port.mark_at(began, EMPTY_POLL, END, 0)
+        await self._handle(port.mark_at(began, REPLY_HANDLE, BEGIN, 0))
