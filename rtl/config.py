@@ -55,9 +55,15 @@ class TimingRegisters(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for register, value in zip(TIMING_REGISTERS, timing_values(self._description), strict=True):
-            held = Signal(register.width, name=register.field, init=value, reset_less=True)
-            with m.If(self.we & (self.index == register.index)):
-                m.d.sync += held.eq(self.data)
-            m.d.comb += self.timing[register.field].eq(held)
+        values = zip(TIMING_REGISTERS, timing_values(self._description), strict=True)
+        # One register for all of them, and all within one condition: a simulator has next to
+        # nothing to do where nobody writes.
+        held = Signal(Timing, init={register.field: value for register, value in values},
+                      reset_less=True)
+        with m.If(self.we):
+            with m.Switch(self.index):
+                for register in TIMING_REGISTERS:
+                    with m.Case(register.index):
+                        m.d.sync += held[register.field].eq(self.data)
+        m.d.comb += self.timing.eq(held)
         return m

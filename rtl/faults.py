@@ -5,7 +5,7 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib.memory import Memory, ReadPort, WritePort
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import CRC_BYTES, FLIT_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES
@@ -155,11 +155,27 @@ class FaultInjector(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         i, o = self.i, self.o
+        enabled = Signal()
+        m.d.comb += enabled.eq(reduce(or_, (self.timing[f"faults_{name}"] != 0
+                                            for name in _DRAWS[:4])))
+        m.submodules.packet = packet = Memory(shape=Flit, depth=self.depth, init=[])
+        packet_w = packet.write_port()
+        packet_r = packet.read_port()
+        m.d.comb += packet_r.en.eq(0)
+        # Everything else is within this condition, and most of it within that of a packet: so that
+        # a simulation of a fabric without faults does next to nothing here.
+        with m.If(enabled):
+            self._inject(m, packet_w=packet_w, packet_r=packet_r)
+        with m.Else():
+            m.d.comb += [o.valid.eq(i.valid), o.p.eq(i.p), i.ready.eq(o.ready), self.idle.eq(1)]
+        return m
+
+    def _inject(self, m: Module, *, packet_w: WritePort, packet_r: ReadPort) -> None:
+        i, o = self.i, self.o
 
         # One generator makes the five draws of a packet, a draw a cycle, while the packet before it
-        # passes: so an injector without work does nothing in a cycle.
+        # passes.
         m.submodules.generator = generator = Generator()
-        enabled = Signal()
         drawn = Signal(range(len(_DRAWS) + 1))
         drop, corrupt, duplicate, delay = (Signal(name=name) for name in _DRAWS[:4])
         chance = Signal(16)
@@ -168,14 +184,13 @@ class FaultInjector(wiring.Component):
         ready = Signal()
         value = generator.value[-PROBABILITY_BITS:]
         m.d.comb += [
-            enabled.eq(reduce(or_, (self.timing[f"faults_{name}"] != 0 for name in _DRAWS[:4]))),
-            ready.eq((drawn == len(_DRAWS)) | ~enabled),
+            ready.eq(drawn == len(_DRAWS)),
             generator.load.eq(~loaded),
         ]
         with m.If(~loaded):
             m.d.comb += generator.seed.eq(self.timing.faults_seed + seed_constant(self._node))
             m.d.sync += loaded.eq(1)
-        with m.If(loaded & (drawn != len(_DRAWS))):
+        with m.Elif(~ready):
             m.d.comb += generator.step.eq(1)
             m.d.sync += drawn.eq(drawn + 1)
             with m.Switch(drawn):
@@ -214,15 +229,11 @@ class FaultInjector(wiring.Component):
             with m.If(doomed):
                 m.d.comb += [flip.eq(position == target), bit.eq((place * i.p.size) >> 5)]
 
-        m.submodules.packet = packet = Memory(shape=Flit, depth=self.depth, init=[])
-        packet_w = packet.write_port()
-        packet_r = packet.read_port()
         copied = Signal(range(self.depth + 1))
         number = Signal.like(i.p.trace)
         m.d.comb += [
             packet_w.addr.eq(position),
             packet_w.data.eq(o.p),
-            packet_r.en.eq(0),
             self.event.number.eq(i.p.trace),
         ]
 
@@ -298,5 +309,3 @@ class FaultInjector(wiring.Component):
                     m.d.sync += copied.eq(copied + 1)
                     with m.If(packet_r.data.last):
                         m.next = "PASS"
-
-        return m
