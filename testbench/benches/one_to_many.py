@@ -1,9 +1,11 @@
 """One node sends to many in turn: its gap falls where the remote reply was the bottleneck."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
+from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, micro, table
 from .logp_report import bound_line
@@ -46,7 +48,9 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
                   for count, found in truth.items()},
         "points": {str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
                    for count, run in raw.items()},
-        "checks": [],
+        "checks": [check("more receivers do not raise the gap",
+                         max(line.slope for line in lines.values()) <= one * Fraction(102, 100),
+                         f"{cycles(one)} cycles at one receiver")],
     }
 
 
