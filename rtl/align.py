@@ -45,23 +45,9 @@ class Aligner(wiring.Component):
         kept = Signal(64)
         primed = Signal()
         pass_in = Signal()
-        take = Signal()
-        give = Signal()
-        m.d.comb += [
-            self.busy.eq(outs != 0),
-            self.last.eq(outs == 1),
-            take.eq(self.i.valid & self.i.ready),
-            give.eq(self.o.valid & self.o.ready),
-        ]
-        with m.Switch(offset):
-            with m.Case(0):
-                m.d.comb += self.o.payload.eq(self.i.payload)
-            for byte in range(1, 8):
-                with m.Case(byte):
-                    # What i shows after the run's last word must not show on o.
-                    m.d.comb += self.o.payload.eq(Cat(
-                        kept[8 * byte:], Mux(pass_in, self.i.payload[:8 * byte], 0)))
+        m.d.comb += self.busy.eq(outs != 0)
         with m.If(self.busy):
+            m.d.comb += self.last.eq(outs == 1)
             with m.If(~primed):
                 m.d.comb += self.i.ready.eq(1)
             with m.Else():
@@ -70,10 +56,18 @@ class Aligner(wiring.Component):
                     self.o.valid.eq(Mux(pass_in, self.i.valid, 1)),
                     self.i.ready.eq(pass_in & self.o.ready),
                 ]
-        with m.If(take):
-            m.d.sync += [kept.eq(self.i.payload), ins.eq(ins - 1), primed.eq(1)]
-        with m.If(give):
-            m.d.sync += outs.eq(outs - 1)
+            with m.Switch(offset):
+                with m.Case(0):
+                    m.d.comb += self.o.payload.eq(self.i.payload)
+                for byte in range(1, 8):
+                    with m.Case(byte):
+                        # What i shows after the run's last word must not show on o.
+                        m.d.comb += self.o.payload.eq(Cat(
+                            kept[8 * byte:], Mux(pass_in, self.i.payload[:8 * byte], 0)))
+            with m.If(self.i.valid & self.i.ready):
+                m.d.sync += [kept.eq(self.i.payload), ins.eq(ins - 1), primed.eq(1)]
+            with m.If(self.o.valid & self.o.ready):
+                m.d.sync += outs.eq(outs - 1)
         with m.If(self.start):
             m.d.sync += [
                 offset.eq(self.offset),

@@ -61,44 +61,52 @@ class LaneMerge(wiring.Component):
         turn = Signal()
         from_pio = Signal()
         word = Signal(64)
-        take = Signal()
-        end = Signal()
         header = data.View(Header, word)
         flit = self.o.payload
 
-        m.d.comb += [
-            ahead.eq(self.merged - self.pio_packet.payload.after),
-            turn.eq(self.pio_packet.valid & ~ahead[15]),
-            from_pio.eq(Mux(busy, held, turn)),
-            word.eq(Mux(from_pio, self.pio.payload, self.dma.payload)),
-            self.o.valid.eq(Mux(from_pio, self.pio.valid, self.dma.valid & self.dma_trace.valid)),
-            flit.first.eq(~busy),
-            flit.trace.eq(Mux(from_pio, self.pio_packet.payload.trace, self.dma_trace.payload)),
-            flit.data.eq(word),
-            flit.size.eq(FLIT_BYTES),
-            take.eq(self.o.valid & self.o.ready),
-            end.eq(take & flit.last),
-            self.pio.ready.eq(take & from_pio),
-            self.dma.ready.eq(take & ~from_pio),
-            self.pio_packet.ready.eq(end & from_pio),
-            self.dma_trace.ready.eq(end & ~from_pio),
-            self.idle.eq(~(busy | turn | self.dma.valid)),
-            self.end.valid.eq(end & from_pio),
-            self.end.kind.eq(Kind.END),
-            self.end.number.eq(flit.trace),
-        ]
-        with m.If(busy):
-            m.d.comb += flit.last.eq(left <= FLIT_BYTES)
-            with m.If(left < FLIT_BYTES):
-                m.d.comb += flit.size.eq(left)
-        with m.Else():
-            m.d.comb += flit.last.eq(header.length == 0)
-
-        with m.If(take):
-            m.d.sync += [
-                busy.eq(~flit.last),
-                held.eq(from_pio),
-                left.eq(Mux(busy, left - FLIT_BYTES, header.length)),
+        with m.If(self.pio_packet.valid):
+            m.d.comb += [
+                ahead.eq(self.merged - self.pio_packet.payload.after),
+                turn.eq(~ahead[15]),
             ]
-        m.d.sync += self.merged.eq(self.merged + ((end & ~from_pio) | self.skip))
+        m.d.comb += from_pio.eq(turn)
+        with m.If(busy):
+            m.d.comb += from_pio.eq(held)
+        with m.If(from_pio):
+            m.d.comb += self.o.valid.eq(self.pio.valid)
+        with m.Else():
+            m.d.comb += self.o.valid.eq(self.dma.valid & self.dma_trace.valid)
+        m.d.comb += [
+            self.idle.eq(~(busy | turn | self.dma.valid)),
+            self.end.kind.eq(Kind.END),
+        ]
+        with m.If(self.o.valid):
+            m.d.comb += [flit.first.eq(~busy), flit.data.eq(word), flit.size.eq(FLIT_BYTES),
+                         flit.last.eq(header.length == 0)]
+            with m.If(from_pio):
+                m.d.comb += [word.eq(self.pio.payload),
+                             flit.trace.eq(self.pio_packet.payload.trace)]
+            with m.Else():
+                m.d.comb += [word.eq(self.dma.payload), flit.trace.eq(self.dma_trace.payload)]
+            with m.If(busy):
+                m.d.comb += flit.last.eq(left <= FLIT_BYTES)
+                with m.If(left < FLIT_BYTES):
+                    m.d.comb += flit.size.eq(left)
+            with m.If(self.o.ready):
+                m.d.sync += [
+                    busy.eq(~flit.last),
+                    held.eq(from_pio),
+                    left.eq(Mux(busy, left - FLIT_BYTES, header.length)),
+                ]
+                with m.If(from_pio):
+                    m.d.comb += [
+                        self.pio.ready.eq(1),
+                        self.pio_packet.ready.eq(flit.last),
+                        self.end.valid.eq(flit.last),
+                        self.end.number.eq(self.pio_packet.payload.trace),
+                    ]
+                with m.Else():
+                    m.d.comb += [self.dma.ready.eq(1), self.dma_trace.ready.eq(flit.last)]
+        with m.If(self.dma_trace.ready | self.skip):
+            m.d.sync += self.merged.eq(self.merged + 1)
         return m

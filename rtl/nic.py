@@ -176,20 +176,22 @@ class Nic(wiring.Component):
 
     def _pio(self, m: Module, csr: CsrFile, send_window: SendWindow,
              receive_window: ReceiveWindow) -> None:
-        page = self.pio.address[(WINDOW_BYTES - 1).bit_length():]
-        read = self.pio.valid & ~self.pio.write
         m.d.comb += [
-            csr.select.eq(self.pio.valid & (page == 0)),
             csr.write.eq(self.pio.write),
             csr.offset.eq(self.pio.address),
             csr.data.eq(self.pio.data),
-            send_window.write.eq(self.pio.valid & self.pio.write
-                                 & (page == SEND_WINDOW // WINDOW_BYTES)),
             send_window.data.eq(self.pio.data),
             send_window.trace.eq(self.pio.trace),
-            receive_window.read.eq(read & (page == RECEIVE_WINDOW // WINDOW_BYTES)),
             self.pio.read.eq(csr.read | receive_window.data),
         ]
+        with m.If(self.pio.valid):
+            with m.Switch(self.pio.address[(WINDOW_BYTES - 1).bit_length():]):
+                with m.Case(0):
+                    m.d.comb += csr.select.eq(1)
+                with m.Case(SEND_WINDOW // WINDOW_BYTES):
+                    m.d.comb += send_window.write.eq(self.pio.write)
+                with m.Case(RECEIVE_WINDOW // WINDOW_BYTES):
+                    m.d.comb += receive_window.read.eq(~self.pio.write)
 
     def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma) -> Signal:
         """The descriptors posted so far; returns the register."""
@@ -198,16 +200,17 @@ class Nic(wiring.Component):
         pending = Signal(16)
         wanted = Signal(16)
         accept = Signal()
-        m.d.comb += [
-            pending.eq(posted - send_dma.done),
-            wanted.eq(value - send_dma.done),
-            accept.eq(csr.control[0] & (wanted <= self._description.nic.send_ring)
-                      & (wanted >= pending)),
-            csr.send_doorbell.eq(posted),
-            csr.doorbells_refused_count.eq(csr.send_doorbell_write & ~accept),
-        ]
-        with m.If(csr.send_doorbell_write & accept):
-            m.d.sync += posted.eq(value)
+        m.d.comb += csr.send_doorbell.eq(posted)
+        with m.If(csr.send_doorbell_write):
+            m.d.comb += [
+                pending.eq(posted - send_dma.done),
+                wanted.eq(value - send_dma.done),
+                accept.eq(csr.control[0] & (wanted <= self._description.nic.send_ring)
+                          & (wanted >= pending)),
+                csr.doorbells_refused_count.eq(~accept),
+            ]
+            with m.If(accept):
+                m.d.sync += posted.eq(value)
         return posted
 
     def _status(self, m: Module, csr: CsrFile, send_window: SendWindow, send_dma: SendDma,

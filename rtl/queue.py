@@ -1,6 +1,6 @@
 """A FIFO in block memory: the storage behind the NIC's lanes and its side queues."""
 
-from amaranth.hdl import Module, ShapeLike, Signal
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,9 +10,8 @@ __all__ = ["Queue"]
 class Queue(wiring.Component):
     """First-in first-out queue in a memory with a synchronous read port.
 
-    Latency: an item is offered 2 cycles after it was taken. Throughput: 1 item a cycle, from 4 items
-    of depth on.
-    Back-pressure: ``i`` is ready while there is room. Reset: empty.
+    Latency: an item is offered 2 cycles after it was taken. Throughput: 1 item a cycle, from 4
+    items of depth on. Back-pressure: ``i`` is ready while there is room. Reset: empty.
 
     Parameters
     ----------
@@ -70,15 +69,22 @@ class Queue(wiring.Component):
             self.i.ready.eq(~self.level[bits]),
             write.addr.eq(tail),
             write.data.eq(self.i.payload),
-            write.en.eq(self.i.valid & self.i.ready),
-            next_head.eq(head + (self.o.valid & self.o.ready)),
-            read.addr.eq(next_head),
+            next_head.eq(head + 1),
+            read.addr.eq(Mux(self.o.valid, next_head, head)),
+            read.en.eq(0),
             self.o.payload.eq(read.data),
         ]
-        m.d.sync += [
-            tail.eq(tail + write.en),
-            head.eq(next_head),
-            # An item written at this edge is not in what is read at this edge.
-            self.o.valid.eq(next_head != tail),
-        ]
+        # Simulators pay for what is evaluated: while nothing moves, that is these conditions.
+        with m.If(self.i.valid):
+            with m.If(self.i.ready):
+                m.d.comb += write.en.eq(1)
+                m.d.sync += tail.eq(tail + 1)
+        # An item written at this edge is not in what is read at this edge.
+        with m.If(self.o.valid):
+            with m.If(self.o.ready):
+                m.d.comb += read.en.eq(1)
+                m.d.sync += [head.eq(next_head), self.o.valid.eq(next_head != tail)]
+        with m.Elif(head != tail):
+            m.d.comb += read.en.eq(1)
+            m.d.sync += self.o.valid.eq(1)
         return m

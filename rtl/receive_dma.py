@@ -105,60 +105,65 @@ class ReceiveDma(wiring.Component):
         # Beats not yet requested, and beats of this burst not yet given.
         left = Signal(10)
         beats = Signal(10)
+        next_beats = Signal(10)
+        address = Signal(32)
         final = Signal()
         length = Signal(16)
         trace = Signal(TRACE_BITS)
         first = Signal()
-        room = Signal()
+        takes = Signal()
         m.d.comb += [
-            room.eq((self.filled - self.taken)[:16] < self._ring),
             slot.eq((self.base + offset)[3:]),
-            request.write.eq(1),
-            request.trace.eq(trace),
-            request.jump_address.eq(slot << 3),
-            self.bus.write.payload.strobe.eq(0xFF),
             self.event.number.eq(trace),
         ]
+        with m.If(self.i.valid):
+            with m.If(self.enable):
+                m.d.comb += takes.eq(~word.first
+                                     | ((self.filled - self.taken)[:16] < self._ring))
 
         completion = data.View(Completion, Signal(64, name="completion"))
-        m.d.comb += [
-            completion.phase.eq(~self.filled[slots]),
-            completion.length.eq(length),
-            completion.trace.eq(trace),
-            completion.index.eq(self.filled[:slots]),
-        ]
         with m.FSM() as state:
             with m.State("IDLE"):
-                with m.If(self.i.valid & self.enable):
+                with m.If(takes):
                     with m.If(~word.first):
                         m.d.comb += self.i.ready.eq(1)
-                    with m.Elif(room):
+                    with m.Else():
                         m.d.sync += [
                             length.eq(header.length),
                             trace.eq(word.trace),
                             left.eq(word.following + 2),
-                            request.address.eq(slot + 1 << 3),
+                            address.eq(slot + 1 << 3),
                             first.eq(1),
                         ]
                         m.next = "REQUEST"
             with m.State("REQUEST"):
                 m.d.comb += [
+                    next_beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
                     self.bus.request.valid.eq(1),
-                    request.beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
+                    request.write.eq(1),
+                    request.address.eq(address),
+                    request.jump_address.eq(slot << 3),
+                    request.beats.eq(next_beats),
+                    request.trace.eq(trace),
                     self.event.valid.eq(first),
                     self.event.kind.eq(Kind.BEGIN),
                 ]
                 m.d.sync += first.eq(0)
                 with m.If(self.bus.request.ready):
                     m.d.sync += [
-                        beats.eq(request.beats),
-                        left.eq(left - request.beats),
-                        final.eq(left == request.beats),
+                        beats.eq(next_beats),
+                        left.eq(left - next_beats),
+                        final.eq(left == next_beats),
                     ]
                     m.next = "WRITE"
             with m.State("WRITE"):
+                m.d.comb += self.bus.write.payload.strobe.eq(0xFF)
                 with m.If(final & (beats == 1)):
                     m.d.comb += [
+                        completion.phase.eq(~self.filled[slots]),
+                        completion.length.eq(length),
+                        completion.trace.eq(trace),
+                        completion.index.eq(self.filled[:slots]),
                         self.bus.write.payload.data.eq(completion.as_value()),
                         self.bus.write.payload.jump.eq(1),
                         self.bus.write.valid.eq(1),
@@ -170,15 +175,13 @@ class ReceiveDma(wiring.Component):
                         self.i.ready.eq(self.bus.write.ready),
                     ]
                 with m.If(self.bus.write.valid & self.bus.write.ready):
-                    m.d.sync += [beats.eq(beats - 1),
-                                 request.address.eq(request.address + 8)]
+                    m.d.sync += [beats.eq(beats - 1), address.eq(address + 8)]
                     with m.If(beats == 1):
                         m.next = "DONE"
                 self._done(m, offset, left, last_beat=beats == 1)
             with m.State("DONE"):
                 self._done(m, offset, left, last_beat=1)
-        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~(self.i.valid & self.enable
-                                                           & (room | ~word.first)))
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~takes)
         return m
 
     def _done(self, m: Module, offset: Signal, left: Signal, *, last_beat: object) -> None:

@@ -142,47 +142,44 @@ class ReceiveFifo(wiring.Component):
         following = Signal(14)
         room = Signal()
         take = Signal()
-        store = Signal()
         mismatch = Signal()
         is_long = Signal()
         is_elsewhere = Signal()
         will_sink = Signal()
         m.d.comb += [
-            free.eq(self._words - (committed - head)[:len(tail)]),
-            following.eq((header.length + 7) >> 3),
-            room.eq(following < free),
             write.addr.eq(tail),
             write.data.eq(flit.data),
-            write.en.eq(store),
-            take.eq(self.i.valid & self.i.ready),
-        ]
-        with m.If(flit.first):
-            m.d.comb += [
-                is_long.eq(header.length > self._longest),
-                is_elsewhere.eq(header.destination != self.node),
-                will_sink.eq(is_long | is_elsewhere | ~room),
-                self.i.ready.eq(is_long | is_elsewhere | room | self.drop),
-                mismatch.eq((following != 0) | (flit.size != FLIT_BYTES)),
-                store.eq(take & ~will_sink),
-            ]
-        with m.Else():
-            m.d.comb += [
-                is_long.eq(too_long),
-                is_elsewhere.eq(elsewhere),
-                will_sink.eq(sink),
-                self.i.ready.eq(1),
-                mismatch.eq((left != 1) | (flit.size[:3] != size)),
-                store.eq(take & ~sink & (left != 0)),
-            ]
-        m.d.comb += [
-            self.stalled.eq(self.i.valid & ~self.i.ready),
             traces.i.payload.eq(flit.trace),
             traces.i.valid.eq(self.good),
             self.end.kind.eq(Kind.DROP),
             self.end.number.eq(flit.trace),
         ]
+        with m.If(self.i.valid):
+            with m.If(flit.first):
+                m.d.comb += [
+                    free.eq(self._words - (committed - head)[:len(tail)]),
+                    following.eq((header.length + 7) >> 3),
+                    room.eq(following < free),
+                    is_long.eq(header.length > self._longest),
+                    is_elsewhere.eq(header.destination != self.node),
+                    will_sink.eq(is_long | is_elsewhere | ~room),
+                    take.eq(is_long | is_elsewhere | room | self.drop),
+                    mismatch.eq((following != 0) | (flit.size != FLIT_BYTES)),
+                    write.en.eq(~will_sink),
+                ]
+            with m.Else():
+                m.d.comb += [
+                    is_long.eq(too_long),
+                    is_elsewhere.eq(elsewhere),
+                    will_sink.eq(sink),
+                    take.eq(1),
+                    mismatch.eq((left != 1) | (flit.size[:3] != size)),
+                    write.en.eq(~sink & (left != 0)),
+                ]
+            m.d.comb += [self.i.ready.eq(take), self.stalled.eq(~take)]
         with m.If(take):
-            m.d.sync += tail.eq(tail + store)
+            with m.If(write.en):
+                m.d.sync += tail.eq(tail + 1)
             with m.If(flit.first):
                 m.d.sync += [sink.eq(will_sink), too_long.eq(is_long),
                              elsewhere.eq(is_elsewhere), left.eq(following),
@@ -207,31 +204,42 @@ class ReceiveFifo(wiring.Component):
     def _read_side(self, m: Module, read: memory.ReadPort, traces: Queue, committed: Signal,
                    head: Signal, bits: int) -> None:
         word = self.o.payload
-        header = data.View(Header, word.data)
+        header = data.View(Header, read.data)
         left = Signal(14)
         inside = Signal()
         next_head = Signal(bits + 1)
-        take = Signal()
+        following = Signal(14)
+        last = Signal()
         gone = Signal()
         m.d.comb += [
-            take.eq(self.o.valid & self.o.ready),
-            next_head.eq(head + take),
-            read.addr.eq(next_head),
-            word.data.eq(read.data),
-            word.first.eq(~inside),
-            word.following.eq((header.length + 7) >> 3),
-            word.last.eq(Mux(inside, left == 1, word.following == 0)),
-            word.trace.eq(traces.o.payload),
-            gone.eq(take & word.last),
+            next_head.eq(head + 1),
+            read.addr.eq(Mux(self.o.valid, next_head, head)),
+            read.en.eq(0),
             traces.o.ready.eq(gone),
         ]
-        m.d.sync += [
-            head.eq(next_head),
-            self.o.valid.eq(next_head != committed),
-            self.level.eq(self.level + self.good - gone),
-        ]
-        with m.If(take):
-            m.d.sync += [
-                inside.eq(~word.last),
-                left.eq(Mux(inside, left - 1, word.following)),
+        with m.If(self.o.valid):
+            m.d.comb += [
+                following.eq((header.length + 7) >> 3),
+                last.eq(Mux(inside, left == 1, following == 0)),
+                word.data.eq(read.data),
+                word.first.eq(~inside),
+                word.following.eq(following),
+                word.last.eq(last),
+                word.trace.eq(traces.o.payload),
             ]
+            with m.If(self.o.ready):
+                m.d.comb += [read.en.eq(1), gone.eq(last)]
+                m.d.sync += [
+                    head.eq(next_head),
+                    self.o.valid.eq(next_head != committed),
+                    inside.eq(~last),
+                    left.eq(Mux(inside, left - 1, following)),
+                ]
+        with m.Elif(head != committed):
+            m.d.comb += read.en.eq(1)
+            m.d.sync += self.o.valid.eq(1)
+        with m.If(self.good):
+            with m.If(~gone):
+                m.d.sync += self.level.eq(self.level + 1)
+        with m.Elif(gone):
+            m.d.sync += self.level.eq(self.level - 1)

@@ -93,17 +93,15 @@ class CsrFile(wiring.Component):
         m = Module()
         # A set or a count comes after the clear, so that it is not lost.
         m.d.sync += self.read.eq(0)
-        with m.If(self.select & self.write):
+        with m.If(self.select):
             with m.Switch(self.offset[3:]):
                 for register in self._registers:
                     with m.Case(register.offset >> 3):
-                        self._write(m, register)
-        with m.Elif(self.select):
-            with m.Switch(self.offset[3:]):
-                for register in self._registers:
-                    with m.Case(register.offset >> 3):
-                        value = getattr(self, register.name, register.reset)
-                        m.d.sync += self.read.eq(value)
+                        with m.If(self.write):
+                            self._write(m, register)
+                        with m.Else():
+                            value = getattr(self, register.name, register.reset)
+                            m.d.sync += self.read.eq(value)
         for register in self._registers:
             name = register.name
             if register.access is Access.W1C:

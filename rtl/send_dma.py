@@ -1,7 +1,7 @@
 """Send FIFO, DMA lane: fetches descriptors and payloads from host memory and makes packets."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib import data, enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import FLIT_BYTES, TRACE_BITS
@@ -141,17 +141,16 @@ class SendDma(wiring.Component):
 
         store = self._fetched(m, arrived)
         bus_idle = self._bus(
-            m, align=align, lane=lane, store=store, requested=requested, arrived=arrived,
+            m, align=align, lane=lane, store=store, requested=requested,
             payload_address=payload_address, payload_left=payload_left, front_left=front_left,
             report_pending=report_pending)
-        packets_idle = self._packets(
-            m, align=align, lane=lane, traces=traces, store=store, arrived=arrived,
+        self._packets(
+            m, align=align, lane=lane, traces=traces, store=store,
             payload_address=payload_address, payload_left=payload_left, front_left=front_left,
             report_pending=report_pending)
-        m.d.comb += self.idle.eq(
-            bus_idle & packets_idle & ~report_pending
-            & (arrived == self.done) & (arrived == requested)
-            & ((requested == self.posted) | ~self.enable))
+        # Between done and requested lies everything that has arrived or is in the lane's making.
+        m.d.comb += self.idle.eq(bus_idle & ~report_pending & (requested == self.done)
+                                 & ((requested == self.posted) | ~self.enable))
         return m
 
     def _fetched(self, m: Module, arrived: Signal) -> "_Store":
@@ -163,94 +162,90 @@ class SendDma(wiring.Component):
         m.submodules.control = control = memory.Memory(shape=Control, depth=BATCH, init=[])
         m.submodules.asked = asked = memory.Memory(shape=32, depth=BATCH, init=[])
         slot = store.index[3:]
-        for items, word, value in ((front, None, self.bus.read.payload),
-                                   (address, ADDRESS_WORD, self.bus.read.payload[:32]),
-                                   (control, CONTROL_WORD, self.bus.read.payload),
-                                   (asked, 0, store.asked_at)):
-            port = items.write_port()
-            here = 1 if word is None else store.index[:3] == word
-            m.d.comb += [port.addr.eq(store.index if word is None else slot),
-                         port.en.eq(store.write & here), port.data.eq(value)]
+        ports = [items.write_port() for items in (front, address, control, asked)]
+        for port, place, value in zip(
+                ports, (store.index, slot, slot, slot),
+                (self.bus.read.payload, self.bus.read.payload[:32], self.bus.read.payload,
+                 store.asked_at), strict=True):
+            m.d.comb += [port.addr.eq(place), port.data.eq(value)]
         with m.If(store.write):
+            m.d.comb += ports[0].en.eq(1)
             m.d.sync += store.index.eq(store.index + 1)
-            with m.If(store.index[:3] == CONTROL_WORD):
-                m.d.sync += arrived.eq(arrived + 1)
+            with m.Switch(store.index[:3]):
+                with m.Case(0):
+                    m.d.comb += ports[3].en.eq(1)
+                with m.Case(ADDRESS_WORD):
+                    m.d.comb += ports[1].en.eq(1)
+                with m.Case(CONTROL_WORD):
+                    m.d.comb += ports[2].en.eq(1)
+                    m.d.sync += arrived.eq(arrived + 1)
+        m.d.comb += store.there.eq(arrived != self.done)
         for items, value, place in (
                 (front, store.word, Cat(store.front, self.done[:2])),
                 (address, store.address, self.done[:2]),
                 (control, store.control, self.done[:2]), (asked, store.asked, self.done[:2])):
             port = items.read_port(domain="comb")
-            m.d.comb += [port.addr.eq(place), value.eq(port.data)]
+            m.d.comb += port.addr.eq(place)
+            with m.If(store.there):
+                m.d.comb += value.eq(port.data)
         return store
 
     def _bus(self, m: Module, *, align: Aligner, lane: Queue, store: "_Store", requested: Signal,
-             arrived: Signal, payload_address: Signal, payload_left: Signal, front_left: Signal,
+             payload_address: Signal, payload_left: Signal, front_left: Signal,
              report_pending: Signal) -> Value:
         """One burst at a time: the report first, then payload, then descriptors."""
         request = self.bus.request.payload
-        to_payload = Signal()
+        # What the burst is, and what to begin in this cycle.
+        burst = Signal(_Burst)
+        begin = Signal(_Burst)
+        address = Signal(32)
+        beats = Signal(10)
+        next_address = Signal(32)
+        next_beats = Signal(10)
+        reported = Signal(16)
         # The rest of a batch that one burst was too short for.
         fetch_left = Signal(6)
         fetch_address = Signal(29)
-
         payload_beats = Signal(10)
-        room = Signal()
-        waiting = Signal(16)
-        held = Signal(3)
-        batch = Signal(3)
-        reach = Signal(3)
-        fetch_beats = Signal(10)
-        m.d.comb += [
-            payload_beats.eq(Mux(payload_left < self.max_beats, payload_left, self.max_beats)),
-            # One word more: the aligner may hold one of an earlier burst.
-            room.eq(payload_beats + front_left + 1 + lane.level <= self._lane_words),
-            waiting.eq(self.posted - requested),
-            held.eq(requested - self.done),
-            # Not beyond a group of BATCH, so neither beyond the ring's end.
-            reach.eq(BATCH - requested[:2]),
-            fetch_beats.eq(Mux(fetch_left < self.max_beats, fetch_left, self.max_beats)),
-        ]
-        limit = Signal(3)
-        m.d.comb += [limit.eq(Mux(BATCH - held < reach, BATCH - held, reach)),
-                     batch.eq(Mux(waiting < limit, waiting, limit))]
+        fits = Signal()
+        fetches = Signal()
 
-        slots = (self._ring - 1).bit_length()
         with m.FSM(name="bus_state") as state:
             with m.State("IDLE"):
+                with m.If(payload_left != 0):
+                    m.d.comb += [
+                        payload_beats.eq(
+                            Mux(payload_left < self.max_beats, payload_left, self.max_beats)),
+                        # One word more: the aligner may hold one of an earlier burst.
+                        fits.eq(payload_beats + front_left + 1 + lane.level <= self._lane_words),
+                    ]
+                with m.If(requested != self.posted):
+                    m.d.comb += fetches.eq(self.enable & ((requested - self.done)[:3] != BATCH))
                 with m.If(report_pending):
-                    m.d.sync += [request.write.eq(1), request.address.eq(self.report),
-                                 request.beats.eq(1), request.trace.eq(0), report_pending.eq(0),
-                                 self.bus.write.payload.data.eq(self.done)]
-                    m.next = "REQUEST"
-                with m.Elif((payload_left != 0) & room):
-                    m.d.sync += [request.write.eq(0), request.address.eq(payload_address << 3),
-                                 request.beats.eq(payload_beats), request.trace.eq(store.trace),
-                                 payload_address.eq(payload_address + payload_beats),
-                                 payload_left.eq(payload_left - payload_beats), to_payload.eq(1)]
-                    m.next = "REQUEST"
+                    m.d.comb += begin.eq(_Burst.REPORT)
+                with m.Elif(fits):
+                    m.d.comb += begin.eq(_Burst.PAYLOAD)
                 with m.Elif(fetch_left != 0):
-                    m.d.sync += [request.write.eq(0), request.address.eq(fetch_address << 3),
-                                 request.beats.eq(fetch_beats), request.trace.eq(0),
-                                 fetch_address.eq(fetch_address + fetch_beats),
-                                 fetch_left.eq(fetch_left - fetch_beats), to_payload.eq(0)]
-                    m.next = "REQUEST"
-                with m.Elif((batch != 0) & self.enable):
-                    place = self.base[3:] + Cat(Const(0, 3), requested[:slots])
-                    beats = Mux((batch << 3) < self.max_beats, batch << 3, self.max_beats)
-                    m.d.sync += [request.write.eq(0), request.address.eq(place << 3),
-                                 request.beats.eq(beats), request.trace.eq(0),
-                                 fetch_address.eq(place + beats),
-                                 fetch_left.eq((batch << 3) - beats), to_payload.eq(0),
-                                 requested.eq(requested + batch), store.asked_at.eq(self.now + 1)]
+                    m.d.comb += begin.eq(_Burst.REST)
+                with m.Elif(fetches):
+                    m.d.comb += begin.eq(_Burst.FETCH)
+                with m.If(begin != _Burst.NONE):
                     m.next = "REQUEST"
             with m.State("REQUEST"):
-                m.d.comb += self.bus.request.valid.eq(1)
+                m.d.comb += [
+                    self.bus.request.valid.eq(1),
+                    request.write.eq(burst == _Burst.REPORT),
+                    request.address.eq(address),
+                    request.beats.eq(beats),
+                ]
+                with m.If(burst == _Burst.PAYLOAD):
+                    m.d.comb += request.trace.eq(store.trace)
                 with m.If(self.bus.request.ready):
-                    m.next = "WRITE"
-                    with m.If(~request.write):
-                        m.next = "READ"
+                    m.next = "READ"
+                    with m.If(burst == _Burst.REPORT):
+                        m.next = "WRITE"
             with m.State("READ"):
-                with m.If(to_payload):
+                with m.If(burst == _Burst.PAYLOAD):
                     m.d.comb += [align.i.valid.eq(self.bus.read.valid),
                                  self.bus.read.ready.eq(align.i.ready)]
                 with m.Else():
@@ -258,7 +253,11 @@ class SendDma(wiring.Component):
                 with m.If(self.bus.done):
                     m.next = "IDLE"
             with m.State("WRITE"):
-                m.d.comb += self.bus.write.valid.eq(1)
+                m.d.comb += [
+                    self.bus.write.valid.eq(1),
+                    self.bus.write.payload.data.eq(reported),
+                    self.bus.write.payload.strobe.eq(0xFF),
+                ]
                 with m.If(self.bus.write.ready):
                     m.next = "WRITTEN"
                 with m.If(self.bus.done):
@@ -266,15 +265,62 @@ class SendDma(wiring.Component):
             with m.State("WRITTEN"):
                 with m.If(self.bus.done):
                     m.next = "IDLE"
-        m.d.comb += [
-            self.bus.write.payload.strobe.eq(0xFF),
-            align.i.payload.eq(self.bus.read.payload),
-        ]
+        m.d.comb += align.i.payload.eq(self.bus.read.payload)
+
+        with m.If(begin != _Burst.NONE):
+            m.d.sync += [burst.eq(begin), address.eq(next_address), beats.eq(next_beats)]
+            with m.Switch(begin):
+                with m.Case(_Burst.REPORT):
+                    m.d.comb += [next_address.eq(self.report), next_beats.eq(1)]
+                    m.d.sync += [report_pending.eq(0), reported.eq(self.done)]
+                with m.Case(_Burst.PAYLOAD):
+                    m.d.comb += [next_address.eq(payload_address << 3),
+                                 next_beats.eq(payload_beats)]
+                    m.d.sync += [payload_address.eq(payload_address + payload_beats),
+                                 payload_left.eq(payload_left - payload_beats)]
+                with m.Case(_Burst.REST):
+                    m.d.comb += [
+                        next_address.eq(fetch_address << 3),
+                        next_beats.eq(Mux(fetch_left < self.max_beats, fetch_left,
+                                          self.max_beats)),
+                    ]
+                    m.d.sync += [fetch_address.eq(fetch_address + next_beats),
+                                 fetch_left.eq(fetch_left - next_beats)]
+                with m.Case(_Burst.FETCH):
+                    self._fetch(m, requested, next_address, next_beats, fetch_address, fetch_left)
+                    m.d.sync += store.asked_at.eq(self.now + 1)
         return state.ongoing("IDLE")
 
+    def _fetch(self, m: Module, requested: Signal, address: Signal, beats: Signal,
+               fetch_address: Signal, fetch_left: Signal) -> None:
+        """The first burst for as many descriptors as are posted and BATCH has room for."""
+        slots = (self._ring - 1).bit_length()
+        waiting = Signal(16)
+        free = Signal(3)
+        # Not beyond a group of BATCH, so neither beyond the ring's end.
+        reach = Signal(3)
+        limit = Signal(3)
+        batch = Signal(3)
+        place = Signal(29)
+        m.d.comb += [
+            waiting.eq(self.posted - requested),
+            free.eq(BATCH - (requested - self.done)[:3]),
+            reach.eq(BATCH - requested[:2]),
+            limit.eq(Mux(free < reach, free, reach)),
+            batch.eq(Mux(waiting < limit, waiting, limit)),
+            place.eq(self.base[3:] + Cat(Const(0, 3), requested[:slots])),
+            address.eq(place << 3),
+            beats.eq(Mux((batch << 3) < self.max_beats, batch << 3, self.max_beats)),
+        ]
+        m.d.sync += [
+            fetch_address.eq(place + beats),
+            fetch_left.eq((batch << 3) - beats),
+            requested.eq(requested + batch),
+        ]
+
     def _packets(self, m: Module, *, align: Aligner, lane: Queue, traces: Queue, store: "_Store",
-                 arrived: Signal, payload_address: Signal, payload_left: Signal,
-                 front_left: Signal, report_pending: Signal) -> Value:
+                 payload_address: Signal, payload_left: Signal, front_left: Signal,
+                 report_pending: Signal) -> None:
         """One descriptor at a time: check it, then header, inline bytes and payload to the lane."""
         header = data.View(Header, store.word)
         control = store.control
@@ -283,22 +329,24 @@ class SendDma(wiring.Component):
         finish = Signal()
         next_done = Signal(16)
         m.d.comb += [
-            good.eq((header.length == control.inline + control.payload)
-                    & (header.length <= self._mtu + PACKET_SLACK)
-                    & (control.inline <= INLINE_BYTES) & (control.payload <= self._mtu)
-                    & ((control.payload == 0) | (control.inline[:3] == 0))),
-            next_done.eq(self.done + 1),
             align.offset.eq(store.address[:3]),
             align.bytes.eq(control.payload),
             traces.i.payload.eq(store.trace),
             self.event.number.eq(store.trace),
         ]
 
-        with m.FSM(name="packet_state") as state:
+        with m.FSM(name="packet_state"):
             with m.State("IDLE"):
-                with m.If(arrived != self.done):
+                with m.If(store.there):
                     m.d.sync += store.trace.eq(control.trace)
-                    m.d.comb += self.event.number.eq(control.trace)
+                    m.d.comb += [
+                        self.event.number.eq(control.trace),
+                        good.eq((header.length == control.inline + control.payload)
+                                & (header.length <= self._mtu + PACKET_SLACK)
+                                & (control.inline <= INLINE_BYTES)
+                                & (control.payload <= self._mtu)
+                                & ((control.payload == 0) | (control.inline[:3] == 0))),
+                    ]
                     with m.If(good):
                         m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.BEGIN),
                                      self.event.arg.eq(store.asked),
@@ -344,19 +392,30 @@ class SendDma(wiring.Component):
                     m.next = "IDLE"
 
         with m.If(finish):
+            m.d.comb += [next_done.eq(self.done + 1), self.empty.eq(next_done == self.posted)]
             m.d.sync += self.done.eq(next_done)
-            m.d.comb += self.empty.eq(next_done == self.posted)
             with m.If(self.report != 0):
                 m.d.sync += report_pending.eq(1)
             with m.If(~self.refused):
                 m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.END)]
-        return state.ongoing("IDLE")
+
+
+class _Burst(enum.Enum, shape=3):
+    """What a burst is for: the rest of a fetch is what one burst was too short for."""
+
+    NONE = 0
+    REPORT = 1
+    PAYLOAD = 2
+    REST = 3
+    FETCH = 4
 
 
 class _Store:
-    """Signals of the descriptor store: one writer (the bus), one reader (``done``'s descriptor)."""
+    """Signals of the descriptor store: one writer (the bus), one reader (``done``'s descriptor,
+    all zero unless it is ``there``)."""
 
     def __init__(self) -> None:
+        self.there = Signal()
         self.write = Signal()
         self.index = Signal(range(BATCH * WORDS))
         self.asked_at = Signal(32)
