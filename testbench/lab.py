@@ -130,6 +130,11 @@ class Lab:
         return Run(cycles, runtime.results, events, runtime.marks, runtime.wakes,
                    [dict(port.tally()) for port in runtime.ports])
 
+    def timed(self, on: bool) -> float:
+        """Count the CPU time that attention (all Python of a run) takes from now on, or no longer;
+        what was counted so far, in seconds. Verilator only."""
+        return self._backend.mailbox.timed(on)
+
     async def _reset(self, description: Description, trace: bool, skip: bool, limit: int) -> None:
         """Reset, with the timing registers set; returns while the clock is low, reset just off."""
         from cocotb.triggers import FallingEdge, RisingEdge

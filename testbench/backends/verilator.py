@@ -16,7 +16,7 @@ ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
 # struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its begin.
 _WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
-_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _BYTES = 32, 288, 544, 576
+_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _BYTES = 32, 288, 544, 576, 584, 588
 
 _EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
                    ("kind", "u1"), ("block", "u1"), ("unused", "<u2")])
@@ -35,7 +35,9 @@ class VerilatorMailbox:
         whole = _view(library.nicbed_mailbox(), _BYTES)
         self._words = whole[:_ENTRIES_AT].cast("I")
         self._cycle = whole[:8].cast("Q")
-        self._counts = whole[_COUNT_AT:]
+        self._counts = whole[_COUNT_AT:_PYTHON_AT]
+        self._python = whole[_PYTHON_AT:_TIMED_AT].cast("Q")
+        self._timed = whole[_TIMED_AT:].cast("I")
         pointers = whole[_ENTRIES_AT:_COUNT_AT].cast("Q")
         self.ports = self._words[_PORTS]
         self._entries = [_view(pointers[port], ENTRIES_BYTES) for port in range(self.ports)]
@@ -65,6 +67,14 @@ class VerilatorMailbox:
     def restart(self) -> None:
         """The state of reset."""
         self._words[_GO] = 0
+
+    def timed(self, on: bool) -> float:
+        """Count the CPU time that attention takes from now on, or no longer; what was counted so
+        far, in seconds."""
+        self._timed[0] = on
+        seconds = self._python[0] / 1e9
+        self._python[0] = 0
+        return seconds
 
     def quiet(self, on: bool) -> None:
         """Tell the simulator's main that only attention matters from now on, or no longer."""

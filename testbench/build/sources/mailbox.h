@@ -20,6 +20,8 @@ struct Mailbox {
     void* entries[32];
     void* answers[32];
     uint8_t count[32];    // entries in each port's block
+    uint64_t python_ns;   // CPU time of attention callbacks, if it is asked for
+    uint32_t timed;       // Python asks for it
 };
 
 static Mailbox mailbox;

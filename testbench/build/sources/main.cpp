@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "Vtop.h"
@@ -150,6 +151,12 @@ bool run_clock(uint64_t deadline, bool& evaluated) {
 }
 
 #ifdef NICBED_PORTS
+uint64_t cpu_ns() {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1000000000ull * time.tv_sec + time.tv_nsec;
+}
+
 // The same while Python waits for nothing but attention.
 bool run_quiet(uint64_t deadline, bool& evaluated) {
     evaluated = true;
@@ -168,9 +175,11 @@ bool run_quiet(uint64_t deadline, bool& evaluated) {
         dump();
         edge += HALF;
         if (attention()) {
+            const uint64_t begin = mailbox.timed ? cpu_ns() : 0;
             load();
             VerilatedVpi::callValueCbs();
             store();
+            if (begin) mailbox.python_ns += cpu_ns() - begin;
             if (!quiet() || VerilatedVpi::evalNeeded() || step_callbacks_pending()
                 || Verilated::gotFinish())
                 return true;
