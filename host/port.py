@@ -2,21 +2,31 @@
 
 CPU work is plain and costs no wake-up: it is folded into the next operation. Operations are put
 into a block of up to BLOCK entries; a block goes to the target when it is full or when a result is
-needed. Time is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and keeps
-the fraction, the conversion from CPU cycles keeps the remainder, so no time is ever lost.
+needed. Time is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and
+keeps the fraction, so no time is ever lost.
 """
 
-from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..layouts.operations import (ANSWER, ANSWER_WORDS, BLOCK, BURST, ENTRY, NIC_BASE, WATCHES,
-                                  WORK_BITS, Flag, Op, Status)
-from ..layouts.registers import REGISTERS
-from ..layouts.trace import TICKS
-from .costs import Costs, Path
+from ..layouts.operations import (
+    ANSWER,
+    ANSWER_WORDS,
+    BLOCK,
+    BURST,
+    ENTRY,
+    WATCHES,
+    WORK_BITS,
+    Flag,
+    Op,
+    Status,
+)
+from ..layouts.trace import TICKS, Kind
+from .costs import Costs
+from .diagnosis import steps
+from .work import Work
 
-__all__ = ["Watch", "Poll", "Port"]
+__all__ = ["NOTHING", "Poll", "Port", "QuietPort", "Suspension", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -39,6 +49,7 @@ F_ONCE = Flag.ONCE << 8
 F_NOT_EQUAL = Flag.NOT_EQUAL << 8
 TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 _pack = ENTRY.pack_into
 _unpack = ANSWER.unpack_from
@@ -64,118 +75,59 @@ class Poll(NamedTuple):
     data: int
 
 
-class _Suspend:
-    """What a program awaits while its port executes a block."""
+class Suspension(tuple[None, ...]):
+    """What a coroutine awaits: each item hands control to the runtime once. Of none it takes no
+    time and no wake-up. (An iterator of a tuple costs a fraction of what a generator does.)"""
 
     __slots__ = ()
-
-    def __await__(self) -> Generator[None, None, None]:
-        yield
+    __await__ = tuple.__iter__
 
 
-class Port:
+EXECUTED = Suspension((None,))
+"""Awaited while a port executes a block."""
+NOTHING = Suspension(())
+
+
+class Port(Work):
     """The port of ``node``.
 
     Attributes
     ----------
     cycle, ticks
         When the last block ended: the target's cycle, and the CPU's own time in ticks (the cycle
-        and the fraction of a cycle of work done beyond it). Work and operations since are not in it.
+        and the fraction of a cycle of work done beyond it). Work and operations since are not
+        in it.
     status, data
         The answer of the last operation of the last block.
     count
         Entries in the block being put together.
-    tracing
-        Whether marks are kept.
+    log
+        Marks, in the order they were made: [ticks, activity, kind, number].
     """
 
-    __slots__ = ("number", "node", "costs", "entries", "count", "cycle", "ticks", "status", "data",
-                 "tracing", "log", "waiting_text", "given", "given_at", "cpu_cycles", "_remainder",
-                 "_cpu", "_ticks", "_numerator", "_denominator", "_paths", "_path_cycles",
-                 "_path_counts", "_items", "_price", "_open", "_suspend", "_checks", "_check", "_check_count")
+    __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
+                 "log", "waiting_text", "given", "given_at", "_open", "_suspend",
+                 "_checks", "_check")
 
-    def __init__(self, number: int, node: int, costs: Costs, tracing: bool = True) -> None:
+    def __init__(self, number: int, node: int, costs: Costs) -> None:
+        super().__init__(costs)
         self.number = number
         self.node = node
-        self.costs = costs
         self.entries = bytearray(BLOCK * ENTRY_BYTES)
         self.count = 0
         self.cycle = 0
         self.ticks = 0
         self.status = 0
         self.data = 0
-        self.tracing = tracing
         self.log: list[list[int]] = []
         self.waiting_text = ""
         self.given = 0
         self.given_at = 0
-        self.cpu_cycles = 0
-        self._remainder = 0
-        self._cpu = 0
-        self._ticks = 0
-        self._numerator = costs.numerator
-        self._denominator = costs.denominator
-        self._paths: list[Path] = []
-        self._path_cycles: list[int] = []
-        self._path_counts: list[int] = []
-        self._items: Counter[str] = Counter()
-        self._price = costs.price
         self._open: list[tuple[list[int], int, int]] = []
-        self._suspend = _Suspend()
+        self._suspend = EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
         self._check = (*self._checks["poll_check"], costs.price["poll_check"])
-        self._check_count = 0
-
-    # CPU work
-
-    def work(self, item: str, count: int = 1) -> None:
-        """Spend ``count`` of the cost item ``item``."""
-        if item not in self._price:
-            raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}")
-        if count < 0:
-            raise ValueError(f"count must not be negative, not {count}")
-        self._items[item] += count
-        self._cpu += self._price[item] * count
-
-    def path(self, path: Path) -> int:
-        """Make ``path`` known; its index is what :meth:`spend` takes."""
-        self._paths.append(path)
-        self._path_cycles.append(self.costs.cycles(path))
-        self._path_counts.append(0)
-        return len(self._paths) - 1
-
-    def spend(self, index: int) -> None:
-        """Spend the path of ``index``."""
-        self._path_counts[index] += 1
-        self._cpu += self._path_cycles[index]
-
-    def tally(self) -> Counter[str]:
-        """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
-        that held counts."""
-        tally = Counter(self._items)
-        tally["poll_check"] += self._check_count
-        for path, count in zip(self._paths, self._path_counts, strict=True):
-            for item, times in path.items.items():
-                tally[item] += times * count
-        return +tally
-
-    def paths(self) -> Counter[str]:
-        """How often each path was spent so far."""
-        counts: Counter[str] = Counter()
-        for path, count in zip(self._paths, self._path_counts, strict=True):
-            counts[path.name] += count
-        return +counts
-
-    def _pending(self) -> int:
-        """Work not yet in an operation, in ticks; keeps the remainder of the conversion."""
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
-                                           self._denominator)
-            self._ticks += done
-            self._cpu = 0
-        return self._ticks
 
     # Marks
 
@@ -185,28 +137,24 @@ class Port:
         Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
         when it is known what it was that began."""
         mark = [0, activity, kind, number]
-        if self.tracing:
-            if self._cpu:
-                self._pending()
-            if self.count:
-                self._open.append((mark, self.count, self._ticks))
-            else:
-                mark[0] = self.ticks + self._ticks
-            self.log.append(mark)
+        if self._cpu:
+            self._pending()
+        if self.count:
+            self._open.append((mark, self.count, self._ticks))
+        else:
+            mark[0] = self.ticks + self._ticks
+        self.log.append(mark)
         return mark
 
-    def mark_at(self, ticks: int, activity: int, kind: int, number: int) -> list[int]:
-        """Note it for an instant of the past, in ticks."""
-        mark = [ticks, activity, kind, number]
-        if self.tracing:
-            self.log.append(mark)
-        return mark
-
-    def check_began(self) -> int:
-        """When the check began that ended the last poll, in ticks."""
+    def mark_check(self, ends: int, begins: int) -> list[int]:
+        """Note that ``ends`` ended and ``begins`` began with the check that ended the last poll;
+        the latter mark."""
         cycles = self.status >> 8 & 0xFFFF
         fraction = (self.status >> FRACTION) - self._check[0] & TICKS - 1
-        return (self.cycle - cycles) * TICKS + fraction
+        ticks = (self.cycle - cycles) * TICKS + fraction
+        mark = [ticks, begins, BEGIN, 0]
+        self.log += ([ticks, ends, END, 0], mark)
+        return mark
 
     # Operations: plain, for layers that keep an eye on ``count``
 
@@ -288,7 +236,7 @@ class Port:
               compare, mask, 0, 0, 0)
         self.count += 1
 
-    def submit(self) -> _Suspend:
+    def submit(self) -> Suspension:
         """Await it: the block goes to the target, which executes it whole."""
         return self._suspend
 
@@ -444,32 +392,21 @@ class Port:
 
     def describe(self) -> str:
         """What the port is at: its block, its program's own words, since which cycle."""
-        steps = []
-        for index in range(self.given):
-            word, _, address, length, compare, mask, *_ = ENTRY.unpack_from(
-                self.entries, index * ENTRY_BYTES)
-            op = Op(word & 15)
-            text = op.name.lower()
-            if op in (Op.PIO_READ, Op.PIO_WRITE, Op.TOUCH, Op.POLL, Op.WATCH, Op.CAS):
-                text += f" {place(address)}"
-            if op in (Op.POLL, Op.WATCH):
-                relation = "!=" if word >> 8 & Flag.NOT_EQUAL else "=="
-                text += f" & {mask:#x} {relation} {compare:#x}"
-            if op in (Op.POLL, Op.WAIT_IRQ) and length:
-                text += f" (at most {length} cycles)"
-            steps.append(text)
-        doing = "; ".join(steps) if steps else "nothing yet"
         reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
-        return f"{reason}{doing}, since cycle {self.given_at}"
+        return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
 
 
-_REGISTERS = {NIC_BASE + register.offset: register.name for register in REGISTERS}
+class QuietPort(Port):
+    """A port that keeps no marks. Changes no cycle, only the simulation's speed."""
+
+    __slots__ = ()
+
+    def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        return _UNKEPT
+
+    def mark_check(self, ends: int, begins: int) -> list[int]:
+        return _UNKEPT
 
 
-def place(address: int) -> str:
-    """``address`` in words: a register's name where there is one."""
-    if address in _REGISTERS:
-        return f"NIC register {_REGISTERS[address]}"
-    if address >= NIC_BASE:
-        return f"NIC address {address - NIC_BASE:#x}"
-    return f"memory {address:#x}"
+_UNKEPT = [0, 0, 0, 0]
+"""Stands for every mark that is not kept."""

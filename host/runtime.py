@@ -9,7 +9,7 @@ from ..layouts.trace import Mark
 from .backend import Mailbox, Memory
 from .costs import Costs
 from .node import Node, Program
-from .port import Port
+from .port import Port, QuietPort
 
 __all__ = ["Runtime", "Stuck"]
 
@@ -57,7 +57,8 @@ class Runtime:
         topology = chain(nodes, description.fabric.switches, description.switch.ports)
         active = [number for number, program in enumerate(programs) if program is not None]
         self.mailbox = mailbox
-        self.ports = [Port(number, number, costs, tracing) for number in range(nodes)]
+        kind = Port if tracing else QuietPort
+        self.ports = [kind(number, number, costs) for number in range(nodes)]
         self.nodes = [Node(number, description, port, memory, topology, active)
                       for number, (port, memory) in enumerate(zip(self.ports, memories,
                                                                   strict=True))]

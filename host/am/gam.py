@@ -9,13 +9,14 @@ function may not communicate. No handler may make requests or poll.
 All of it runs on one CPU of a node, in calls of the program: nothing is handled outside them.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...layouts.operations import BLOCK
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES
 from ..node import Node
+from ..port import NOTHING
 from . import wire
 from .polling import Polling
 from .state import (
@@ -37,19 +38,6 @@ from .window import AmError, Peer, PeerGone, Transfer
 __all__ = ["Gam"]
 
 CONTEXTS = {1: "a request handler", 2: "a reply handler or end function"}
-
-
-class _Done:
-    """Awaiting it takes no time and no wake-up."""
-
-    __slots__ = ()
-
-    def __await__(self) -> Generator[None, None, None]:
-        return
-        yield
-
-
-_DONE = _Done()
 
 
 class Gam(Polling):
@@ -121,13 +109,16 @@ class Gam(Polling):
             port.spend(self._c_bye)
             self._launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
             port.mark(CONTROL, END, number)
+        awaited: list[int] = []
         while True:
             left = [peer.number for peer in self._partners
                     if not peer.gone and (not peer.bye or peer.open())]
             if not left:
                 break
-            port.waiting_for(f"am_disable of node{'s' if len(left) > 1 else ''} "
-                             f"{', '.join(map(str, left))}")
+            if left != awaited:
+                awaited = left
+                port.waiting_for(f"am_disable of node{'s' if len(left) > 1 else ''} "
+                                 f"{', '.join(map(str, left))}")
             await self._spin()
         await self._pay([peer for peer in self._partners if peer.owed and not peer.gone])
         await port.flush()
@@ -188,7 +179,7 @@ class Gam(Polling):
             return self._reply_later(peer, word, low, high, beats, number)
         self._launch(peer, peer.reply, word, low, high, beats, number)
         port.mark(REPLY_SEND, END, number)
-        return _DONE
+        return NOTHING
 
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
                            number: int) -> None:
@@ -213,14 +204,11 @@ class Gam(Polling):
         port.mark(EMPTY_POLL, BEGIN, 0)
         port.spend(self._c_wait)
         port.mark(EMPTY_POLL, END, 0)
-        if not port.waiting_text:
-            port.waiting_for("its condition, in am.wait")
-            while not condition():
-                await self._spin()
-            port.waiting_for("")
-        else:
-            while not condition():
-                await self._spin()
+        outer = port.waiting_text
+        port.waiting_text = outer or "its condition, in am.wait"
+        while not condition():
+            await self._spin()
+        port.waiting_text = outer
 
     # Bulk
 

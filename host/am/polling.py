@@ -66,6 +66,4 @@ class Polling(Receiving):
             port.mark(EMPTY_POLL, END, opened[3])
             self._blocked = False
             return
-        began = port.check_began()
-        port.mark_at(began, EMPTY_POLL, END, 0)
-        await self._handle(port.mark_at(began, REPLY_HANDLE, BEGIN, 0))
+        await self._handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))

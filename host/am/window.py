@@ -116,7 +116,7 @@ class Peer:
 
     __slots__ = ("number", "wire", "bulk_wire", "credits", "request", "reply", "bulk", "senders",
                  "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing", "heard",
-                 "probe_at", "silent", "gone", "bye", "bye_sent", "transfers", "base", "received")
+                 "probe_at", "silent", "gone", "bye", "transfers", "base", "received")
 
     def __init__(self, number: int, credits: int, replies: int, packets: int) -> None:
         self.number = number
@@ -147,7 +147,6 @@ class Peer:
         self.silent = 0
         self.gone = False
         self.bye = False
-        self.bye_sent = False
         self.transfers: deque[Transfer] = deque()
         self.base = 0
         """Of the transfer being received: where it goes, and how much has come."""

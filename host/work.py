@@ -1,0 +1,89 @@
+"""What a CPU has been doing: cost items and paths counted, CPU cycles turned into ticks.
+
+The conversion from CPU cycles to ticks keeps the remainder, so no time is ever lost.
+"""
+
+from collections import Counter
+
+from .costs import Costs, Path
+
+__all__ = ["Work"]
+
+
+class Work:
+    """The work of one CPU at the prices of ``costs``.
+
+    Attributes
+    ----------
+    cpu_cycles
+        All CPU cycles that were turned into time so far.
+    """
+
+    __slots__ = ("costs", "cpu_cycles", "_cpu", "_ticks", "_remainder", "_numerator",
+                 "_denominator", "_paths", "_path_cycles", "_path_counts", "_items", "_price",
+                 "_check_count")
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.cpu_cycles = 0
+        self._cpu = 0
+        """CPU cycles not yet turned into ticks."""
+        self._ticks = 0
+        """Ticks not yet in an operation."""
+        self._remainder = 0
+        self._numerator = costs.numerator
+        self._denominator = costs.denominator
+        self._paths: list[Path] = []
+        self._path_cycles: list[int] = []
+        self._path_counts: list[int] = []
+        self._items: Counter[str] = Counter()
+        self._price = costs.price
+        self._check_count = 0
+
+    def work(self, item: str, count: int = 1) -> None:
+        """Spend ``count`` of the cost item ``item``."""
+        if item not in self._price:
+            raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}")
+        if count < 0:
+            raise ValueError(f"count must not be negative, not {count}")
+        self._items[item] += count
+        self._cpu += self._price[item] * count
+
+    def path(self, path: Path) -> int:
+        """Make ``path`` known; its index is what :meth:`spend` takes."""
+        self._paths.append(path)
+        self._path_cycles.append(self.costs.cycles(path))
+        self._path_counts.append(0)
+        return len(self._paths) - 1
+
+    def spend(self, index: int) -> None:
+        """Spend the path of ``index``."""
+        self._path_counts[index] += 1
+        self._cpu += self._path_cycles[index]
+
+    def tally(self) -> Counter[str]:
+        """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
+        that held counts."""
+        tally = Counter(self._items)
+        tally["poll_check"] += self._check_count
+        for path, count in zip(self._paths, self._path_counts, strict=True):
+            for item, times in path.items.items():
+                tally[item] += times * count
+        return +tally
+
+    def paths(self) -> Counter[str]:
+        """How often each path was spent so far."""
+        counts: Counter[str] = Counter()
+        for path, count in zip(self._paths, self._path_counts, strict=True):
+            counts[path.name] += count
+        return +counts
+
+    def _pending(self) -> int:
+        """Work not yet in an operation, in ticks; keeps the remainder of the conversion."""
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
+                                           self._denominator)
+            self._ticks += done
+            self._cpu = 0
+        return self._ticks
