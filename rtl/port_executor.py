@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.utils import ceil_log2
 
@@ -86,15 +86,18 @@ class Executor:
 
         self._connect(m)
         self._work(m)
+        checks = Signal()
         with m.If(self.executes):
             with m.Switch(self.entry.op):
                 with m.Case(Op.PIO_READ):
                     self._pio_read(m)
                 with m.Case(Op.PIO_WRITE):
                     self._pio_write(m)
-                with m.Case(Op.WATCH, Op.POLL):
-                    with m.If(self.polling | (self.entry.op == Op.POLL)):
-                        check(self, m)
+                with m.Case(Op.POLL):
+                    m.d.comb += checks.eq(1)
+                with m.Case(Op.WATCH):
+                    with m.If(self.polling):
+                        m.d.comb += checks.eq(1)
                     with m.Else():
                         watch(self, m)
                 with m.Case(Op.WAIT_IRQ):
@@ -107,6 +110,8 @@ class Executor:
                     self._touch(m)
                 with m.Default():
                     m.d.comb += self.finishes.eq(1)
+        with m.If(checks):
+            check(self, m)
         self._post(m)
         self._sequence(m)
         self._rest(m)
@@ -185,7 +190,10 @@ class Executor:
                 due.eq(cycles <= 1),
                 self.executes.eq(~spends),
             ]
-            with m.If(self.polling | ((entry.op != Op.WATCH) & ~(self.opens & self.watching))):
+            works = Signal()
+            m.d.comb += works.eq(self.polling | ((entry.op != Op.WATCH)
+                                                 & ~(self.opens & self.watching)))
+            with m.If(works):
                 m.d.comb += total.eq(own + entry.work)
             m.d.sync += [self.fraction.eq(total[:WORK_BITS]), self.check_begun.eq(now),
                          self.until.eq(now + cycles - cycles.any())]
@@ -212,11 +220,13 @@ class Executor:
             with m.Else():
                 m.d.sync += self.state.eq(State.WORK)
                 with m.If(self.irq.seen):
-                    with m.If((entry.op == Op.DELAY) & self.flag(Flag.INTERRUPTIBLE)):
-                        left = Mux(self.begins, cycles - 1, (self.until - now)[:32])
+                    ends = Signal()
+                    m.d.comb += ends.eq((entry.op == Op.DELAY) & self.flag(Flag.INTERRUPTIBLE))
+                    with m.If(ends):
+                        left = Mux(self.begins, (cycles - 1)[:32], (self.until - now)[:32])
                         m.d.comb += [self.finishes.eq(1), self.discard.eq(1),
                                      self.status.eq(Status.INTERRUPTED),
-                                     self.result.eq(left << WORK_BITS)]
+                                     self.result.eq(Cat(Const(0, WORK_BITS), left))]
         with m.If(self.executes):
             m.d.sync += self.state.eq(State.RUN)
 
@@ -280,11 +290,13 @@ class Executor:
     def _wait_irq(self, m: Module) -> None:
         now, timeout = self.port.now, self.entry.length
         begun = Signal(32)
-        m.d.comb += begun.eq(Mux(self.begins, now, self.begun))
+        late = Signal()
+        m.d.comb += [begun.eq(Mux(self.begins, now, self.begun)),
+                     late.eq((timeout != 0) & ((now - begun)[:32] + 1 >= timeout))]
         m.d.sync += [self.waits.eq(1), self.until.eq(begun + timeout - 1)]
         with m.If(self.irq.seen):
             m.d.comb += self.finishes.eq(1)
-        with m.Elif((timeout != 0) & ((now - begun)[:32] + 1 >= timeout)):
+        with m.Elif(late):
             m.d.comb += [self.finishes.eq(1), self.discard.eq(1), self.status.eq(Status.TIMEOUT)]
 
     def _sequence(self, m: Module) -> None:

@@ -50,6 +50,8 @@ def check(x: "Executor", m: Module) -> None:
         round_ends = Signal()
         timeout = Signal(32)
         spent = Signal(32)
+        matches = Signal()
+        late = Signal()
         length = Signal(32)
         m.d.comb += [
             is_last.eq(alone | (port.index == x.last)),
@@ -58,10 +60,12 @@ def check(x: "Executor", m: Module) -> None:
             spent.eq(Mux(alone, 0, now - x.begun)),
             length.eq(Mux(x.begins, 0, now - x.check_begun) + 1),
             x.check_cycles.eq(Mux(length[16:].any(), ~0, length)),
+            matches.eq(((word & entry.data[1]) == entry.data[0]) ^ x.flag(Flag.NOT_EQUAL)),
+            late.eq(round_ends | ((timeout != 0) & (spent + 1 >= timeout))),
         ]
-        with m.If(((word & entry.data[1]) == entry.data[0]) ^ x.flag(Flag.NOT_EQUAL)):
+        with m.If(matches):
             m.d.comb += [x.finishes.eq(1), x.status.eq(number << Status.WATCH_SHIFT.value)]
-        with m.Elif(round_ends | ((timeout != 0) & (spent + 1 >= timeout))):
+        with m.Elif(late):
             m.d.comb += [x.finishes.eq(1), x.status.eq(Status.TIMEOUT), x.discard.eq(~round_ends)]
         with m.Else():
             m.d.comb += x.turn.eq(1)

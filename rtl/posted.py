@@ -1,6 +1,6 @@
 """The CPU's posted-write buffer: PIO accesses on their way to the bus, in program order."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -82,20 +82,29 @@ class PostedBuffer(wiring.Component):
         get = Signal()
         m.d.comb += [
             self.i.ready.eq(level != self._depth),
-            self.o.valid.eq(level != 0),
+            self.o.valid.eq(~self.empty),
             self.empty.eq(level == 0),
             put.eq(self.i.valid & self.i.ready),
-            get.eq(self.o.valid & self.o.ready),
+            get.eq(self.o.ready & self.o.valid),
             write.en.eq(put),
             write.addr.eq(tail),
             write.data.eq(self.i.payload),
             read.addr.eq(head),
             self.o.payload.eq(read.data),
         ]
+
+        def step(place: Signal) -> None:
+            with m.If(place == self._depth - 1):
+                m.d.sync += place.eq(0)
+            with m.Else():
+                m.d.sync += place.eq(place + 1)
+
         with m.If(put):
-            m.d.sync += tail.eq(Mux(tail == self._depth - 1, 0, tail + 1))
+            step(tail)
+            with m.If(~get):
+                m.d.sync += level.eq(level + 1)
+        with m.Elif(get):
+            m.d.sync += level.eq(level - 1)
         with m.If(get):
-            m.d.sync += head.eq(Mux(head == self._depth - 1, 0, head + 1))
-        with m.If(put != get):
-            m.d.sync += level.eq(Mux(put, level + 1, level - 1))
+            step(head)
         return m
