@@ -29,7 +29,7 @@ __all__ = ["answer_gap", "draw", "evaluate", "measure", "parameters", "tables"]
 
 BUDGET = 128 << 10
 """Bytes of a stream, M * n; at least LEAST and at most MOST transfers all the same."""
-LEAST, MOST = 3, 96
+LEAST, MOST = 2, 96
 WARM = 1 << 16
 """Sizes up to this one are transferred once before they are timed: warm caches, as far as they
 reach. Beyond, no cache holds the buffers anyway."""
