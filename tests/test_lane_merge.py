@@ -67,6 +67,7 @@ async def keeps_program_order(dut: Any) -> None:
     assert [number for _, _, kind, number, _ in events.seen if kind == Kind.END] == by_pio
 
 
-@pytest.mark.parametrize("stall, o_stall, number", [(0.0, 0.0, 1), (0.0, 0.6, 2), (0.5, 0.3, 3)])
+@pytest.mark.parametrize("stall, o_stall, number", [
+    pytest.param(0.0, 0.0, 1, marks=pytest.mark.full), (0.0, 0.6, 2), (0.5, 0.3, 3)])
 def test_keeps_program_order(stall: float, o_stall: float, number: int) -> None:
     run_bench(LaneMerge(), __file__, stall=stall, o_stall=o_stall, seed=number)

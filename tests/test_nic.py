@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The whole NIC: both ways, both lanes, against host memory and a link that stall at random."""
 
 import random
@@ -235,7 +236,7 @@ async def carries_everything(dut: Any) -> None:
                         rx_stall=values["stall"])
     await bench.pio.set(control=3, send_base=SEND_BASE, send_report=REPORT,
                         receive_base=RECEIVE_BASE)
-    coming = random_receive(rng, values["mtu"], 60)
+    coming = random_receive(rng, values["mtu"], values["count"])
     expected = []
     for trace, (kind, words, size) in enumerate(coming, 1):
         bench.rx.send(*wire(words, size, trace, corrupt=0x100 if kind == "crc" else 0))
@@ -243,7 +244,7 @@ async def carries_everything(dut: Any) -> None:
             expected.append((words, size, trace))
     receiving = cocotb.start_soon(ring_receiver(bench, expected, values["ring"], values["slot"],
                                                 random.Random(seed() + 9)))
-    want = await within(400000, sender(bench, 60, rng))
+    want = await within(400000, sender(bench, values["count"], rng))
     await within(400000, receiving)
     got: list[list[dict[str, int]]] = [await bench.packet_on_tx(20000) for _ in want]
     assert got == want
@@ -382,13 +383,18 @@ def nic(**changes: int) -> tuple[Nic, dict[str, int]]:
                   "rx_fifo": description.nic.receive_fifo}
 
 
-@pytest.mark.parametrize("changes", [{}, SMALL], ids=["default", "small"])
-@pytest.mark.parametrize("case", ["sends_by_pio", "sends_by_descriptor", "receives_into_ring"])
-def test_directed(changes: dict[str, int], case: str) -> None:
+@pytest.mark.parametrize("changes, drop, burst, stall, tx_stall, number, count", [
+    ({}, False, 64, 0.3, 0.75, 2, 20), (SMALL, True, 256, 0.3, 0.3, 3, 40)],
+    ids=["default", "small"])
+def test_all(changes: dict[str, int], drop: bool, burst: int, stall: float, tx_stall: float,
+             number: int, count: int) -> None:
+    """Every case above in one simulation."""
     made, values = nic(**changes)
-    run_bench(made, __file__, testcase=case, **values)
+    run_bench(made, __file__, seed=number, drop=drop, burst=burst, stall=stall,
+              tx_stall=tx_stall, count=count, **values)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("changes, burst, stall, tx_stall, number", [
     ({}, 256, 0.0, 0.0, 1),
     ({}, 64, 0.3, 0.75, 2),
@@ -400,25 +406,15 @@ def test_carries_everything(changes: dict[str, int], burst: int, stall: float, t
                             number: int) -> None:
     made, values = nic(**changes)
     run_bench(made, __file__, testcase="carries_everything", seed=number, burst=burst,
-              stall=stall, tx_stall=tx_stall, **values)
+              stall=stall, tx_stall=tx_stall, count=60, **values)
 
 
-@pytest.mark.parametrize("drop", [False, True], ids=["push", "drop"])
-@pytest.mark.parametrize("changes", [{}, SMALL], ids=["default", "small"])
+@pytest.mark.full
+@pytest.mark.parametrize("changes, drop", [({}, True), (SMALL, False)],
+                         ids=["default", "small"])
 def test_full_receive_fifo(changes: dict[str, int], drop: bool) -> None:
     made, values = nic(**changes)
     run_bench(made, __file__, testcase="full_receive_fifo", drop=drop, **values)
-
-
-@pytest.mark.parametrize("changes", [{}, SMALL], ids=["default", "small"])
-def test_refuses_doorbells(changes: dict[str, int]) -> None:
-    made, values = nic(**changes)
-    run_bench(made, __file__, testcase="refuses_doorbells", **values)
-
-
-def test_switches_receive_mode() -> None:
-    made, values = nic()
-    run_bench(made, __file__, testcase="switches_receive_mode", **values)
 
 
 def test_wants_a_description() -> None:

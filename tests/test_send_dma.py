@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The send DMA engine: descriptors, payloads of any alignment, reports, refusals."""
 
 import random
@@ -188,21 +189,26 @@ async def stands_still_when_off(dut: Any) -> None:
     assert memory.requests == [] and dut.idle.value == 1
 
 
+def test_all() -> None:
+    """Every case above in one simulation."""
+    run_bench(SendDma(fifo_bytes=4096, mtu=1024, ring=16), __file__, seed=2, mtu=1024, ring=16,
+              burst=64, stall=0.3, o_stall=0.6, count=24)
+
+
 @pytest.mark.parametrize("fifo, mtu, ring, burst, stall, o_stall, number", [
-    (4096, 1024, 256, 256, 0.0, 0.0, 1), (4096, 1024, 8, 64, 0.3, 0.6, 2),
-    (128, 64, 4, 256, 0.2, 0.3, 3), (128, 96, 4, 256, 0.0, 0.9, 4), (128, 64, 4, 8, 0.1, 0.5, 5),
-    (256, 64, 16, 40, 0.0, 0.0, 6), (2048, 1024, 4, 4096, 0.0, 0.2, 7)])
+    pytest.param(4096, 1024, 256, 256, 0.0, 0.0, 1, marks=pytest.mark.full),
+    pytest.param(4096, 1024, 8, 64, 0.3, 0.6, 2, marks=pytest.mark.full),
+    (128, 64, 4, 256, 0.2, 0.3, 3),
+    pytest.param(128, 96, 4, 256, 0.0, 0.9, 4, marks=pytest.mark.full),
+    (128, 64, 4, 8, 0.1, 0.5, 5),
+    pytest.param(256, 64, 16, 40, 0.0, 0.0, 6, marks=pytest.mark.full),
+    pytest.param(2048, 1024, 4, 4096, 0.0, 0.2, 7, marks=pytest.mark.full)])
 def test_makes_packets(fifo: int, mtu: int, ring: int, burst: int, stall: float, o_stall: float,
-                       number: int) -> None:
+                       number: int, request: pytest.FixtureRequest) -> None:
+    count = (40 if mtu > 100 else 100) if request.config.getoption("--full") else 50
     run_bench(SendDma(fifo_bytes=fifo, mtu=mtu, ring=ring), __file__, testcase="makes_packets",
               seed=number, mtu=mtu, ring=ring, burst=burst, stall=stall, o_stall=o_stall,
-              count=40 if mtu > 100 else 100)
-
-
-@pytest.mark.parametrize("case", ["fetches_in_batches", "asks_only_for_what_fits",
-                                  "stands_still_when_off"])
-def test_directed(case: str) -> None:
-    run_bench(SendDma(fifo_bytes=4096, mtu=1024, ring=16), __file__, testcase=case)
+              count=count)
 
 
 def test_constructor() -> None:
