@@ -31,7 +31,7 @@ async def follows_the_model(dut: Any) -> None:
     edge = RisingEdge(dut.clk)
     free, flags, hits = 0x55, 0, 0
     expected = 0
-    for _ in range(1500):
+    for _ in range(3000):
         select, write = rng.random() < 0.7, rng.random() < 0.5
         offset = rng.choice((*OFFSETS.values(), 0x38, 0x100))
         data, seen, kept = rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(16)
