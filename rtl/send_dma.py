@@ -232,14 +232,7 @@ class SendDma(wiring.Component):
                 with m.If(begin != _Burst.NONE):
                     m.next = "REQUEST"
             with m.State("REQUEST"):
-                m.d.comb += [
-                    self.bus.request.valid.eq(1),
-                    request.write.eq(burst == _Burst.REPORT),
-                    request.address.eq(address),
-                    request.beats.eq(beats),
-                ]
-                with m.If(burst == _Burst.PAYLOAD):
-                    m.d.comb += request.trace.eq(store.trace)
+                m.d.comb += self.bus.request.valid.eq(1)
                 with m.If(self.bus.request.ready):
                     m.next = "READ"
                     with m.If(burst == _Burst.REPORT):
@@ -265,7 +258,14 @@ class SendDma(wiring.Component):
             with m.State("WRITTEN"):
                 with m.If(self.bus.done):
                     m.next = "IDLE"
-        m.d.comb += align.i.payload.eq(self.bus.read.payload)
+        # Registers as they are: cheaper to simulate than zeroes while there is no request.
+        m.d.comb += [
+            align.i.payload.eq(self.bus.read.payload),
+            request.write.eq(burst == _Burst.REPORT),
+            request.address.eq(address),
+            request.beats.eq(beats),
+            request.trace.eq(Mux(burst == _Burst.PAYLOAD, store.trace, 0)),
+        ]
 
         with m.If(begin != _Burst.NONE):
             m.d.sync += [burst.eq(begin), address.eq(next_address), beats.eq(next_beats)]
