@@ -147,7 +147,7 @@ async def agrees_with_the_model(dut: Any) -> None:
     cache = Cache(dut, lines, parameters()["stall"])
     cache.snoops = parameters()["snoops"]
     rng = random.Random(seed() + 1)
-    for _ in range(400):
+    for _ in range(parameters()["accesses"]):
         address = rng.randrange(4 * lines * 32)
         hit = cache.holds(address)
         fetch = rng.random() < 0.3
@@ -179,9 +179,10 @@ async def is_empty_after_each_reset(dut: Any) -> None:
 
 @pytest.mark.parametrize("lines", [8, 2])
 @pytest.mark.parametrize("stall, snoops", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.4), (0.4, 0.9)])
-def test_model(lines: int, stall: float, snoops: float) -> None:
+@pytest.mark.parametrize("accesses", [150, pytest.param(600, marks=pytest.mark.full)])
+def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
     run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
-              lines=lines, stall=stall, snoops=snoops)
+              lines=lines, stall=stall, snoops=snoops, accesses=accesses)
 
 
 def test_cycles() -> None:
