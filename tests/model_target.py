@@ -13,8 +13,7 @@ from nicbed.host.memory import ArrayMemory
 from nicbed.host.node import Program
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import (ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op,
-                                       Status)
+from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op, Status
 from nicbed.layouts.packet import CRC_BYTES, HEADER
 from nicbed.layouts.registers import REGISTERS, SEND_WINDOW, WINDOW_BYTES
 from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
@@ -43,8 +42,9 @@ class ModelNic:
         self.received: deque = deque()
         self.storing = False
         self.random = random.Random(f"{model.description.faults.seed} {node}")
-        self.blocked: deque["ModelNic"] = deque()
-        self.cut = False
+        self.blocked: deque[ModelNic] = deque()
+        self.lose: Callable[[bytes], bool] = lambda data: False
+        """Whether to drop this packet, beside what chance drops."""
 
     def write(self, offset: int, word: int, trace: int) -> None:
         if SEND_WINDOW <= offset < SEND_WINDOW + WINDOW_BYTES:
@@ -110,7 +110,7 @@ class ModelNic:
         copies = 1
         late = 0
         draw = self.random.random
-        if faults.drop and draw() < faults.drop or self.cut:
+        if faults.drop and draw() < faults.drop or self.lose(data):
             copies = 0
         if faults.corrupt and draw() < faults.corrupt:
             copies = 0

@@ -1,11 +1,10 @@
-"""What Active Messages cost: every path named and added up; every instant belongs to one activity."""
+"""What Active Messages cost: every path named and added up; each instant in one activity."""
 
 import inspect
 
 import pytest
 from am_scenarios import bulk, describe, in_order, mixed, run_on_model
 from model_target import Model
-
 from nicbed.host.am import Gam, paths
 from nicbed.host.costs import Costs
 from nicbed.layouts.trace import TICKS, Activity, Kind
@@ -105,7 +104,7 @@ def test_all_work_is_tallied():
     ids=["requests", "faults", "small window", "bulk", "mixed"])
 def test_activities_nest_and_share_out_the_time(scenario):
     runtime = run_on_model(scenario)
-    for node, port in enumerate(runtime.ports):
+    for node in range(len(runtime.ports)):
         spans = spans_of(runtime, node)
         assert all(own >= 0 for *_, own in spans)
         whole = spans and max(end for _, _, _, end, _ in spans)

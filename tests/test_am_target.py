@@ -6,7 +6,6 @@ from typing import Any
 import am_scenarios as scenarios
 import pytest
 from am_scenarios import FAULTY, describe
-
 from nicbed.layouts.description import Description
 from nicbed.testbench.session import run_job
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 from model_target import Model
-
 from nicbed.host.costs import ITEMS, Costs, Path
 from nicbed.host.memory import Allocator, ArrayMemory
 from nicbed.host.port import Watch

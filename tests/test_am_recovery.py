@@ -1,0 +1,271 @@
+"""How Active Messages recover: one chosen packet is lost, and what follows is counted."""
+
+import pytest
+from am_scenarios import describe
+from model_target import Model
+from nicbed.host.am import Gam, wire
+from nicbed.layouts.am import AM_HEADER
+
+LATE = 50_000
+"""A time-out, in cycles, that no test here should have to wait for unless it says so."""
+
+
+def kind_of(data):
+    return AM_HEADER.get(int.from_bytes(data[8:16], "little"), "kind")
+
+
+class Loser:
+    """Loses the packets of ``kinds`` whose places among them are in ``places``."""
+
+    def __init__(self, kinds, *places):
+        self.kinds, self.places = kinds, places
+        self.seen = 0
+
+    def __call__(self, data):
+        if kind_of(data) not in self.kinds:
+            return False
+        self.seen += 1
+        return self.seen - 1 in self.places
+
+
+async def serve(node, am):
+    """Answer others until they are through."""
+    await am.enable()
+    await am.disable()
+    return am.counters
+
+
+def exchange(count, losers, *, settings=None, replies=True, sleep=0, linger=0):
+    """Node 0 sends ``count`` requests to node 1, whose handler replies or leaves it to the layer.
+    Both nodes' counters, handlers checked, and the cycle at which all was answered. Node 1 sleeps
+    for a while first; node 0 polls for a while at the end."""
+    got, answered, ended = [], [], []
+
+    def ask(am, source, number):
+        got.append(number)
+        return am.reply(1, number) if replies else None
+
+    async def asks(node):
+        am = Gam(node, [ask, lambda am, source, number: answered.append(number)])
+        await am.enable()
+        for number in range(count):
+            await am.request(1, 0, number)
+        await am.wait(lambda: am.peers[1].credits == 75)
+        ended.append(node.port.cycle)
+        while node.port.cycle < ended[0] + linger:
+            await node.port.delay(100)
+            await am.poll()
+        await am.disable()
+        return am.counters
+
+    async def answers(node):
+        am = Gam(node, [ask])
+        await am.enable()
+        await node.port.delay(sleep)
+        await am.disable()
+        return am.counters
+
+    model = Model(describe({"am.retry_timeout": LATE, **(settings or {})}))
+    for node, loser in losers.items():
+        model.nics[node].lose = loser
+    runtime = model.run([asks, answers], limit=40 * LATE)
+    assert got == list(range(count))
+    assert answered == (got if replies else [])
+    return *runtime.results, ended[0]
+
+
+def test_without_a_loss_nothing_is_sent_twice():
+    mine, other, cycle = exchange(60, {})
+    for counters in (mine, other):
+        assert counters["resent"] == counters["nacks"] == counters["timeouts"] == 0
+    assert cycle < LATE / 4
+
+
+def test_lost_request_comes_back_by_one_nack():
+    """Long before a time-out, and though many packets out of sequence arrive meanwhile."""
+    mine, other, cycle = exchange(40, {0: Loser({wire.K_REQUEST}, 5)})
+    assert other["nacks"] == 1
+    assert mine["timeouts"] == other["timeouts"] == 0
+    assert 1 <= mine["resent"] < 40
+    assert cycle < LATE / 4
+
+
+def test_lost_reply_comes_back_by_one_nack():
+    mine, other, cycle = exchange(40, {1: Loser({wire.K_REPLY}, 5)})
+    assert mine["nacks"] == 1
+    assert mine["timeouts"] == other["timeouts"] == 0
+    assert 1 <= other["resent"] < 40
+    assert cycle < LATE / 4
+
+
+def test_lost_null_reply_comes_back():
+    mine, other, cycle = exchange(40, {1: Loser({wire.K_NULL}, 5)}, replies=False)
+    assert mine["nacks"] == 1 and cycle < LATE / 4
+
+
+def test_lost_again_and_the_nack_lost_too():
+    """A second NACK follows the second round; a lost NACK is made good by the time-out."""
+    mine, other, cycle = exchange(40, {0: Loser({wire.K_REQUEST}, 5, 40)})
+    assert cycle < LATE * 2
+    mine, other, cycle = exchange(40, {0: Loser({wire.K_REQUEST}, 5),
+                                       1: Loser({wire.K_NACK}, 0)})
+    assert mine["timeouts"] == 1
+    assert LATE < cycle < 2 * LATE
+
+
+def test_lone_lost_request_comes_back_by_time_out():
+    mine, other, cycle = exchange(1, {0: Loser({wire.K_REQUEST}, 0)})
+    assert mine["timeouts"] == mine["resent"] == 1
+    assert other["nacks"] == 0
+    assert LATE < cycle < 1.5 * LATE
+
+
+def test_time_outs_back_off():
+    mine, _, cycle = exchange(1, {0: Loser({wire.K_REQUEST}, 0, 1, 2)})
+    assert mine["timeouts"] == 3
+    assert 7 * LATE < cycle < 8 * LATE
+
+
+def test_replies_are_acknowledged_at_a_quarter_of_their_window():
+    """Before any deadline: no request goes that could carry the acknowledgements."""
+    mine, _, cycle = exchange(75, {}, sleep=20_000)
+    assert 3 <= mine["acks"] <= 5
+    assert cycle < 20_000 + LATE / 4
+
+
+def test_owed_acknowledgement_goes_before_the_other_sends_again():
+    """A lone reply: no quarter, nothing to ride on; its acknowledgement goes by itself."""
+    async def asks(node):
+        got = []
+        am = Gam(node, [lambda *_: None, lambda *_: got.append(1)])
+        await am.enable()
+        await am.request(1, 0)
+        await am.wait(lambda: got)
+        for _ in range(500):
+            await node.port.delay(100)
+            await am.poll()
+        return am.counters
+
+    async def answers(node):
+        am = Gam(node, [lambda am, source: am.reply(1)])
+        await am.enable()
+        await am.wait(lambda: am.peers[0].reply.next == 1)
+        await am.wait(lambda: not am.peers[0].open())
+        return am.counters, node.port.cycle
+
+    mine, (other, cycle) = Model(describe({"am.retry_timeout": LATE})).run(
+        [asks, answers], limit=40 * LATE).results
+    assert mine["acks"] == 1
+    assert other["timeouts"] == other["probes"] == 0
+    assert cycle < LATE / 2
+
+
+def test_duplicates_are_acknowledged_again():
+    """The acknowledgements of all replies, and of the peer's BYE, are lost: one round of
+    repetitions, no handler twice, and acknowledgements, though nothing new has come."""
+    mine, other, _ = exchange(75, {0: Loser({wire.K_ACK}, *range(6))}, sleep=20_000,
+                              linger=4 * LATE)
+    assert mine["duplicates"] == other["resent"] == 76
+    assert other["timeouts"] == 2
+
+
+@pytest.mark.parametrize("replies", [True, False])
+def test_no_handler_runs_twice(replies):
+    """All that could acknowledge a first round of requests is lost, so there is a second."""
+    mine, other, _ = exchange(20, {1: Loser({wire.K_REPLY, wire.K_NULL, wire.K_ACK, wire.K_NACK},
+                                            *range(25))}, replies=replies)
+    assert mine["timeouts"] > 0 and other["duplicates"] >= 20
+
+
+def transfer(length, losers, settings=None):
+    """Node 0 stores ``length`` bytes at node 1: counters, and the cycle at which it returned."""
+    data = bytes(place * 37 & 255 for place in range(length))
+    landed, ended = [], []
+
+    async def stores(node):
+        am = Gam(node)
+        source = node.allocate(length)
+        node.memory.write(source, data)
+        await am.enable()
+        await am.store(1, source, 0x40000, length, 0)
+        ended.append(node.port.cycle)
+        await am.disable()
+        return am.counters
+
+    def handler(am, source, address, size, argument):
+        landed.append(am.memory.read(address, size) == data)
+
+    model = Model(describe({"am.retry_timeout": LATE, **(settings or {})}))
+    for node, loser in losers.items():
+        model.nics[node].lose = loser
+    runtime = model.run([stores, lambda node: serve(node, Gam(node, [handler]))], limit=40 * LATE)
+    assert landed == [True]
+    return *runtime.results, ended[0]
+
+
+CHUNKS = {"am.chunk_packets": 4, "am.chunks": 2, "nic.mtu": 256}
+
+
+def test_each_bulk_chunk_is_acknowledged():
+    """The window is two chunks, so a long store would stand still without."""
+    mine, other, cycle = transfer(256 * 40, {}, CHUNKS)
+    assert 40 // 4 <= other["acks"] <= 40 // 4 + 3
+    assert mine["resent"] == 0 and cycle < LATE / 2
+
+
+def test_lost_bulk_packet_comes_back_by_one_nack():
+    mine, other, cycle = transfer(256 * 40, {0: Loser({wire.K_STORE}, 9)}, CHUNKS)
+    assert other["nacks"] == 1 and mine["timeouts"] == 0
+    assert 1 <= mine["resent"] <= 8
+    assert cycle < LATE / 2
+
+
+def test_no_bulk_packet_counts_twice():
+    """The acknowledgements of the whole transfer are lost, and it is sent again."""
+    mine, other, _ = transfer(256 * 8, {1: Loser({wire.K_ACK, wire.K_NULL}, 0, 1, 2, 3)}, CHUNKS)
+    assert mine["timeouts"] > 0 and other["duplicates"] >= 8
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3])
+def test_no_more_bulk_packets_in_flight_than_the_window(chunks):
+    """While the receiver does not look, its whole window is sent, and not one packet more."""
+    async def stores(node):
+        am = Gam(node)
+        await am.enable()
+        await am.store_async(1, 64, 0x40000, 256 * 40, None)
+        for _ in range(50):
+            await am.poll()
+            await node.port.delay(100)
+        return am.peers[1].bulk.sent
+
+    async def sleeps(node):
+        await Gam(node).enable()
+
+    sent, _ = Model(describe({"am.retry_timeout": LATE, **CHUNKS, "am.chunks": chunks})).run(
+        [stores, sleeps], limit=LATE).results
+    assert sent == 4 * chunks
+
+
+def test_probe_finds_what_a_silent_program_lost():
+    """A program that polls by itself, the time-out far: after am.keep_alive_polls empty polls a
+    probe goes; its answer says that what was sent before it is lost."""
+    async def asks(node):
+        got = []
+        am = Gam(node, [lambda *_: None, lambda *_: got.append(1)])
+        await am.enable()
+        await am.request(1, 0)
+        polls = 0
+        while not got:
+            await am.poll()
+            polls += 1
+        cycle = node.port.cycle
+        await am.disable()
+        return am.counters, cycle, polls
+
+    model = Model(describe({"am.retry_timeout": 1_000_000, "am.keep_alive_polls": 60}))
+    model.nics[0].lose = Loser({wire.K_REQUEST}, 0)
+    (mine, cycle, polls), _ = model.run(
+        [asks, lambda node: serve(node, Gam(node, [lambda am, source: am.reply(1)]))],
+        limit=5_000_000).results
+    assert mine["probes"] == 1 and mine["resent"] == 1 and mine["timeouts"] == 0
+    assert 60 < polls < 150 and cycle < 50_000
