@@ -2,7 +2,7 @@
 
 import am_scenarios as scenarios
 import pytest
-from am_scenarios import FAULTY, run_on_model
+from am_scenarios import FAULTY, describe, run_on_model
 
 
 def test_requests_and_replies_of_all_sizes():
@@ -17,6 +17,14 @@ def test_every_handler_once_in_order_sequence_numbers_wrapping(reply):
 @pytest.mark.parametrize("window", [1, 2, 75, 120])
 def test_windows(window):
     run_on_model(scenarios.in_order(300, window=window))
+
+
+@pytest.mark.parametrize("replies", [40, 75])
+def test_reply_window_is_larger_than_the_request_window(replies):
+    """So a reply never waits, and two full windows cannot deadlock."""
+    with pytest.raises(ValueError, match=f"am.reply_window = {replies}: must be larger"):
+        describe({"am.request_window": 75, "am.reply_window": replies})
+    assert describe({"am.request_window": 75, "am.reply_window": 76})
 
 
 @pytest.mark.parametrize("words", [2, 3, 4])

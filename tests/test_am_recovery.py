@@ -3,7 +3,7 @@
 import pytest
 from am_scenarios import describe
 from model_target import Model
-from nicbed.host.am import Gam, wire
+from nicbed.host.am import Gam, PeerGone, wire
 from nicbed.layouts.am import AM_HEADER
 
 LATE = 50_000
@@ -269,3 +269,35 @@ def test_probe_finds_what_a_silent_program_lost():
         limit=5_000_000).results
     assert mine["probes"] == 1 and mine["resent"] == 1 and mine["timeouts"] == 0
     assert 60 < polls < 150 and cycle < 50_000
+
+
+def test_peer_that_acknowledges_and_falls_silent_is_gone():
+    """Nothing is open to it, but its reply never comes: probes go, am.retries of them in vain."""
+    acknowledged = []
+
+    def lose(data):
+        if kind_of(data) == wire.K_ACK and not acknowledged:
+            acknowledged.append(data)
+            return False
+        return True
+
+    async def asks(node):
+        am = Gam(node, [lambda *_: None])
+        await am.enable()
+        await am.request(1, 0)
+        with pytest.raises(PeerGone, match="node 1 is gone"):
+            await am.wait(lambda: False)
+        return am.counters, node.port.cycle
+
+    async def answers(node):
+        am = Gam(node, [lambda *_: None])
+        await am.enable()
+        with pytest.raises(PeerGone):
+            await am.wait(lambda: False)
+
+    model = Model(describe({"am.retry_timeout": 2000, "am.retries": 3}))
+    model.nics[1].lose = lose
+    (counters, cycle), _ = model.run([asks, answers], limit=1_000_000).results
+    assert acknowledged
+    assert counters["probes"] == 4 and counters["timeouts"] <= 2
+    assert cycle < 20_000
