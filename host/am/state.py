@@ -98,8 +98,8 @@ class State:
         self._done = 0
         self._done_then = 0
         self._mtu = nic.mtu
-        self.counters = {"requests": 0, "nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0,
-                         "acks": 0, "resent": 0}
+        self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
+                         "resent": 0}
         path = port.path
         self._c_request = [path(p) for p in paths.REQUEST]
         self._c_reply = [path(p) for p in paths.REPLY]
