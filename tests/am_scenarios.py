@@ -443,6 +443,7 @@ def run_on_model(scenario: Scenario) -> Any:
     model = Model(describe(scenario.structure, scenario.settings))
     runtime = model.run(scenario.programs, limit=scenario.limit)
     scenario.check(runtime.results)
+    assert not any(nic.registers["send_refused"] for nic in model.nics), "send window overrun"
     return runtime
 
 
