@@ -32,7 +32,7 @@ class Node:
     """
 
     __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
-                 "_allocator", "_traces")
+                 "_allocator", "_trace")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None) -> None:
@@ -44,7 +44,7 @@ class Node:
         self.memory = memory
         self.topology = topology
         self._allocator = Allocator(memory.size)
-        self._traces = 0
+        self._trace = number + 1
 
     def allocate(self, length: int, align: int = 64) -> int:
         """Address of ``length`` bytes of this node's memory that nobody else has."""
@@ -56,11 +56,9 @@ class Node:
 
     def trace_number(self) -> int:
         """A number for a packet, never 0 and another one on every node, until they wrap."""
-        number = self._traces * self.nodes + self.number + 1
-        if number >> TRACE_BITS:
-            self._traces = 0
-            number = self.number + 1
-        self._traces += 1
+        number = self._trace
+        following = number + self.nodes
+        self._trace = following if not following >> TRACE_BITS else self.number + 1
         return number
 
     async def store(self, address: int, data: bytes) -> None:

@@ -83,8 +83,7 @@ class Suspension(tuple[None, ...]):
     __await__ = tuple.__iter__
 
 
-EXECUTED = Suspension((None,))
-"""Awaited while a port executes a block."""
+_EXECUTED = Suspension((None,))
 NOTHING = Suspension(())
 
 
@@ -101,12 +100,14 @@ class Port(Work):
         The answer of the last operation of the last block.
     count
         Entries in the block being put together.
+    executed
+        Await it: the block goes to the target, which executes it whole.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     """
 
     __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
-                 "log", "waiting_text", "given", "given_at", "_open", "_suspend",
+                 "log", "waiting_text", "given", "given_at", "_open", "executed",
                  "_checks", "_check")
 
     def __init__(self, number: int, node: int, costs: Costs) -> None:
@@ -124,7 +125,7 @@ class Port(Work):
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
-        self._suspend = EXECUTED
+        self.executed = _EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
         self._check = (*self._checks["poll_check"], costs.price["poll_check"])
@@ -236,28 +237,24 @@ class Port(Work):
               compare, mask, 0, 0, 0)
         self.count += 1
 
-    def submit(self) -> Suspension:
-        """Await it: the block goes to the target, which executes it whole."""
-        return self._suspend
-
     # Operations: coroutines
 
     async def room(self, entries: int) -> None:
         """See to it that the block has room for ``entries`` more."""
         if self.count + entries > BLOCK:
-            await self._suspend
+            await self.executed
 
     async def flush(self) -> int:
         """Finish pending work and operations; the cycle now."""
         if self._pending() < TICKS:
             if self.count:
-                await self._suspend
+                await self.executed
             if (self.ticks & TICKS - 1) + self._pending() < TICKS:
                 return self.cycle
         if self.count == BLOCK:
-            await self._suspend
+            await self.executed
         self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
-        await self._suspend
+        await self.executed
         return self.cycle
 
     async def now(self) -> int:
@@ -274,7 +271,7 @@ class Port(Work):
         part = MAX_WORK // 2 & -TICKS
         while ticks > part:
             if self.count == BLOCK:
-                await self._suspend
+                await self.executed
             self._ticks = part
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
             ticks -= part
@@ -287,19 +284,19 @@ class Port(Work):
         for at in range(0, len(words), BURST):
             part = words[at:at + BURST]
             if self.count == BLOCK:
-                await self._suspend
+                await self.executed
             data = [*part, *(0,) * (BURST - len(part))]
             self._put((W_POSTED if posted else W_WRITE) | len(part) << 16, address + 8 * at, 0,
                       *data, trace if at == 0 else 0)
         if not posted:
-            await self._suspend
+            await self.executed
 
     async def pio_read(self, address: int) -> int:
         """Read the 8-byte word at the NIC's ``address``."""
         if self.count == BLOCK:
-            await self._suspend
+            await self.executed
         self._put(W_READ, address, 0, 0, 0, 0, 0, 0)
-        await self._suspend
+        await self.executed
         return self.data
 
     async def touch(self, address: int, length: int, store: bool = False) -> None:
@@ -307,7 +304,7 @@ class Port(Work):
         if length <= 0:
             return
         if self.count == BLOCK:
-            await self._suspend
+            await self.executed
         self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
 
     async def poll(self, watches: Watch | Iterable[Watch], timeout: int = 0,
@@ -318,7 +315,7 @@ class Port(Work):
         if not 1 <= len(places) <= WATCHES:
             raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
         if self.count + len(places) + 1 > BLOCK:
-            await self._suspend
+            await self.executed
         before = self._pending()
         if before > MAX_WORK:
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
@@ -331,7 +328,7 @@ class Port(Work):
                   self._checks[check][0], address, timeout if last else 0, compare, mask,
                   before if last else 0, 0, 0)
             self.count += 1
-        await self._suspend
+        await self.executed
         watch = self.status >> 4 & 15
         timed_out = bool(self.status & TIMEOUT)
         held = places[:] if timed_out and once else [] if timed_out else [places[watch]]
@@ -346,17 +343,17 @@ class Port(Work):
     async def wait_irq(self, timeout: int = 0) -> bool:
         """Wait for the NIC's interrupt; whether it came within ``timeout`` cycles (0: for ever)."""
         if self.count == BLOCK:
-            await self._suspend
+            await self.executed
         self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
-        await self._suspend
+        await self.executed
         return not self.status & TIMEOUT
 
     async def cas(self, address: int, expected: int, new: int) -> int:
         """Compare-and-swap of the 8-byte word at ``address``; the word that was there."""
         if self.count == BLOCK:
-            await self._suspend
+            await self.executed
         self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
-        await self._suspend
+        await self.executed
         return self.data
 
     def waiting_for(self, text: str) -> None:

@@ -67,7 +67,7 @@ class Bulk(Sending):
                 if self._posted - self._done >= self._send_ring:
                     return False
             if port.count > BLOCK - 2:
-                await port.submit()
+                await port.executed
             word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
             port.mark(BULK_SEND, BEGIN, number)
             port.spend(self._c_bulk_send)
@@ -94,9 +94,9 @@ class Bulk(Sending):
         port = self.port
         port.spend(self._c_space)
         if port.count == BLOCK:
-            await port.submit()
+            await port.executed
         port.put_touch(self._report, 8)
-        await port.submit()
+        await port.executed
         self._done += self.memory.word(self._report) - self._done & 0xFFFF
 
     async def _ring_moves(self) -> bool:
@@ -120,11 +120,11 @@ class Bulk(Sending):
                               f"{self.node.number}, which has {self.memory.size} (memory.bytes)")
             source = self._slot + wire.BULK_DATA
             if port.count > BLOCK - 2:
-                await port.submit()
+                await port.executed
             port.put_touch(source, length)
             port.work("copy_word", -(-length // 8))
             port.put_touch(target, length, store=True)
-            await port.submit()
+            await port.executed
             self.memory.write(target, self.memory.read(source, length))
             peer.received += length
         if not flags & wire.LAST:
@@ -137,7 +137,7 @@ class Bulk(Sending):
             if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             self._context, self._source, self._replied = IN_REQUEST, peer, False
         else:
             peer.credits += 1
@@ -148,7 +148,7 @@ class Bulk(Sending):
                 await result
         if store and not self._replied:
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             self._null_reply(peer)
         self._context = PROGRAM
         if peer.owed:
@@ -159,7 +159,7 @@ class Bulk(Sending):
         """A peer asks for data: send it, in place of a reply."""
         port = self.port
         if port.count == BLOCK:
-            await port.submit()
+            await port.executed
         port.put_touch(self._slot + 32, 8)
         port.spend(self._c_request_handle[4])
         port.spend(self._c_transfer)

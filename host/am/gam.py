@@ -103,7 +103,7 @@ class Gam(Polling):
             if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             number = self.node.trace_number()
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_bye)
@@ -150,7 +150,7 @@ class Gam(Polling):
         if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
         if port.count > BLOCK - 2:
-            await port.submit()
+            await port.executed
         peer.credits -= 1
         self._launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
                      beats, number)
@@ -183,7 +183,7 @@ class Gam(Polling):
 
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
                            number: int) -> None:
-        await self.port.submit()
+        await self.port.executed
         self._launch(peer, peer.reply, word, low, high, beats, number)
         self.port.mark(REPLY_SEND, END, number)
 
@@ -247,7 +247,7 @@ class Gam(Polling):
         if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
         if port.count > BLOCK - 2:
-            await port.submit()
+            await port.executed
         peer.credits -= 1
         self._launch(peer, peer.request, wire.K_GET | 4 << 4 | index << 16, remote | local << 32,
                      length | arg << 32, 4, number)

@@ -23,9 +23,9 @@ class Polling(Receiving):
             port.spend(path)
         while True:
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             port.put_poll(self._slot, self._phase, 1, 0, F_ONCE)
-            await port.submit()
+            await port.executed
             if port.status & TIMEOUT:
                 break
             await self._handle(begin)
@@ -43,7 +43,7 @@ class Polling(Receiving):
             await self._settle()
         opened = port.mark(EMPTY_POLL, BEGIN, 0)
         if port.count > BLOCK - 3:
-            await port.submit()
+            await port.executed
         timeout = 0
         if self._deadline != FAR:
             timeout = self._deadline - port.cycle
@@ -60,7 +60,7 @@ class Polling(Receiving):
                 port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
         else:
             port.put_poll(self._slot, self._phase, 1, timeout)
-        await port.submit()
+        await port.executed
         status = port.status
         if status & (TIMEOUT | 0xF0):
             port.mark(EMPTY_POLL, END, opened[3])

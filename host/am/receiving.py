@@ -53,13 +53,13 @@ class Receiving(Settling):
                     peer.gaps[0] = 0
                 if count > 2:
                     if port.count == BLOCK:
-                        await port.submit()
+                        await port.executed
                     port.put_touch(slot + 32, 8)
                 port.spend(self._c_request_handle[count])
                 if self._space < SMALL_BYTES and not self._held:
                     await self._refresh()
                 if port.count == BLOCK:
-                    await port.submit()
+                    await port.executed
                 self._context = IN_REQUEST
                 self._source = peer
                 self._replied = False
@@ -74,7 +74,7 @@ class Receiving(Settling):
                     await result
                 if not self._replied:
                     if port.count == BLOCK:
-                        await port.submit()
+                        await port.executed
                     self._null_reply(peer)
                 self._context = PROGRAM
         elif kind == wire.K_REPLY or kind == wire.K_NULL:
@@ -96,7 +96,7 @@ class Receiving(Settling):
                 else:
                     if count > 2:
                         if port.count == BLOCK:
-                            await port.submit()
+                            await port.executed
                         port.put_touch(slot + 32, 8)
                     port.spend(self._c_reply_handle[count])
                     self._context = IN_REPLY
@@ -149,7 +149,7 @@ class Receiving(Settling):
         self._slot = slot
         if taken - self._told >= self._ring_quarter:
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             port.spend(self._c_taken)
             port.put_write(RECEIVE_TAKEN, 1, taken & 0xFFFF)
             self._told = taken

@@ -51,9 +51,9 @@ class Sending(State):
         port = self.port
         port.spend(self._c_space)
         if port.count == BLOCK:
-            await port.submit()
+            await port.executed
         port.put_read(SEND_SPACE)
-        await port.submit()
+        await port.executed
         self._space = port.data
 
     async def _pump_small(self, sender: Sender) -> bool:
@@ -65,7 +65,7 @@ class Sending(State):
                 if self._space < SMALL_BYTES:
                     return False
             if port.count == BLOCK:
-                await port.submit()
+                await port.executed
             word, low, high, beats, number = sender.packets[sender.sent & 255]
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_again)
@@ -90,7 +90,7 @@ class Sending(State):
             if self._space < SMALL_BYTES:
                 return False
         if port.count == BLOCK:
-            await port.submit()
+            await port.executed
         number = self.node.trace_number()
         port.mark(CONTROL, BEGIN, number)
         port.spend(self._c_control_send)
