@@ -338,7 +338,7 @@ def test_trace_numbers_differ_between_nodes_and_are_never_zero():
     seen = {}
 
     async def program(node):
-        node._traces = (1 << 24) // node.nodes - 3
+        node._trace += ((1 << 24) // node.nodes - 3) * node.nodes
         seen[node.number] = [node.trace_number() for _ in range(6)]
 
     run(program, program)
