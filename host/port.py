@@ -24,9 +24,10 @@ from ..layouts.operations import (
 from ..layouts.trace import TICKS, Kind
 from .costs import Costs
 from .diagnosis import steps
+from .suspension import EXECUTED
 from .work import Work
 
-__all__ = ["NOTHING", "Poll", "Port", "QuietPort", "Suspension", "Watch"]
+__all__ = ["Poll", "Port", "QuietPort", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -75,18 +76,6 @@ class Poll(NamedTuple):
     data: int
 
 
-class Suspension(tuple[None, ...]):
-    """What a coroutine awaits: each item hands control to the runtime once. Of none it takes no
-    time and no wake-up. (An iterator of a tuple costs a fraction of what a generator does.)"""
-
-    __slots__ = ()
-    __await__ = tuple.__iter__
-
-
-_EXECUTED = Suspension((None,))
-NOTHING = Suspension(())
-
-
 class Port(Work):
     """The port of ``node``.
 
@@ -125,7 +114,7 @@ class Port(Work):
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
-        self.executed = _EXECUTED
+        self.executed = EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
         self._check = (*self._checks["poll_check"], costs.price["poll_check"])

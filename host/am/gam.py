@@ -16,7 +16,7 @@ from ...layouts.operations import BLOCK
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES
 from ..node import Node
-from ..port import NOTHING
+from ..suspension import NOTHING
 from . import wire
 from .polling import Polling
 from .state import (

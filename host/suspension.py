@@ -1,0 +1,16 @@
+"""What a host program awaits, in the end."""
+
+__all__ = ["EXECUTED", "NOTHING", "Suspension"]
+
+
+class Suspension(tuple[None, ...]):
+    """Awaited, each item hands control to the runtime once."""
+
+    __slots__ = ()
+    __await__ = tuple.__iter__
+
+
+EXECUTED = Suspension((None,))
+"""Awaited while a port executes a block."""
+NOTHING = Suspension(())
+"""Takes no time and no wake-up."""
