@@ -19,6 +19,19 @@ def test_every_package_is_listed() -> None:
     assert there == set(PROJECT["tool"]["setuptools"]["packages"])
 
 
+def test_every_data_file_is_shipped() -> None:
+    """What is no module goes into a wheel only if a pattern of package-data names it."""
+    patterns = {ROOT.joinpath(*package.split(".")[1:]) / pattern for package, found in
+                PROJECT["tool"]["setuptools"]["package-data"].items() for pattern in found}
+    listed = subprocess.run(["git", "ls-files", "-z", *sorted(TOP)], cwd=ROOT,
+                            capture_output=True, text=True, check=True)
+    files = [name for name in listed.stdout.split("\0") if name and not name.endswith(".py")]
+    assert files
+    missing = [name for name in files
+               if not any((ROOT / name).match(str(pattern)) for pattern in patterns)]
+    assert not missing
+
+
 def test_every_folder_with_modules_is_a_package() -> None:
     for top in TOP:
         for path in (ROOT / top).rglob("*.py"):
