@@ -1,6 +1,6 @@
 """A node: host ports, bus, memory controller and NIC."""
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -50,6 +50,8 @@ def NodeSide(description: Description) -> wiring.Signature:
         "cycle": In(64),
         "timing": In(Timing),
         "trace_enable": In(1),
+        "wake": Out(1),
+        "clk_rest": In(1),
         "idle": Out(1),
     })
 
@@ -65,6 +67,8 @@ class Node(wiring.Component):
     ----------
     description : :class:`Description`
         Its structure knobs.
+    gated : :class:`bool`
+        All but the host ports runs on ``clk_rest``.
 
     Members
     -------
@@ -78,6 +82,10 @@ class Node(wiring.Component):
         The node's number.
     cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
         Time, the timing registers, and whether events are traced.
+    clk_rest : ``In(1)``
+        The target's clock without the edges at which only host ports have something to do.
+    wake : ``Out(1)``
+        The next edge has to be among those of ``clk_rest``.
     idle : ``Out(1)``
         Bus, memory and NIC are idle: nothing changes but by a host port or by ``rx``.
 
@@ -87,10 +95,11 @@ class Node(wiring.Component):
         ``description`` is not a :class:`Description`.
     """
 
-    def __init__(self, *, description: Description) -> None:
+    def __init__(self, *, description: Description, gated: bool = False) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
+        self._gated = gated
         super().__init__(NodeSide(description))
 
     @property
@@ -102,10 +111,17 @@ class Node(wiring.Component):
         m = Module()
         description = self._description
         now = self.cycle[:32]
-        m.submodules.nic = nic = Nic(description=description)
-        m.submodules.bus = bus = Bus(ports=CPUS, engines=2)
-        m.submodules.controller = controller = MemoryController(
+        rest = DomainRenamer({"sync": "rest"} if self._gated else {})
+        if self._gated:
+            m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
+            m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
+        nic = Nic(description=description)
+        m.submodules.nic = rest(nic)
+        bus = Bus(ports=CPUS, engines=2)
+        m.submodules.bus = rest(bus)
+        controller = MemoryController(
             initiators=1 + CPUS, words=description.memory.bytes // 8)
+        m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
         connect(m, bus.memory, controller.burst[0])
@@ -123,6 +139,8 @@ class Node(wiring.Component):
             bus.timing.eq(self.timing),
             controller.timing.eq(self.timing),
             controller.lock[0].eq(0),
+            self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
+                         | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()),
             self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
         ]
 
@@ -147,7 +165,7 @@ class Node(wiring.Component):
             for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
                                                         strict=True)):
                 sink = TraceSink(block=block)
-                m.submodules[f"{name}_trace_{number}"] = sink
+                m.submodules[f"{name}_trace_{number}"] = rest(sink)
                 connect(m, event, sink.event)
                 m.d.comb += [
                     sink.enable.eq(self.trace_enable),

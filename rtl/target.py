@@ -1,6 +1,15 @@
 """The whole target: all nodes, the fabric between them, and time."""
 
-from amaranth.hdl import Cat, ClockSignal, Instance, Module, ResetSignal
+from amaranth.hdl import (
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Instance,
+    Module,
+    ResetSignal,
+    Signal,
+)
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -40,6 +49,9 @@ class Target(wiring.Component):
         Kind of :class:`HostMemory`.
     inline : :class:`bool`
         Nodes as submodules.
+    gated : :class:`bool`
+        The clock of all but the host ports and the timekeeper stands still while these have nothing
+        to do. Changes no cycle, and saves a simulator half of its work; not with ``inline``.
 
     Members
     -------
@@ -62,14 +74,18 @@ class Target(wiring.Component):
         ``memory`` is not a kind of host memory.
     """
 
-    def __init__(self, *, description: Description, memory: str, inline: bool = False) -> None:
+    def __init__(self, *, description: Description, memory: str, inline: bool = False,
+                 gated: bool = False) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         if memory not in HostMemory.KINDS:
             raise ValueError(f"memory must be 'array' or 'dpi', not {memory!r}")
         self._description = description
         self._memory = memory
+        if inline and gated:
+            raise ValueError("a target cannot be both inline and gated")
         self._inline = inline
+        self._gated = gated
         self._ports = ports = description.fabric.nodes * CPUS
         super().__init__({
             "cfg_we": In(1),
@@ -118,16 +134,46 @@ class Target(wiring.Component):
     @property
     def modules(self) -> list[tuple[str, wiring.Component]]:
         """Name of each Verilog module and what to convert into it, this target last."""
-        nodes = [] if self._inline else [(NODE_MODULE, Node(description=self._description))]
-        return [*nodes, (TARGET_MODULE, self)]
+        if self._inline:
+            return [(TARGET_MODULE, self)]
+        return [(NODE_MODULE, Node(description=self._description, gated=self._gated)),
+                (TARGET_MODULE, self)]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         description = self._description
-        m.submodules.registers = registers = TimingRegisters(description=description)
+        registers = TimingRegisters(description=description)
         m.submodules.timekeeper = keeper = Timekeeper(ports=self._ports)
-        m.submodules.fabric = fabric = Fabric(topology=self.topology, mtu=description.nic.mtu,
-                                              buffer=description.link.buffer)
+        gated = self._gated
+        rest = DomainRenamer({"sync": "rest"} if gated else {})
+        now = Signal(32)
+        if gated:
+            # An edge is let through if anything was under way in the cycle before it, or a few
+            # cycles earlier. It is decided at the falling edge, so that the clock cannot glitch.
+            m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
+            m.domains.low = low = ClockDomain(clk_edge="neg", reset_less=True, local=True)
+            wake, busy, settling = Signal(), Signal(), Signal(2)
+            awake = Signal(init=1)
+            m.d.low += awake.eq(wake)
+            # In a cycle that wakes the rest this is late, but the fabric looks at it later only.
+            m.d.rest += now.eq(keeper.following)
+            m.d.comb += [
+                low.clk.eq(ClockSignal()),
+                domain.clk.eq(ClockSignal() & awake),
+                domain.rst.eq(ResetSignal()),
+                # A port that needs its program may be given it after ``awake`` was set.
+                wake.eq(ResetSignal() | busy | keeper.stall | (settling != 0)),
+            ]
+            with m.If(busy):
+                m.d.sync += settling.eq(3)
+            with m.Elif(settling != 0):
+                m.d.sync += settling.eq(settling - 1)
+        else:
+            m.d.comb += now.eq(keeper.now)
+        fabric = Fabric(topology=self.topology, mtu=description.nic.mtu,
+                        buffer=description.link.buffer)
+        m.submodules.fabric = rest(fabric)
+        m.submodules.registers = rest(registers)
         nodes = []
         for number in range(description.fabric.nodes):
             if self._inline:
@@ -144,7 +190,7 @@ class Target(wiring.Component):
             registers.index.eq(self.cfg_index),
             registers.data.eq(self.cfg_data),
             fabric.timing.eq(registers.timing),
-            fabric.now.eq(keeper.now),
+            fabric.now.eq(now),
             keeper.skip_enable.eq(self.skip_enable),
             keeper.limit.eq(self.limit),
             # Once all programs have ended there is no deadline left to jump to.
@@ -159,10 +205,17 @@ class Target(wiring.Component):
                                   *(cpu.rests for cpu in cpus)).all()),
         ]
 
+        if gated:
+            m.d.comb += [
+                busy.eq(~fabric.idle | Cat(node.wake for node in nodes).any()
+                        | Cat(event.valid for event in fabric.events).any()),
+                *(node.clk_rest.eq(ClockSignal("rest")) for node in nodes),
+            ]
+
         for number, node in enumerate(nodes):
             memory = HostMemory(words=description.memory.bytes // 8, kind=self._memory,
                                 node=number)
-            m.submodules[f"memory_{number}"] = memory
+            m.submodules[f"memory_{number}"] = rest(memory)
             connect(m, node.memory, memory.port)
             connect(m, node.tx, fabric.up[number])
             connect(m, fabric.down[number], node.rx)
@@ -194,7 +247,8 @@ class Target(wiring.Component):
 
         for number, ((node, block), event) in enumerate(zip(fabric.event_sources, fabric.events,
                                                             strict=True)):
-            m.submodules[f"trace_{number}"] = sink = TraceSink(block=block)
+            sink = TraceSink(block=block)
+            m.submodules[f"trace_{number}"] = rest(sink)
             connect(m, event, sink.event)
             m.d.comb += [
                 sink.enable.eq(self.trace_enable),

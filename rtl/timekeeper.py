@@ -43,6 +43,8 @@ class Timekeeper(wiring.Component):
         The port needs its program: it waits and no answer was given.
     cycle : ``Out(64)``, now : ``Out(32)``
         The cycle counter, and its low half.
+    following : ``Out(64)``
+        What ``cycle`` is after the next edge.
     attention : ``Out(1)``, stall : ``Out(1)``, expired : ``Out(1)``
         As above; ``expired`` once ``cycle`` has reached ``limit``.
 
@@ -69,6 +71,7 @@ class Timekeeper(wiring.Component):
             "needs": In(1).array(ports),
             "cycle": Out(64),
             "now": Out(32),
+            "following": Out(64),
             "attention": Out(1),
             "stall": Out(1),
             "expired": Out(1),
@@ -98,7 +101,7 @@ class Timekeeper(wiring.Component):
                 # Without a limit and without a deadline there is nowhere to go: time just passes.
                 m.d.comb += step.eq(earliest)
 
-        following = Signal(64)
+        following = self.following
         ends = Signal()
         m.d.comb += [
             following.eq(self.cycle + step),

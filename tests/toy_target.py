@@ -70,6 +70,6 @@ class ToyTarget(wiring.Component):
         return m
 
 
-def make(*, description: Description, memory: str) -> ToyTarget:
+def make(*, description: Description, memory: str, gated: bool = False) -> ToyTarget:
     """The toy for a description, as the simulators' builder asks for it."""
     return ToyTarget(ports=description.fabric.nodes)

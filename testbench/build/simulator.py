@@ -100,7 +100,7 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     bare
         The netlist in a plain C++ loop, nothing public: what bounds the speed. Verilator only.
     target
-        "module:class" of the target, called with ``description`` and ``memory``.
+        "module:class" of the target, called with ``description``, ``memory`` and ``gated``.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _emit(description: Description, target: str, memory: str, held: bool,
     """The target's Verilog: that of each of its modules, one after the other."""
     module, name = target.split(":")
     factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    top = factory(description=description, memory=memory)
+    top = factory(description=description, memory=memory, gated=held)
     modules = getattr(top, "modules", [("target", top)])
     texts = []
     for done, (name, component) in enumerate(modules):

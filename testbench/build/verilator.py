@@ -110,7 +110,8 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
     control.write_text("`verilator_config\n" + "".join(
         f'public_flat_rw -module "{top}" -var "{name}"\n' for name in public))
     command = [tools.binary, "--cc", "--Mdir", str(work), "--prefix", "Vtop", "--top-module", top,
-               "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-Wno-fatal",
+               "-O3", "-fno-table", "--x-assign", "fast", "--x-initial", "fast", "--noassert",
+               "-Wno-fatal",
                "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing",
                "--output-split", "12000",
                *(["--vpi"] if vpi else []), *(["--public-flat-rw"] if flat else []),
