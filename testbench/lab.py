@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..host.node import Program
@@ -9,6 +10,7 @@ from ..host.runtime import Runtime
 from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import TIMING_REGISTERS, timing_values
 from ..layouts.trace import Event, Mark
+from .recording import Recording
 
 __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 
@@ -91,7 +93,8 @@ class Lab:
     async def run(self, programs: Sequence[Program | None], *,
                   settings: Mapping[str, Any] | None = None, trace: bool = False,
                   skip: bool = True, marks: bool = True, limit: int | None = None,
-                  progress: Callable[[int], None] | None = None) -> Run:
+                  progress: Callable[[int], None] | None = None,
+                  record: Path | None = None) -> Run:
         """Reset the target, clear the memories and run ``programs``, one a node.
 
         Parameters
@@ -108,6 +111,8 @@ class Lab:
             Cycles after which the run fails with a diagnosis (default LIMIT).
         progress
             Called now and then with the cycle reached.
+        record
+            File for what was given to the target, as :class:`Recording` says.
 
         Raises
         ------
@@ -117,9 +122,15 @@ class Lab:
         description = apply_settings(self.description, settings or {})
         backend = self._backend
         await self._reset(description, trace, skip, LIMIT if limit is None else limit)
-        runtime = Runtime(description, backend.mailbox, backend.memories, programs,
+        recording = Recording(backend.mailbox, backend.memories) if record else backend
+        runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks)
-        await backend.serve(_attention(runtime, backend.mailbox, progress))
+        attention = _attention(runtime, backend.mailbox, progress)
+        if isinstance(recording, Recording):
+            attention = _recorded(attention, recording)
+        await backend.serve(attention)
+        if isinstance(recording, Recording) and record:
+            recording.save(record)
         cycles = backend.mailbox.cycle()
         if runtime.failed is not None:
             raise runtime.failed
@@ -157,6 +168,14 @@ class Lab:
         await rising
         await falling
         dut.rst.value = 0
+
+
+def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[], bool]:
+    def noting() -> bool:
+        more = attention()
+        recording.end_attention()
+        return more
+    return noting
 
 
 def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None

@@ -2,15 +2,18 @@
 
 Two fixed Active Messages workloads, skipping off: *dense*, all pairs ping-pong one-word requests;
 *busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. Each is timed
-in CPU seconds, and so is the netlist in a plain C++ loop for as many cycles, in turns, so that
-whatever else the machine does hits both alike.
+in CPU seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory
+writes from a recording: the same cycles with the same activity. They take turns, so that whatever
+else the machine does hits both alike.
 """
 
 import json
 import os
 import resource
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..layouts.description import Description
@@ -64,8 +67,9 @@ def _program(until: int, compute: int) -> Callable[[Any], Any]:
     return program
 
 
-async def workload(lab: Any, until: int, compute: int, turns: int) -> dict[str, Any]:
-    """Inside the simulator: run a workload, timed."""
+async def workload(lab: Any, until: int, compute: int, turns: int, record: str
+                   ) -> dict[str, Any]:
+    """Inside the simulator: run a workload, timed; then record it."""
     nodes = lab.description.fabric.nodes
     await lab.run([_program(2000, compute)] * nodes, skip=False, marks=False)
     before = os.times()
@@ -79,33 +83,44 @@ async def workload(lab: Any, until: int, compute: int, turns: int) -> dict[str, 
     lab.timed(True)
     timed = await lab.run([_program(until // 4, compute)] * nodes, skip=False, marks=False)
     python = lab.timed(False)
+    await lab.run([_program(until, compute)] * nodes, skip=False, marks=False,
+                  record=Path(record))
     return {"python": python, "timed_messages": 2 * sum(timed.results),
             "seconds": after.user + after.system - before.user - before.system,
             "cycles": cycles, "wakes": wakes, "messages": messages,
             "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
-def _bare(built: simulator.Simulator, description: Description, cycles: int) -> float:
-    """CPU seconds of the bare loop for ``cycles``."""
+def _bare(built: simulator.Simulator, description: Description, record: str, cycles: int
+          ) -> float:
+    """CPU seconds of the bare loop for the recorded run of ``cycles``."""
     settings = [f"{register.index}={value}" for register, value
                 in zip(TIMING_REGISTERS, timing_values(description), strict=True)]
-    done = subprocess.run([*built.command, str(cycles), *settings], capture_output=True, text=True)
+    done = subprocess.run([*built.command, record, str(description.memory.bytes // 8), *settings],
+                          capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"the bare loop fails: {done.stderr.strip()[-200:]}", status=1)
-    return float(json.loads(done.stdout)["seconds"])
+    found = json.loads(done.stdout)
+    if found["cycles"] != cycles:
+        raise UserError(f"the bare loop took {found['cycles']} cycles for a run of {cycles}: "
+                        "the recording does not repeat it", status=1)
+    return float(found["seconds"])
 
 
 def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: int, compute: int
          ) -> dict[str, Any]:
     total: dict[str, float] = {}
     limit = 0.0
-    for _ in range(TURNS):
-        ran = run_job(description, sim, function="nicbed.testbench.speed:workload",
-                      arguments={"until": cycles, "compute": compute, "turns": 1})
-        limit += _bare(bare, description, ran["cycles"])
-        for name, value in ran.items():
-            total[name] = max(total.get(name, 0), value) if name == "memory" \
-                else total.get(name, 0) + value
+    with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
+        record = str(Path(place) / "recording")
+        for _ in range(TURNS):
+            ran = run_job(description, sim, function="nicbed.testbench.speed:workload",
+                          arguments={"until": cycles, "compute": compute, "turns": 1,
+                                     "record": record})
+            limit += _bare(bare, description, record, ran["cycles"])
+            for name, value in ran.items():
+                total[name] = max(total.get(name, 0), value) if name == "memory" \
+                    else total.get(name, 0) + value
     speed = total["cycles"] / total["seconds"]
     bound = total["cycles"] / limit
     return {"cycles_per_cpu_second": round(speed), "limit_cycles_per_cpu_second": round(bound),
