@@ -143,7 +143,7 @@ def _show(module: Any, document: Mapping[str, Any], breakdown: bool) -> None:
             out.print(tables.stages(found, document["clock_mhz"], f"Mean life of {title}"))
         if not lives:
             out.print(f"{document['benchmark']} traces no single messages: no breakdown")
-    for line in tables.checks(document["checks"]):
+    for line in (*document["notes"], *tables.checks(document["checks"])):
         out.print(line)
 
 

@@ -53,8 +53,8 @@ class Recording:
     """Wraps a back end's mailbox and memories.
 
     The file: records of four 32-bit words (kind, port or node, count or address, bytes) and their
-    bytes, filled up to a multiple of 4. Kind 1 is a block given, 2 a memory write, 0 the end of what
-    was given at one attention.
+    bytes, filled up to a multiple of 4. Kind 1 is a block given, 2 a memory write, 0 the end of
+    what was given at one attention.
     """
 
     def __init__(self, mailbox: Any, memories: Sequence[Any]) -> None:

@@ -52,6 +52,55 @@ def test_two_runs_are_the_same_bytes(logp):
     assert files.text(measured("logp", descriptions.load(), **SMALL)) == files.text(logp)
 
 
+class Forced:
+    """A lab whose runs have some options as they are given here, whatever a benchmark asks for."""
+
+    def __init__(self, lab, **options):
+        self._lab, self._options = lab, options
+
+    def __getattr__(self, name):
+        return getattr(self._lab, name)
+
+    async def run(self, programs, **options):
+        return await self._lab.run(programs, **{**options, **self._options})
+
+
+async def measure_forced(lab, parameters, options):
+    """The raw data of logp, measured with ``options`` forced upon each run."""
+    return await get("logp").module.measure(Forced(lab, **options), "am", parameters,
+                                            lambda *_: None)
+
+
+def forced_raw(**options):
+    description = descriptions.load()
+    parameters = {**get("logp").module.parameters(description), **SMALL}
+    return run_job(description, function=f"{__file__}:measure_forced",
+                   arguments={"parameters": parameters, "options": options})
+
+
+def forced(**options):
+    raw = forced_raw(**options)
+    return raw, get("logp").module.evaluate(raw, descriptions.load(), {})
+
+
+def test_skipping_changes_no_byte():
+    (raw, found), (raw_without, without) = forced(skip=True), forced(skip=False)
+    assert raw == raw_without
+    assert files.plain(found) == files.plain(without)
+
+
+def without_events(raw):
+    if isinstance(raw, dict):
+        return {key: without_events(value) for key, value in raw.items() if key != "events"}
+    return [without_events(value) for value in raw] if isinstance(raw, list) else raw
+
+
+def test_tracing_changes_no_point():
+    (traced, _), untraced = forced(), forced_raw(trace=False)
+    assert traced["curves"][0]["events"] and not untraced["curves"][0]["events"]
+    assert without_events(traced) == without_events(untraced)
+
+
 def test_a_longer_link_moves_the_flight_by_exactly_that(logp):
     far = measured("logp", descriptions.load(overrides=["link.latency=24"]), **SMALL)
     for leg in ("flight_out", "flight_back"):  # two links, 20 cycles each

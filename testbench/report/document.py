@@ -13,6 +13,7 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.trace import TICKS
 from ..errors import UserError
+from ..notes import notes
 
 __all__ = ["build", "config_hash", "cycles", "number", "plain", "save", "stem", "text", "versions"]
 
@@ -78,6 +79,7 @@ def build(benchmark: str, layer: str, sim: str, description: Description,
         "versions": versions(sim),
         "unit": "cycles",
         "clock_mhz": number(description.nic.clock_mhz),
+        "notes": notes(description),
         "results": {}, "truth": {}, "points": {}, "checks": [],
     }
     document.update(plain(outcome))

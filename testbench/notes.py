@@ -1,0 +1,45 @@
+"""What a description implies that its designer may not have meant."""
+
+from fractions import Fraction
+from math import ceil
+
+from ..layouts.description import Description
+from ..layouts.packet import FLIT_BYTES
+
+__all__ = ["credit_bound", "notes"]
+
+SLACK_FLITS = 3
+"""Places of a link's buffer beyond ``link.buffer``: for flits and credits in its own registers."""
+SWITCH_FLITS = 8
+"""Further places of a buffer in a switch, for the flits that wait out ``switch.latency``."""
+ROUND_CYCLES = 2
+"""Cycles of a credit's round that are neither flight nor wire time."""
+
+
+def credit_bound(description: Description) -> Fraction | None:
+    """Bytes a cycle that a link's credits allow, if that is less than its rate.
+
+    A flit's credit is back after two flights, the flit's wire time and ROUND_CYCLES, and after the
+    switch let the flit go; so many flits as the buffer holds can be under way in that time.
+    """
+    link = description.link
+    places = link.buffer // FLIT_BYTES + SLACK_FLITS
+    round_trip = 2 * link.latency + ceil(FLIT_BYTES / link.bytes_per_cycle) + ROUND_CYCLES
+    into_node = Fraction(places * FLIT_BYTES, round_trip)
+    into_switch = Fraction((places + SWITCH_FLITS) * FLIT_BYTES,
+                           round_trip + description.switch.latency + 1)
+    allowed = min(into_node, into_switch)
+    return allowed if allowed < link.bytes_per_cycle else None
+
+
+def notes(description: Description) -> list[str]:
+    """One line for each such thing; they are printed and kept in the result file."""
+    found = []
+    allowed = credit_bound(description)
+    if allowed is not None:
+        link = description.link
+        found.append(
+            f"links are credit-bound: link.buffer = {link.buffer} bytes allows "
+            f"{float(allowed):.3g} of link.bytes_per_cycle = {float(link.bytes_per_cycle):.3g}; "
+            f"2 × link.latency × rate is {ceil(2 * link.latency * link.bytes_per_cycle)} bytes")
+    return found

@@ -1,0 +1,62 @@
+"""Notes on a description: what it implies, and that the target agrees."""
+
+from fractions import Fraction
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.testbench.notes import credit_bound, notes
+from nicbed.testbench.session import run_job
+
+
+def described(**link: object) -> Description:
+    return Description.model_validate({"link": link})
+
+
+def test_the_default_link_is_not_credit_bound() -> None:
+    assert credit_bound(Description()) is None
+    assert notes(Description()) == []
+
+
+@pytest.mark.parametrize(("link", "allowed"), [
+    ({"latency": 500}, Fraction(131 * 8, 1006)),
+    ({"latency": 20, "buffer": 64, "bytes_per_cycle": 8}, Fraction(88, 43)),
+])
+def test_a_buffer_too_small_is_said(link: dict, allowed: Fraction) -> None:
+    description = described(**link)
+    assert credit_bound(description) == allowed
+    (line,) = notes(description)
+    assert "credit-bound" in line and f"link.buffer = {description.link.buffer}" in line
+
+
+async def stream(lab, latency: int) -> tuple[int, int]:
+    """Cycles of 16 and of 48 full packets on the way to node 1, which takes none of the data."""
+    async def run(packets: int) -> int:
+        async def sender(node):
+            from nicbed.host.am import Gam
+            gam = Gam(node, [lambda *_: None])
+            await gam.enable()
+            took = 0
+            if node.number == 0:
+                source = node.allocate(1024 * packets)
+                begin = await node.port.flush()
+                await gam.store(1, source, 1 << 20, 1024 * packets, 0, 0)
+                took = await node.port.flush() - begin
+            await gam.disable()
+            return took
+        return (await lab.run([sender, sender], settings={
+            "link.latency": latency, "am.chunk_packets": 16, "am.chunks": 7,
+            "memory.latency": 0})).results[0]
+    return await run(16), await run(48)
+
+
+@pytest.mark.parametrize("latency", [1500, 3000])
+def test_the_target_is_bound_by_that(latency: int) -> None:
+    """A flight so long that credits are the slowest thing there is: they give the slope."""
+    description = described(latency=latency)
+    few, many = run_job(description, function=f"{__file__}:stream",
+                        arguments={"latency": latency})
+    allowed = credit_bound(description)
+    assert allowed is not None
+    # Headers and CRC take room of their own; the last flit of a packet takes a whole flit's.
+    wire = (1024 + 24 + 8) * 32
+    assert (many - few) * allowed == pytest.approx(wire, rel=0.06)
