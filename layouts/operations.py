@@ -34,7 +34,8 @@ class Op(IntEnum):
     PIO_WRITE = 2
     """Write ``count`` (1 to BURST) beats of ``data`` at ``address``, consecutive addresses."""
     TOUCH = 3
-    """CPU traffic over ``length`` bytes of memory at ``address``, line by line, by way of the cache."""
+    """CPU traffic over ``length`` bytes of memory at ``address``, line by line through the cache.
+    """
     POLL = 4
     """Last watch of a poll; spin over all watches until one holds or ``timeout`` cycles passed."""
     WATCH = 5
@@ -52,7 +53,7 @@ class Flag(IntFlag):
 
     NONE = 0
     POSTED = 1
-    """PIO_WRITE: ends when the beats are in the posted-write buffer. Else: when the NIC has them."""
+    """PIO_WRITE: ends when its beats are in the posted-write buffer, else when the NIC has them."""
     STORE = 2
     """TOUCH: stores (lines become dirty). Else: loads."""
     NOT_EQUAL = 4

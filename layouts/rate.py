@@ -1,4 +1,4 @@
-"""Exact rates: a number of bytes a cycle (or a ratio) as a fraction, and its fixed-point register."""
+"""Exact rates: bytes a cycle (or a ratio) as a fraction, and its fixed-point register."""
 
 from fractions import Fraction
 from typing import Annotated, Any
