@@ -59,7 +59,7 @@ async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
             module.arguments = list(arguments)
         if hasattr(module, "measure"):
             return {"results": _plain(await module.measure(lab), path)}
-        done = await lab.run([module.program] * lab.description.fabric.nodes, trace=True)
+        done = await lab.run([module.program] * lab.description.fabric.nodes)
     except UserError:
         raise
     except Exception as error:
