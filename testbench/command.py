@@ -24,6 +24,7 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     if description.fabric.nodes < bench.nodes and bench.nodes < 4:
         raise UserError(f"{name} needs {bench.nodes} nodes: fabric.nodes = "
                         f"{description.fabric.nodes}: must be at least {bench.nodes}")
+    _check_places(out, wave)
     module = bench.module
     parameters = module.parameters(description)
     plots = _Plots() if hasattr(module, "draw") else None
@@ -48,6 +49,7 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
 
     check(file)
     description = descriptions.load(nic, overrides, nodes)
+    _check_places(out, wave)
     parameters = {"arguments": list(arguments)}
     outcome = _job(description, sim, "nicbed.testbench.experiment:run",
                    {"file": str(file.resolve()), "arguments": list(arguments)}, wave, file.stem)
@@ -71,6 +73,7 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, sim: str
     from .speed import measure
 
     description = descriptions.load(nic, overrides, nodes)
+    _check_places(out, None)
     with _progress("speed") as tell:
         outcome = measure(description, sim=sim, nodes=[nodes] if nodes else None, progress=tell)
     document = files.build("speed", "am", sim, description, {}, outcome)
@@ -89,6 +92,17 @@ def run_tests(arguments: Sequence[str]) -> int:
     if "-n" not in chosen and not any(one.startswith("-n") for one in chosen):
         chosen += ["-n", "2", "--dist", "loadgroup"]
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
+
+
+def _check_places(out: Path, wave: Path | None) -> None:
+    """Refuse places that cannot be written, before anything is built."""
+    from .report.document import check_folder
+
+    check_folder(out)
+    if wave is not None:
+        if not wave.parent.is_dir():
+            raise UserError(f"--wave {wave}: there is no folder {wave.parent}")
+        check_folder(wave.parent)
 
 
 def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -> int | None:

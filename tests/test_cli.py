@@ -26,6 +26,8 @@ def nicbed(*arguments: str) -> subprocess.CompletedProcess:
     (["bench", "logp", "--nope"], ["--nope"]),
     (["bench"], ["NAME"]),
     (["run", "nowhere.py"], ["nowhere.py"]),
+    (["bench", "rtt", "--out", f"{__file__}/sub"], [f"{__file__}/sub", "no folder"]),
+    (["bench", "rtt", "--wave", "nowhere/x.fst"], ["--wave", "there is no folder nowhere"]),
 ])
 def test_mistakes_are_one_line(arguments, parts):
     run = nicbed(*arguments)

