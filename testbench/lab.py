@@ -11,6 +11,7 @@ from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import TIMING_REGISTERS, timing_values
 from ..layouts.trace import Event, Mark
 from .recording import Recording
+from .watchdog import watching
 
 __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 
@@ -128,7 +129,8 @@ class Lab:
         attention = _attention(runtime, backend.mailbox, progress)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
-        await backend.serve(attention)
+        with watching(runtime, backend.mailbox):
+            await backend.serve(attention)
         if isinstance(recording, Recording) and record:
             recording.save(record)
         cycles = backend.mailbox.cycle()
