@@ -16,7 +16,8 @@ PATIENCE = 20.0
 """CPU seconds without an operation of any host port after which a program is given up; the
 environment's NICBED_PATIENCE overrides it. No cycle depends on it."""
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_ROOT = Path(__file__).resolve().parent.parent
+_OURS = (f"{_ROOT / 'host'}{os.sep}", f"{_ROOT / 'testbench'}{os.sep}")
 
 
 @contextmanager
@@ -59,7 +60,7 @@ def _serving(frame: FrameType | None) -> bool:
 def _place(frame: FrameType | None) -> str:
     """File and line of the user's own code, where there is some."""
     inner = frame
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     chosen = frame or inner
     return f"{chosen.f_code.co_filename}:{chosen.f_lineno}" if chosen else "an unknown place"
