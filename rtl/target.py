@@ -59,7 +59,8 @@ class Target(wiring.Component):
         Timing registers.
     trace_enable : ``In(1)``, skip_enable : ``In(1)``, limit : ``In(64)``
         Whether to trace, whether to skip quiescent time, and the cycle at which time ends (0:
-    none). attention, stall, expired, cycle : ``Out(1)``, ``Out(1)``, ``Out(1)``, ``Out(64)``
+        none).
+    attention, stall, expired : ``Out(1)``, cycle : ``Out(64)``
         As :class:`Timekeeper` says.
     waiting, stopped : ``Out(P)``, quiescent : ``Out(1)``, go : ``In(P)``
         One bit a host port. ``quiescent``: nothing but deadlines is pending.

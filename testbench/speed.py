@@ -1,7 +1,8 @@
 """How fast the simulation runs, against its limit: the bare loop over the same netlist.
 
 Two fixed Active Messages workloads, skipping off: *dense*, all pairs ping-pong one-word requests;
-*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. Each is timed
+*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. *idle* beside
+them only computes, BUSY_CYCLES at a time: what the target costs when nothing moves. Each is timed
 in CPU seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory
 writes from a recording: the same cycles with the same activity. They take turns, so that whatever
 else the machine does hits both alike.
@@ -35,8 +36,25 @@ TURNS = 3
 """How often each workload and the bare loop take turns; the sums count."""
 
 
-def _program(until: int, compute: int) -> Callable[[Any], Any]:
+WORKLOADS = {"dense": 0, "busy": BUSY_CYCLES, "idle": None}
+"""Cycles of computation between two requests; None: no requests at all."""
+
+
+def _idle(until: int) -> Callable[[Any], Any]:
+    """Compute until a cycle."""
+    async def program(node: Any) -> int:
+        while node.port.cycle < until:
+            await node.port.delay(BUSY_CYCLES)
+            await node.port.flush()
+        return 0
+    return program
+
+
+def _program(until: int, compute: int | None) -> Callable[[Any], Any]:
     """Even nodes request of the odd one beside them until a cycle; returns how many requests."""
+    if compute is None:
+        return _idle(until)
+
     async def program(node: Any) -> int:
         from ..host.am import Gam
         replies = requests = 0
@@ -67,7 +85,7 @@ def _program(until: int, compute: int) -> Callable[[Any], Any]:
     return program
 
 
-async def workload(lab: Any, until: int, compute: int, turns: int, record: str
+async def workload(lab: Any, until: int, compute: int | None, turns: int, record: str
                    ) -> dict[str, Any]:
     """Inside the simulator: run a workload, timed; then record it."""
     nodes = lab.description.fabric.nodes
@@ -107,8 +125,8 @@ def _bare(built: simulator.Simulator, description: Description, record: str, cyc
     return float(found["seconds"])
 
 
-def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: int, compute: int
-         ) -> dict[str, Any]:
+def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: int,
+         compute: int | None) -> dict[str, Any]:
     total: dict[str, float] = {}
     limit = 0.0
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
@@ -123,11 +141,13 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: 
                     else total.get(name, 0) + value
     speed = total["cycles"] / total["seconds"]
     bound = total["cycles"] / limit
+    messages = total["messages"]
     return {"cycles_per_cpu_second": round(speed), "limit_cycles_per_cpu_second": round(bound),
             "ratio": round(speed / bound, 3),
-            "python_us_per_message": round(1e6 * total["python"] / total["timed_messages"], 2),
-            "wakeups_per_message": round(total["wakes"] / total["messages"], 2),
-            "messages": int(total["messages"]), "cycles": int(total["cycles"]),
+            "python_us_per_message": round(1e6 * total["python"] / total["timed_messages"], 2)
+            if messages else None,
+            "wakeups_per_message": round(total["wakes"] / messages, 2) if messages else None,
+            "messages": int(messages), "cycles": int(total["cycles"]),
             "peak_memory_mb": round(total["memory"])}
 
 
@@ -144,7 +164,7 @@ def measure(description: Description, *, sim: str = "verilator",
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
     counts = list(nodes or NODES)
-    results: dict[str, dict[str, Any]] = {"dense": {}, "busy": {}}
+    results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS}
     for done, count in enumerate(counts):
         table = description.model_dump()
         table["fabric"]["nodes"] = count
@@ -152,7 +172,7 @@ def measure(description: Description, *, sim: str = "verilator",
         simulator.build(sized, sim, progress=progress)
         bare = simulator.build(sized, sim, bare=True, progress=progress)
         cycles = CYCLES[max(size for size in CYCLES if size <= count)]
-        for name, compute in (("dense", 0), ("busy", BUSY_CYCLES)):
+        for name, compute in WORKLOADS.items():
             progress(f"{name}, {count} nodes", done, len(counts))
             results[name][str(count)] = _row(sized, bare, sim, cycles, compute)
     progress("measured", len(counts), len(counts))
