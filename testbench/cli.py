@@ -28,7 +28,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _options(command: Any) -> Any:
+def _target_options(command: Any) -> Any:
     """Options that all commands which simulate share."""
     for option in reversed([
         click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
@@ -36,18 +36,26 @@ def _options(command: Any) -> Any:
         click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
-        click.option("--layer", default="am", metavar="LAYER", show_default=True,
-                     help="Communication layer."),
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
                      help="Simulator: verilator or icarus."),
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),
+    ]):
+        command = option(command)
+    return command
+
+
+def _options(command: Any) -> Any:
+    """Those, and what a command that measures messages takes."""
+    for option in reversed([
+        click.option("--layer", default="am", metavar="LAYER", show_default=True,
+                     help="Communication layer."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a waveform (a build of its own)."),
     ]):
         command = option(command)
-    return command
+    return _target_options(command)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -96,13 +104,12 @@ def list_() -> None:
 
 
 @nicbed.command()
-@_options
-def speed(nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str, out: Path,
-          wave: Path | None) -> None:
+@_target_options
+def speed(nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
     """Measure how fast the simulation runs, against the bare loop over the same netlist."""
     from .command import run_speed
 
-    _check(layer, sim)
+    _check("am", sim)
     run_speed(nic=nic, overrides=overrides, nodes=nodes, sim=sim, out=out)
 
 

@@ -25,6 +25,8 @@ def nicbed(*arguments: str) -> subprocess.CompletedProcess:
     (["bench", "logp", "--nodes", "two"], ["--nodes", "two"]),
     (["bench", "logp", "--nope"], ["--nope"]),
     (["bench"], ["NAME"]),
+    (["speed", "--layer", "am"], ["--layer"]),
+    (["speed", "--wave", "x.fst"], ["--wave"]),
     (["run", "nowhere.py"], ["nowhere.py"]),
     (["bench", "rtt", "--out", f"{__file__}/sub"], [f"{__file__}/sub", "no folder"]),
     (["bench", "rtt", "--wave", "nowhere/x.fst"], ["--wave", "there is no folder nowhere"]),
