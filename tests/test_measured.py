@@ -118,6 +118,16 @@ def test_a_slower_cpu_leaves_the_wire_alone(logp):
     assert slow["truth"]["o_r"] > 1.3 * logp["truth"]["o_r"]  # cache misses stay what they are
 
 
+@pytest.mark.parametrize("overrides", [
+    ["link.bytes_per_cycle=1/7"],
+    ["am.request_window=1", "am.reply_window=2"],
+])
+def test_every_check_holds_where_the_check_in_the_stream_costs_more(overrides):
+    document = measured("logp", descriptions.load(overrides=overrides), **SMALL)
+    assert not [check for check in document["checks"] if not check["ok"]]
+    assert document["truth"]["o_s_check"] < POLL
+
+
 def test_a_run_is_the_beginning_of_a_longer_one(logp):
     whole = next(run for run in logp["points"]["curves"] if run["delay"] == 0)
     for count in (5, 75, 100):

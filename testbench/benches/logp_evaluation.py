@@ -11,7 +11,7 @@ from ..breakdown import lives, mean_life
 from ..estimate.compare import Row, check
 from ..estimate.logp import Curve, LogP, estimate
 from ..report.document import cycles
-from ..truth.budget import Budget, budget, ending_check, sends
+from ..truth.budget import Budget, budget, ending_check, sends, usual
 from ..truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ..truth.spans import spans
 from ..truth.steady import departures, mean_own, true_gap, window
@@ -70,9 +70,7 @@ class _Truth:
         stream = [span for span in everything if span.begin >= base["begin"]]
         stream = stream[:len(base["issued"])]
         skip = everything.index(stream[0])
-        self.check = ending_check(marks, SENDER)
         self.send = Fraction(sum(span.own for span in stream), len(stream))
-        self.o_s = self.send + self.check
         times = departures(base["events"], SENDER, [span.number for span in stream])
         self.g = true_gap(times)
         self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER))
@@ -83,9 +81,15 @@ class _Truth:
                      and span.activity == Activity.REPLY_HANDLE and span.begin >= base["begin"]),
                     default=stream[-1].begin)
         alone = sum(span.end <= first for span in stream)
+        # Over issues that only send, as in the estimate: later the check may cost more, as it looks
+        # at a slot that is not in the cache.
+        sending = {span.number for span in stream[:max(alone, 1)]}
+        self.check = ending_check(marks, SENDER, sending)
+        self.o_s = self.send + self.check
         # The last issue before a reply has handled it already: its sending counts, its poll not.
         self.sending = budget(marks, SENDER, skip, skip + min(max(alone - 1, 1), len(stream) - 1))
         self.beyond: list[tuple[int, Budget]] = []
+        self.control: list[Fraction] = []
         overheads = []
         for run in raw["curves"]:
             if run["delay"] * TICKS < self.legs.total:
@@ -97,6 +101,7 @@ class _Truth:
             middle = first_one + len(run["issued"]) // 2
             last = first_one + len(run["issued"]) - 1
             self.beyond.append((run["delay"], budget(marks, SENDER, middle, last)))
+            self.control.append(usual(marks, SENDER, middle, last, Activity.CONTROL))
             overheads.append(mean_own(marks, Activity.REPLY_HANDLE, SENDER,
                                       (issued[middle].begin, issued[last].begin)))
         self.o_r = sum(overheads, Fraction(0)) / len(overheads)
@@ -140,6 +145,8 @@ def _rows(found: LogP, truth: _Truth, rtt: Fraction) -> list[Row]:
 
     o_r_bias = [
         ("waiting for the window", mean([one.of(Activity.WINDOW_WAIT) for one in each])),
+        ("acknowledgements, where most issues send one",
+         sum(truth.control, Fraction(0)) / len(truth.control)),
         ("what no mark covers", mean([one.rest + one.of(Activity.COMPUTE) - delay * TICKS
                                       for delay, one in truth.beyond])),
         ("the empty check behind a message: the next slot, not in the cache",

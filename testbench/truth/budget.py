@@ -1,13 +1,14 @@
 """Where a CPU's time goes in steady state: mean ticks a request, activity by activity."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ...layouts.trace import Activity
 from .spans import Span
 
-__all__ = ["Budget", "budget", "ending_check", "sends"]
+__all__ = ["Budget", "budget", "ending_check", "sends", "usual"]
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,26 @@ def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
                   Fraction(rest, count))
 
 
-def ending_check(found: Sequence[Span], node: int) -> Fraction:
-    """Ticks of the check that ends each request of ``node``, an empty poll with the request's own
-    number: the median, which is that of a slot in the cache. A request that finds a message ends
-    with such a check too, but of the next slot, and without a number."""
-    own = sorted(span.own for span in found
-                 if span.activity == Activity.EMPTY_POLL and span.node == node and span.number)
-    return Fraction(own[len(own) // 2]) if own else Fraction(0)
+def ending_check(found: Sequence[Span], node: int, numbers: Container[int] | None = None
+                 ) -> Fraction:
+    """Ticks of the check that ends each of the requests ``numbers`` (default: all) of ``node``, an
+    empty poll with the request's own number: the median, that of a slot in the cache
+    while no reply is back. A request that finds a message ends with such a check too, but of the
+    next slot, and without a number. If none of ``numbers`` has one, the cheapest of the node."""
+    every = [span for span in found if span.activity == Activity.EMPTY_POLL
+             and span.node == node and span.number]
+    own = sorted(span.own for span in every if numbers is None or span.number in numbers)
+    if not own:
+        return Fraction(min((span.own for span in every), default=0))
+    return Fraction(own[len(own) // 2])
+
+
+def usual(found: Sequence[Span], node: int, first: int, last: int, activity: Activity) -> Fraction:
+    """Ticks of ``activity`` an issue, request ``first`` to ``last`` of ``node``: the median."""
+    begins = [span.begin for span in sends(found, node)[first:last + 1]]
+    spent = [0] * (len(begins) - 1)
+    for span in found:
+        if (span.node == node and span.activity == activity
+                and begins[0] <= span.begin < begins[-1]):
+            spent[bisect_right(begins, span.begin) - 1] += span.own
+    return Fraction(sorted(spent)[len(spent) // 2])
