@@ -42,4 +42,8 @@ def notes(description: Description) -> list[str]:
             f"links are credit-bound: link.buffer = {link.buffer} bytes allows "
             f"{float(allowed):.3g} of link.bytes_per_cycle = {float(link.bytes_per_cycle):.3g}; "
             f"2 × link.latency × rate is {ceil(2 * link.latency * link.bytes_per_cycle)} bytes")
+    trip = 4 * description.link.latency + 2 * description.switch.latency
+    if description.am.retry_timeout < trip:
+        found.append(f"am.retry_timeout = {description.am.retry_timeout} cycles is shorter than a "
+                     f"round trip, at least {trip}: packets are sent again though none was lost")
     return found

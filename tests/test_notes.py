@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.description import Description
+from nicbed.testbench.benches.logp import issues
 from nicbed.testbench.notes import credit_bound, notes
 from nicbed.testbench.session import run_job
 
@@ -26,6 +27,15 @@ def test_a_buffer_too_small_is_said(link: dict, allowed: Fraction) -> None:
     assert credit_bound(description) == allowed
     (line,) = notes(description)
     assert "credit-bound" in line and f"link.buffer = {description.link.buffer}" in line
+
+
+def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
+    lines = notes(described(latency=20000))
+    assert any("am.retry_timeout = 20000" in line and "80008" in line for line in lines)
+
+
+def test_long_delays_have_fewer_issues() -> None:
+    assert [issues(512, delay) for delay in (0, 400, 20000, 160000)] == [512, 512, 100, 16]
 
 
 async def stream(lab, latency: int) -> tuple[int, int]:

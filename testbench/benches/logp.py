@@ -19,6 +19,14 @@ from .logp_report import draw, tables
 __all__ = ["draw", "evaluate", "measure", "measure_curve", "parameters", "tables"]
 
 TRIPS = 16
+CYCLES = 2_000_000
+"""Of computation in the run of one D, about: at a large D there are fewer issues."""
+FEWEST = 16
+
+
+def issues(count: int, delay: int) -> int:
+    """How many of ``count`` issues there are at D = ``delay``."""
+    return min(count, max(FEWEST, CYCLES // delay)) if delay else count
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -38,7 +46,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     chosen = sorted({int(delay) for delay in delays})
     for index, delay in enumerate(chosen):
         tell(f"D = {delay}", index, len(chosen))
-        found["curves"].append(await measure_curve(lab, count, delay, words))
+        found["curves"].append(await measure_curve(lab, issues(count, delay), delay, words))
     return found
 
 
