@@ -128,7 +128,8 @@ class Runtime:
 
     def diagnosis(self, now: int) -> str:
         """Which node waits for what, since when."""
-        lines = [f"stopped at cycle {now}, the limit, with programs still running:"]
+        lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
+                 "has one), with programs still running:"]
         for index, port in enumerate(self.ports):
             if self._coroutines[index] is None:
                 continue

@@ -53,6 +53,8 @@ def _options(command: Any) -> Any:
                      help="Communication layer."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a waveform (a build of its own)."),
+        click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+                     help="Stop a run after so many target cycles (200000000 unless given)."),
     ]):
         command = option(command)
     return _target_options(command)
@@ -69,7 +71,7 @@ def nicbed() -> None:
 @_options
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
 def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
-          out: Path, wave: Path | None, breakdown: bool) -> None:
+          out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
     from .command import run_bench
@@ -77,7 +79,7 @@ def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, la
     get(name)
     _check(layer, sim)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
-              wave=wave, breakdown=breakdown)
+              wave=wave, limit=limit, breakdown=breakdown)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
@@ -85,14 +87,14 @@ def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, la
 @_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(file: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
-        out: Path, wave: Path | None, arguments: tuple[str, ...]) -> None:
+        out: Path, wave: Path | None, limit: int | None, arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""
     from .command import run_experiment
 
     _check(layer, sim)
     run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
-                   sim=sim, out=out, wave=wave)
+                   sim=sim, out=out, wave=wave, limit=limit)
 
 
 @nicbed.command("list")

@@ -15,7 +15,7 @@ __all__ = ["run_bench", "run_experiment", "run_speed", "run_tests"]
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
-              sim: str, out: Path, wave: Path | None, breakdown: bool) -> None:
+              sim: str, out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
     """Run benchmark ``name`` and tell what it found."""
     from .benches import get
 
@@ -29,7 +29,7 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     parameters = module.parameters(description)
     plots = _Plots() if hasattr(module, "draw") else None
     outcome = _job(description, sim, "nicbed.testbench.benches:run",
-                   {"name": name, "layer": layer, "parameters": parameters}, wave, name)
+                   {"name": name, "layer": layer, "parameters": parameters}, wave, limit, name)
 
     from .report import document as files
 
@@ -43,7 +43,8 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
 
 
 def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
-                   nodes: int | None, layer: str, sim: str, out: Path, wave: Path | None) -> None:
+                   nodes: int | None, layer: str, sim: str, out: Path, wave: Path | None,
+                   limit: int | None) -> None:
     """Run a user's own experiment."""
     from .experiment import check
 
@@ -52,7 +53,8 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     _check_places(out, wave)
     parameters = {"arguments": list(arguments)}
     outcome = _job(description, sim, "nicbed.testbench.experiment:run",
-                   {"file": str(file.resolve()), "arguments": list(arguments)}, wave, file.stem)
+                   {"file": str(file.resolve()), "arguments": list(arguments)}, wave, limit,
+                   file.stem)
 
     from .report import document as files
     from .report.tables import console
@@ -114,14 +116,17 @@ def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -
 
 
 def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
-         label: str) -> dict[str, Any]:
+         limit: int | None, label: str) -> dict[str, Any]:
     """Run ``job`` in a simulator's process."""
+    from .notes import sent_again
     from .session import RunError, run_job
 
+    for line in sent_again(description):
+        print(f"nicbed: this will take long: {line}", file=sys.stderr, flush=True)
     try:
         with _progress(label) as tell:
             return run_job(description, sim, function=job, arguments=arguments, progress=tell,
-                           wave=wave)
+                           wave=wave, limit=limit)
     except RunError as error:
         if error.kind != "UserError":
             raise

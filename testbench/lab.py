@@ -16,7 +16,7 @@ from .watchdog import watching
 __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 
 LIMIT = 200_000_000
-"""Cycles after which a run without a limit of its own is stopped."""
+"""Cycles after which a run is stopped, unless the lab or the run has another limit."""
 
 
 @dataclass
@@ -80,12 +80,16 @@ class Lab:
         What the target was built from; the base that ``settings`` of a run override.
     sim
         "verilator" or "icarus".
+    limit
+        Cycles after which a run without a limit of its own is stopped.
     """
 
     def __init__(self, description: Description, sim: str, dut: Any, backend: Any,
-                 progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
+                 progress: Callable[[str, int, int], None] = lambda *_: None,
+                 limit: int | None = None) -> None:
         self.description = description
         self.sim = sim
+        self.limit = LIMIT if limit is None else limit
         self.progress = progress
         """Call it with what is being done, how much of it is done, and of how much."""
         self._dut = dut
@@ -109,7 +113,7 @@ class Lab:
         marks
             Keep the marks of host programs. Changes no cycle.
         limit
-            Cycles after which the run fails with a diagnosis (default LIMIT).
+            Cycles after which the run fails with a diagnosis (default: the lab's).
         progress
             Called now and then with the cycle reached.
         record
@@ -122,7 +126,7 @@ class Lab:
         """
         description = apply_settings(self.description, settings or {})
         backend = self._backend
-        await self._reset(description, trace, skip, LIMIT if limit is None else limit)
+        await self._reset(description, trace, skip, self.limit if limit is None else limit)
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks)

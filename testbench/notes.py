@@ -6,7 +6,7 @@ from math import ceil
 from ..layouts.description import Description
 from ..layouts.packet import FLIT_BYTES
 
-__all__ = ["credit_bound", "notes"]
+__all__ = ["credit_bound", "notes", "sent_again"]
 
 SLACK_FLITS = 3
 """Places of a link's buffer beyond ``link.buffer``: for flits and credits in its own registers."""
@@ -42,8 +42,15 @@ def notes(description: Description) -> list[str]:
             f"links are credit-bound: link.buffer = {link.buffer} bytes allows "
             f"{float(allowed):.3g} of link.bytes_per_cycle = {float(link.bytes_per_cycle):.3g}; "
             f"2 × link.latency × rate is {ceil(2 * link.latency * link.bytes_per_cycle)} bytes")
+    return found + sent_again(description)
+
+
+def sent_again(description: Description) -> list[str]:
+    """One line if the layer's time-out is shorter than a round trip. Copies of copies then make up
+    most of what is simulated: go-back-N sends all of a window again at each time-out."""
     trip = 4 * description.link.latency + 2 * description.switch.latency
-    if description.am.retry_timeout < trip:
-        found.append(f"am.retry_timeout = {description.am.retry_timeout} cycles is shorter than a "
-                     f"round trip, at least {trip}: packets are sent again though none was lost")
-    return found
+    if description.am.retry_timeout >= trip:
+        return []
+    return [f"am.retry_timeout = {description.am.retry_timeout} cycles is shorter than a round "
+            f"trip, at least {trip}: packets are sent again though none was lost; "
+            f"--set am.retry_timeout={2 * trip} avoids that"]

@@ -41,7 +41,7 @@ class RunError(UserError):
 def run_job(description: Description, sim: str = "verilator", *, function: str,
             arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
-            output: Callable[[str], None] | None = None) -> Any:
+            output: Callable[[str], None] | None = None, limit: int | None = None) -> Any:
     """Run ``async def f(lab, **arguments)`` in a simulator of ``description``; its result.
 
     Parameters
@@ -55,6 +55,8 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         Record a waveform into this file (by a simulator of its own).
     output
         Takes what the function prints; the default prints it here.
+    limit
+        Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
 
     Raises
     ------
@@ -70,7 +72,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         work = Path(place)
         answer = work / "answer"
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
-                  "arguments": dict(arguments or {}), "answer": str(answer)}
+                  "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit}
         (work / "job").write_bytes(pickle.dumps(wanted))
         command = [*built.command, *_options(sim, work, wave is not None)]
         reading, writing = os.pipe()

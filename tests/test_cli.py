@@ -27,6 +27,8 @@ def nicbed(*arguments: str) -> subprocess.CompletedProcess:
     (["bench"], ["NAME"]),
     (["speed", "--layer", "am"], ["--layer"]),
     (["speed", "--wave", "x.fst"], ["--wave"]),
+    (["bench", "rtt", "--limit", "0"], ["--limit", "0"]),
+    (["run", __file__, "--limit", "1e6"], ["--limit", "1e6"]),
     (["run", "nowhere.py"], ["nowhere.py"]),
     (["bench", "rtt", "--out", f"{__file__}/sub"], [f"{__file__}/sub", "no folder"]),
     (["bench", "rtt", "--wave", "nowhere/x.fst"], ["--wave", "there is no folder nowhere"]),
@@ -52,6 +54,13 @@ def test_help_and_version():
     assert "bench" in nicbed("--help").stdout
     assert nicbed("bench", "--help").returncode == 0
     assert nicbed("--version").stdout.startswith("nicbed ")
+
+
+@pytest.mark.parametrize("command", ["bench", "run"])
+def test_the_default_limit_is_the_labs(command):
+    from nicbed.testbench.lab import LIMIT
+
+    assert f"({LIMIT} unless given)" in " ".join(nicbed(command, "--help").stdout.split())
 
 
 def test_start_up_imports_only_what_is_needed():

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.description import Description
+from nicbed.testbench import command
 from nicbed.testbench.benches.logp import issues
 from nicbed.testbench.notes import credit_bound, notes
 from nicbed.testbench.session import run_job
@@ -32,6 +33,20 @@ def test_a_buffer_too_small_is_said(link: dict, allowed: Fraction) -> None:
 def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
     lines = notes(described(latency=20000))
     assert any("am.retry_timeout = 20000" in line and "80008" in line for line in lines)
+
+
+def test_what_takes_long_is_said_before_it_does(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("nicbed.testbench.session.run_job",
+                        lambda *_, limit, **__: {"limit": limit})
+    far = described(latency=20000)
+    assert command._job(far, "verilator", "", {}, None, 7, "logp") == {"limit": 7}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "am.retry_timeout = 20000" in line and "--set am.retry_timeout=160016" in line
+    patient = Description.model_validate({"link": {"latency": 20000},
+                                          "am": {"retry_timeout": 160016}})
+    for description in Description(), patient:
+        command._job(description, "verilator", "", {}, None, None, "logp")
+        assert capsys.readouterr().err == ""
 
 
 def test_long_delays_have_fewer_issues() -> None:

@@ -89,6 +89,14 @@ def test_limit_ends_with_a_diagnosis():
     assert caught.value.kind == "Stuck" and "\n" not in str(caught.value)
 
 
+def test_the_jobs_limit_is_that_of_runs_without_their_own():
+    def waits(**options):
+        return run_job(DEFAULT, function="target_jobs:exchanges", limit=500, arguments=options)
+    with pytest.raises(RunError, match=r"at cycle 500, the limit \(--limit raises it"):
+        waits()
+    assert waits(limit=100_000, requests=1)
+
+
 def test_exception_in_a_program_is_one_line(tmp_path):
     with pytest.raises(RunError, match="ZeroDivisionError: .*program of node 1 at cycle 7") as one:
         toy(function=f"{HERE / 'toy_jobs.py'}:failing")

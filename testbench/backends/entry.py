@@ -76,7 +76,7 @@ async def job(dut: Any) -> None:
         function = _function(wanted["function"])
         description, sim = wanted["description"], wanted["sim"]
         backend = _backend(sim, dut, description.memory.bytes)
-        lab = Lab(description, sim, dut, backend, reports.progress)
+        lab = Lab(description, sim, dut, backend, reports.progress, wanted["limit"])
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:
