@@ -34,6 +34,9 @@ ANSWER_BYTES = 4 * ANSWER_WORDS
 MAX_WORK = (1 << 32) - 1
 LOW = 0xFFFF_FFFF
 FRACTION = Status.FRACTION_SHIFT.value
+IRQ = int(Status.IRQ)
+PROCESS = 20
+"""Lowest bit of the process in an entry's word 0."""
 
 W_DELAY = int(Op.DELAY)
 W_READ = int(Op.PIO_READ)
@@ -97,7 +100,7 @@ class Port(Work):
 
     __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
                  "log", "waiting_text", "given", "given_at", "_open", "executed",
-                 "_checks", "_check")
+                 "_checks", "_check", "_process")
 
     def __init__(self, number: int, node: int, costs: Costs) -> None:
         super().__init__(costs)
@@ -114,10 +117,27 @@ class Port(Work):
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
+        self._process = 0
         self.executed = EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
         self._check = (*self._checks["poll_check"], costs.price["poll_check"])
+
+    @property
+    def process(self) -> int:
+        """Which process's PIO follows: 1 to 255, 0 for the kernel."""
+        return self._process >> PROCESS
+
+    @process.setter
+    def process(self, number: int) -> None:
+        if not 0 <= number <= 255:
+            raise ValueError(f"process must be 0 to 255, not {number}")
+        self._process = number << PROCESS
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the CPU saw the NIC's interrupt line high when the last block ended."""
+        return bool(self.status & IRQ)
 
     # Marks
 
@@ -176,11 +196,11 @@ class Port(Work):
             self._cpu = 0
         if work > MAX_WORK:
             self._ticks = work
-            self._put(W_POSTED | beats << 16, address, 0, d0, d1, d2, d3, trace)
+            self._put(W_POSTED | beats << 16 | self._process, address, 0, d0, d1, d2, d3, trace)
             return
         self._ticks = 0
-        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16, work, address, 0,
-              d0, d1, d2, d3, trace)
+        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16 | self._process, work,
+              address, 0, d0, d1, d2, d3, trace)
         self.count += 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
@@ -189,7 +209,7 @@ class Port(Work):
 
     def put_read(self, address: int) -> None:
         """A PIO read; the word is ``data`` if it is the block's last. The block must have room."""
-        self._put(W_READ, address, 0, 0, 0, 0, 0, 0)
+        self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
 
     def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
                  flags: int = 0) -> None:
@@ -275,8 +295,8 @@ class Port(Work):
             if self.count == BLOCK:
                 await self.executed
             data = [*part, *(0,) * (BURST - len(part))]
-            self._put((W_POSTED if posted else W_WRITE) | len(part) << 16, address + 8 * at, 0,
-                      *data, trace if at == 0 else 0)
+            self._put((W_POSTED if posted else W_WRITE) | len(part) << 16 | self._process,
+                      address + 8 * at, 0, *data, trace if at == 0 else 0)
         if not posted:
             await self.executed
 
@@ -284,7 +304,7 @@ class Port(Work):
         """Read the 8-byte word at the NIC's ``address``."""
         if self.count == BLOCK:
             await self.executed
-        self._put(W_READ, address, 0, 0, 0, 0, 0, 0)
+        self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
         await self.executed
         return self.data
 

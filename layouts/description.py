@@ -14,7 +14,7 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
-           "Memory", "Cpu", "Am", "Faults", "knobs"]
+           "Memory", "Cpu", "Am", "Via", "Faults", "knobs"]
 
 
 class Kind(StrEnum):
@@ -172,6 +172,55 @@ class Am(Section):
         return self
 
 
+class Via(Section):
+    design: str = structure("auto", pattern="^(auto|engine|kernel)$",
+                            doc="'engine': doorbells and VI engine in the NIC; 'kernel': neither, "
+                                "the kernel drives the rings; 'auto': engine where layer via runs")
+    vis: int = structure(1024, unit="VIs", ge=8, le=4096, doc="VIs of a NIC")
+    cqs: int = structure(64, unit="queues", ge=2, le=256, doc="completion queues of a NIC")
+    queue_depth: int = structure(1024, unit="descriptors", ge=4, le=16384,
+                                 doc="posted descriptors a work queue takes before VI_OVERRUN")
+    doorbell_queue: int = structure(16, unit="tokens", ge=4, le=256,
+                                    doc="doorbell tokens that wait in hardware")
+    events: int = structure(64, unit="events", ge=4, le=1024, doc="events that wait for the kernel")
+    translation: str = structure("cache", pattern="^(cache|table|physical)$",
+                                 doc="'cache' over tables in host memory; whole 'table' in NIC "
+                                     "memory; host-supplied 'physical' addresses")
+    translations: int = structure(4096, unit="entries", ge=64, le=16384,
+                                  doc="entries of the translation table, one a registered page")
+    page_bytes: int = structure(4096, unit="bytes", ge=1024, le=65536, doc="page of host memory")
+    cache_sets: int = structure(64, unit="sets", ge=1, le=1024, doc="of the translation cache")
+    cache_ways: int = structure(4, unit="ways", ge=1, le=8, doc="of the translation cache")
+    cache_replacement: str = structure("lru", pattern="^(lru|fifo|random)$",
+                                       doc="which way of a full set gives way")
+    send_slots: int = structure(16, unit="packets", ge=4, le=64,
+                                doc="packets held for sending and for sending again, of all VIs")
+    window: int = structure(8, unit="packets", ge=1, le=32,
+                            doc="unacknowledged packets, and unfinished descriptors, of a VI")
+    retry_timeout: int = timing(20000, ge=100, le=1 << 24,
+                                doc="unacknowledged for this long, go back N")
+    retries: int = timing(7, unit="times", ge=1, le=255,
+                          doc="time-outs in a row before the connection is broken")
+    spin: int = cost(0, unit="cycles", ge=0, le=1 << 30,
+                     doc="blocking calls spin for this long before they wait for the interrupt")
+    register_page: int = cost(250, ge=0, le=1000000,
+                              doc="pinning a page and writing its translation, beside the trap")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Via":
+        for name in ("vis", "cqs", "queue_depth", "doorbell_queue", "events", "translations",
+                     "page_bytes", "cache_sets", "cache_ways", "send_slots", "window"):
+            _power_of_two(f"via.{name}", getattr(self, name))
+        if self.window > self.send_slots // 2:
+            raise ValueError(f"via.window = {self.window}: must be at most half of via.send_slots "
+                             f"= {self.send_slots}, or one dead peer holds them all")
+        if self.cache_sets * self.cache_ways > self.translations:
+            raise ValueError(f"via.cache_sets * via.cache_ways = "
+                             f"{self.cache_sets * self.cache_ways}: must be at most "
+                             f"via.translations = {self.translations}")
+        return self
+
+
 class Faults(Section):
     drop: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet vanishes on its uplink")
     corrupt: float = timing(0.0, unit="probability", ge=0, le=1, doc="a bit of a packet flips")
@@ -193,6 +242,7 @@ class Description(Section):
     memory: Memory = Memory()
     cpu: Cpu = Cpu()
     am: Am = Am()
+    via: Via = Via()
     faults: Faults = Faults()
 
     @model_validator(mode="after")

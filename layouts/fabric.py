@@ -1,10 +1,23 @@
-"""The graph of switches: which node hangs where, and the route from each to each."""
+"""The graph of switches: which node hangs where, and the route from each to each; what the links
+between them hold."""
 
 from dataclasses import dataclass
 
-from .packet import encode_route
+from .packet import FLIT_BYTES, encode_route
 
-__all__ = ["Topology", "chain"]
+__all__ = ["SWITCH_PIPELINE", "Topology", "chain", "link_depth"]
+
+SWITCH_PIPELINE = 8
+"""Flits of room that a link into a switch has beyond ``link.buffer``, for ``switch.latency``."""
+_SLACK = 3
+"""Flits of room beyond ``link.buffer``: one on the wire, one being taken, one whose credit is
+used."""
+
+
+def link_depth(buffer: int, pipeline: int = 0) -> int:
+    """Flits that a link's buffer of ``buffer`` bytes holds, with ``pipeline`` more for what comes
+    behind it: the number of its credits."""
+    return buffer // FLIT_BYTES + _SLACK + pipeline
 
 
 @dataclass(frozen=True)

@@ -80,13 +80,16 @@ class Status(IntFlag):
     """An interrupt ended a delay early; the rest of its block was discarded."""
     DISCARDED = 4
     """This entry was not executed."""
+    IRQ = 8
+    """The NIC's interrupt line was high, as the CPU sees it, when the operation ended."""
     WATCH_SHIFT = 4
     CHECK_SHIFT = 8
     FRACTION_SHIFT = 24
 
 
 # Words of an entry, all little-endian 32 bits:
-#   0  op 3:0, flags 15:8, count 19:16 (beats of a PIO_WRITE)
+#   0  op 3:0, flags 15:8, count 19:16 (beats of a PIO_WRITE), process 27:20 (of PIO: which process
+#      makes it; 0 is the kernel)
 #   1  work: target cycles before the operation, WORK_BITS fraction bits
 #      (WATCH, POLL: the cost of one check of this watch, spent before each check)
 #   2  address, a multiple of 8 but for TOUCH

@@ -26,7 +26,7 @@ HEADER = Word(
     Field("source", 8, "node that sent it"),
     Field("destination", 8, "node it is for; elsewhere it is counted as misrouted and dropped"),
     Field("protocol", 8, "which layer above it belongs to"),
-    Field("reserved", 8, "zero"),
+    Field("detail", 8, "the layer's own; zero where it has no use for it"),
 )
 
 
@@ -35,6 +35,9 @@ class Protocol(IntEnum):
 
     RAW = 0
     AM = 1
+    VIA = 2
+    VIA_CONTROL = 3
+    """Between the kernel agents of VIA: connections."""
 
 
 def encode_route(ports: list[int]) -> int:

@@ -6,8 +6,8 @@ Registers are 64 bits wide and 8 bytes apart; PIO is 8 bytes at a time.
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Access", "Register", "REGISTERS", "address", "SEND_WINDOW", "RECEIVE_WINDOW",
-           "WINDOW_BYTES", "Irq"]
+__all__ = ["Access", "Register", "REGISTERS", "ENGINE_REGISTERS", "address", "SEND_WINDOW",
+           "RECEIVE_WINDOW", "WINDOW_BYTES", "Irq"]
 
 from enum import IntFlag
 
@@ -50,6 +50,8 @@ class Irq(IntFlag):
     """The send ring ran empty."""
     ERROR = 4
     """A packet was refused, dropped, corrupt or misrouted."""
+    VIA = 8
+    """via_event has an event. A level: it can be cleared only by reading all events."""
 
 
 _RW, _RO, _W1C, _WO = Access.RW, Access.RO, Access.W1C, Access.WO
@@ -62,8 +64,8 @@ REGISTERS = tuple(
         ("cycle", _RO, 64, "the target's cycle counter", 0),
         ("control", _RW, 2, "bit 0: send ring on; bit 1: receive ring on (else the receive window)",
          0),
-        ("irq_status", _W1C, 3, "interrupt causes that happened (Irq)", 0),
-        ("irq_enable", _RW, 3, "causes that raise the interrupt line; the line is the level of "
+        ("irq_status", _W1C, 4, "interrupt causes that happened (Irq)", 0),
+        ("irq_enable", _RW, 4, "causes that raise the interrupt line; the line is the level of "
                                "status & enable", 0),
         ("send_space", _RO, 32, "free bytes of the send FIFO's PIO lane", 0),
         ("send_base", _RW, 32, "send ring: address in host memory, a multiple of 64", 0),
@@ -90,8 +92,50 @@ REGISTERS = tuple(
         ("malformed", _RO, 32, "packets dropped for a length that is not theirs", 0),
         ("credit_stalls", _RO, 48, "cycles in which a flit waited for a credit of the link", 0),
         ("receive_stalls", _RO, 48, "cycles in which the link waited for the receive FIFO", 0),
+        ("process_refused", _RO, 32, "accesses to kernel registers by a process other than 0", 0),
+        ("vi_select", _RW, 12, "VI (for the cq_ registers: completion queue) that the following "
+                               "registers are about", 0),
+        ("vi_attributes", _RW, 48, "layouts.via.ATTRIBUTES for the next command", 0),
+        ("vi_peer", _RW, 60, "layouts.via.PEER for the next command", 0),
+        ("vi_command", _RW, 3, "write: a layouts.via.ViCommand for vi_select; reads as the command "
+                               "under way, 0 when it is done. A command while one is under way is "
+                               "lost", 0),
+        ("vi_state", _RO, 2, "layouts.via.ViState of vi_select", 0),
+        ("vi_posted", _RO, 32, "descriptors that vi_select's doorbells posted since CREATE, modulo "
+                               "65536: send in the low half, receive in the high half", 0),
+        ("vi_completed", _RO, 32, "and those that have completed", 0),
+        ("cq_base", _RW, 64, "layouts.via.ADDRESS of the completion queue's memory", 0),
+        ("cq_config", _RW, 29, "layouts.via.CQ_CONFIG; a write takes over cq_base and this for "
+                               "queue vi_select, empties and disarms it", 0),
+        ("via_event", _RO, 28, "layouts.via.EVENT: the oldest event; reading takes it", 0),
+        ("via_ready", _RO, 1, "the engine has cleared its tables after reset", 0),
+        ("table_base", _RW, 32, "via.translation = cache: the table's address in host memory, a "
+                                "multiple of 16", 0),
+        ("table_index", _RW, 14, "table, physical: entry that table_place writes", 0),
+        ("table_flags", _RW, 56, "word 0 of it", 0),
+        ("table_place", _WO, 64, "word 1; writes the entry", 0),
+        ("invalidate", _WO, 14, "write: forget the entry of this index. Not while invalidated is "
+                                "behind", 0),
+        ("invalidated", _RO, 16, "entries invalidated and no longer in use, modulo 65536", 0),
+        ("translation_hits", _RO, 48, "addresses translated from the cache, or from NIC memory", 0),
+        ("translation_misses", _RO, 48, "addresses that had to be looked up in host memory", 0),
+        ("translation_walk", _RO, 48, "cycles spent on those", 0),
+        ("doorbells_foreign", _RO, 32, "doorbells, armings and completion queue writes refused: "
+                                       "another process's page, or nothing open there", 0),
+        ("doorbells_lost", _RO, 32, "doorbell tokens that found the token queue full; the VI gets "
+                                 "VI_OVERRUN", 0),
+        ("events_lost", _RO, 32, "events that found no room; CATASTROPHIC follows", 0),
+        ("via_unmatched", _RO, 32, "packets for no connection of theirs, dropped", 0),
+        ("via_duplicates", _RO, 32, "packets that had already come, dropped", 0),
+        ("via_gaps", _RO, 32, "packets dropped because one before them is missing", 0),
+        ("via_dropped", _RO, 32, "messages dropped for want of a receive descriptor", 0),
+        ("via_resent", _RO, 48, "packets sent again", 0),
+        ("via_sent", _RO, 48, "packets sent first", 0),
     ])
 )
+
+ENGINE_REGISTERS = REGISTERS[[register.name for register in REGISTERS].index("vi_select"):]
+"""Those of the VI engine: a NIC without one reads 0 there and ignores writes."""
 
 _BY_NAME = {register.name: register for register in REGISTERS}
 

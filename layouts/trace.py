@@ -27,6 +27,18 @@ class Block(IntEnum):
     MEMORY = 9
     FAULT = 10
     TRUNK = 11
+    DOORBELL = 12
+    """BEGIN when a token is accepted; no number (0): arg is the work queue's."""
+    VI_FETCH = 13
+    """Of a descriptor, from its VI's turn (BEGIN, arg: the work queue) to it being there (END)."""
+    VI_SEND = 14
+    """Of a packet's data: from its first translation to the packet being whole in its slot."""
+    VI_RECEIVE = 15
+    """Of a packet: from its header to its data having landed; DROP for what is refused."""
+    TRANSLATION = 16
+    """Of a table walk; arg of BEGIN: the index."""
+    COMPLETION = 17
+    """Of a descriptor: from the request to its status, and its queue's entry, having landed."""
 
 
 class Kind(IntEnum):
@@ -70,6 +82,16 @@ class Activity(IntEnum):
     BULK_HANDLE = 9
     CONTROL = 10
     """Acknowledgements, NACKs, keep-alives, time-outs."""
+    POST_SEND = 11
+    """VipPostSend: from the call to its doorbell having left the CPU."""
+    POST_RECEIVE = 12
+    SEND_COMPLETE = 13
+    """A VipSendDone (or CQ) call that finds a completion."""
+    RECEIVE_COMPLETE = 14
+    EMPTY_CHECK = 15
+    """One that finds none."""
+    BLOCKED = 16
+    """Waiting for an interrupt."""
 
 
 class Mark(NamedTuple):

@@ -151,6 +151,7 @@ class Bus(wiring.Component):
             self.pio.address.eq(beat.address),
             self.pio.data.eq(beat.data),
             self.pio.trace.eq(beat.trace),
+            self.pio.process.eq(beat.process),
         ]
         with m.If(held & is_pio):
             with m.If(grant):

@@ -17,7 +17,7 @@ from .timing import Timing
 __all__ = ["EntryLayout", "AnswerLayout", "HostPort"]
 
 EntryLayout = data.StructLayout({
-    "op": 4, "_op": 4, "flags": 8, "count": 4, "_count": 12,
+    "op": 4, "_op": 4, "flags": 8, "count": 4, "process": 8, "_process": 4,
     "work": 32,
     "address": 32,
     "length": 32,

@@ -5,7 +5,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
-from ..layouts.registers import RECEIVE_WINDOW, SEND_WINDOW, WINDOW_BYTES
+from ..layouts.registers import (
+    ENGINE_REGISTERS,
+    RECEIVE_WINDOW,
+    REGISTERS,
+    SEND_WINDOW,
+    WINDOW_BYTES,
+)
 from ..layouts.trace import Block, Kind
 from .burst import Burst
 from .crc import CrcAppend, CrcCheck
@@ -29,8 +35,9 @@ _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_
 _COUNTERS = {
     "packets_sent": 1, "packets_received": 1, "send_refused": 2, "doorbells_refused": 1,
     "crc_errors": 1, "misrouted": 1, "overflows": 1, "malformed": 1, "credit_stalls": 1,
-    "receive_stalls": 1,
+    "receive_stalls": 1, "process_refused": 1,
 }
+_RING_REGISTERS = tuple(register for register in REGISTERS if register not in ENGINE_REGISTERS)
 
 
 class Nic(wiring.Component):
@@ -107,7 +114,8 @@ class Nic(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         nic = self._description.nic
-        m.submodules.registers = csr = CsrFile(counters=_COUNTERS, external=("send_doorbell",))
+        m.submodules.registers = csr = CsrFile(
+            registers=_RING_REGISTERS, counters=_COUNTERS, external=("send_doorbell",))
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
         m.submodules.send_dma = send_dma = SendDma(fifo_bytes=nic.send_fifo, mtu=nic.mtu,
                                                    ring=nic.send_ring)
@@ -184,7 +192,10 @@ class Nic(wiring.Component):
             send_window.trace.eq(self.pio.trace),
             self.pio.read.eq(csr.read | receive_window.data),
         ]
-        with m.If(self.pio.valid):
+        # All that is here belongs to the kernel.
+        allowed = self.pio.process == 0
+        m.d.comb += csr.process_refused_count.eq(self.pio.valid & ~allowed)
+        with m.If(self.pio.valid & allowed):
             with m.Switch(self.pio.address[(WINDOW_BYTES - 1).bit_length():]):
                 with m.Case(0):
                     m.d.comb += csr.select.eq(1)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 _LINE_BITS = ceil_log2(CACHE_LINE)
+_IRQ = ceil_log2(Status.IRQ)
 
 
 class State(enum.Enum, shape=2):
@@ -239,6 +240,7 @@ class Executor:
                 beat.address.eq(entry.address + (self.beat << 3)),
                 beat.data.eq(entry.data[self.beat]),
                 beat.trace.eq(entry.trace),
+                beat.process.eq(entry.process),
                 beat.last.eq(~self.writes | self.last_beat),
                 beat.answer.eq(~self.writes | (self.last_beat & ~self.flag(Flag.POSTED))),
             ]
@@ -315,7 +317,7 @@ class Executor:
                 ends.eq(self.discard | (self.slot + 1 >= port.count)),
                 port.asks.eq(ends & ~stops),
                 port.answer.cycle.eq(port.now + 1),
-                port.answer.status.eq(Cat(self.status, self.check_cycles,
+                port.answer.status.eq(Cat(self.status | self.irq.seen << _IRQ, self.check_cycles,
                                           Mux(self.begins, self.total[:WORK_BITS],
                                               self.fraction))),
                 port.answer.data.eq(self.result),

@@ -5,7 +5,7 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import TRACE_BITS
-from .pio import PIO_ADDRESS_BITS
+from .pio import PIO_ADDRESS_BITS, PROCESS_BITS
 
 __all__ = ["PioBeat", "PostedBuffer"]
 
@@ -14,13 +14,15 @@ class PioBeat(data.Struct):
     """One 8-byte access of the CPU to the NIC.
 
     ``last`` ends a bus transaction (a burst of writes, or a lone read); ``answer`` makes the bus
-    tell the port when this beat is done; ``trace`` is the trace number of the whole transaction.
+    tell the port when this beat is done; ``trace`` is the trace number of the whole transaction,
+    ``process`` who makes it.
     """
 
     write: 1
     address: PIO_ADDRESS_BITS
     data: 64
     trace: TRACE_BITS
+    process: PROCESS_BITS
     last: 1
     answer: 1
 

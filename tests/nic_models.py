@@ -125,16 +125,19 @@ class Pio:
     def __init__(self, dut: Any) -> None:
         from cocotb.triggers import RisingEdge
         self._edge = RisingEdge(dut.clk)
-        self._valid, self._write, self._address, self._data, self._trace, self._read = (
-            getattr(dut, f"pio__{part}")
-            for part in ("valid", "write", "address", "data", "trace", "read"))
+        (self._valid, self._write, self._address, self._data, self._trace, self._process,
+         self._read) = (getattr(dut, f"pio__{part}") for part in
+                        ("valid", "write", "address", "data", "trace", "process", "read"))
+        self.process = 0
+        """Who makes the accesses that follow."""
 
     async def write(self, place: int, *words: int, trace: int = 0) -> None:
         """Write ``words``, one a cycle; ``trace`` goes with the first."""
         for index, word in enumerate(words):
             self._valid.value = 1
+            self._process.value = self.process
             self._write.value = 1
-            self._address.value = place & 0xFFFF
+            self._address.value = place & 0x1FF_FFFF
             self._data.value = word
             self._trace.value = 0 if index else trace
             await self._edge
@@ -143,8 +146,9 @@ class Pio:
     async def read(self, place: int) -> int:
         """Read a word."""
         self._valid.value = 1
+        self._process.value = self.process
         self._write.value = 0
-        self._address.value = place & 0xFFFF
+        self._address.value = place & 0x1FF_FFFF
         await self._edge
         self._valid.value = 0
         await self._edge

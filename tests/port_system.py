@@ -80,17 +80,19 @@ class PortSystem(wiring.Component):
 
 
 def entry(op: Op, *, work: int = 0, address: int = 0, length: int = 0, data: tuple[int, ...] = (),
-          flags: int = 0, count: int = 0, trace: int = 0) -> bytes:
+          flags: int = 0, count: int = 0, trace: int = 0, process: int = 0) -> bytes:
     """An entry; ``work`` in 1/256 of a cycle."""
     words = (*data, 0, 0, 0, 0)[:4]
-    return ENTRY.pack(op | flags << 8 | count << 16, work, address, length, *words, trace)
+    return ENTRY.pack(op | flags << 8 | count << 16 | process << 20, work, address, length, *words,
+                      trace)
 
 
 class Driver:
     """Runs one program on the port, plays the NIC's registers, and holds the rules of attention.
 
     ``on_cycle`` is called in each cycle with its number, and may set inputs. ``writes`` collects
-    (cycle, address, data, trace) of PIO writes, ``edges`` counts clock edges, ``wakes`` the blocks.
+    (cycle, address, data, trace) of PIO writes, ``processes`` that of each PIO access, ``edges``
+    counts clock edges, ``wakes`` the blocks.
     """
 
     def __init__(self, dut: Any, timing: dict[str, Any], *, skip: bool = False,
@@ -105,6 +107,7 @@ class Driver:
         self.values = timing_values(Description.model_validate(sections))
         self.registers: dict[int, int] = {}
         self.writes: list[tuple[int, int, int, int]] = []
+        self.processes: list[int] = []
         self.on_cycle: list[Callable[[int], None]] = []
         self.edges = 0
         self.wakes = 0
@@ -172,6 +175,7 @@ class Driver:
             read = 0xDEAD_0000_0000_0000 | cycle
             if int(dut.pio__valid.value):
                 address = int(dut.pio__address.value)
+                self.processes.append(int(dut.pio__process.value))
                 if int(dut.pio__write.value):
                     self.registers[address] = int(dut.pio__data.value)
                     self.writes.append((cycle, address, int(dut.pio__data.value),

@@ -147,24 +147,30 @@ async def sees_interrupts(dut: Any) -> None:
         driver = await start(dut, nic__irq_latency=latency)
         driver.on_cycle.append(lambda cycle, at=rise: setattr(dut.irq, "value", int(cycle >= at)))
         wait = entry(Op.WAIT_IRQ)
-        assert await driver.run(listed([[wait, wait]])) == [Answer(end, 0, 0),
-                                                            Answer(end + 1, 0, 0)]
+        seen = Status.IRQ
+        assert await driver.run(listed([[wait, wait]])) == [Answer(end, seen, 0),
+                                                            Answer(end + 1, seen, 0)]
         # A wait that begins later, and one whose time runs out just before and just at it.
         delay = entry(Op.DELAY, work=work(40))
-        assert (await driver.run(listed([[delay, wait]])))[1] == Answer(41, 0, 0)
-        assert (await driver.run(listed([[entry(Op.WAIT_IRQ, length=end)]]))) == [Answer(end, 0, 0)]
+        assert (await driver.run(listed([[delay, wait]])))[1] == Answer(41, seen, 0)
+        assert (await driver.run(listed([[entry(Op.WAIT_IRQ, length=end)]]))) == [
+            Answer(end, seen, 0)]
         assert (await driver.run(listed([[entry(Op.WAIT_IRQ, length=end - 1)]]))) == [
             Answer(end - 1, Status.TIMEOUT, 0)]
         # What is left of a delay comes back, and the rest of its block is discarded.
         work_left = work(50.5) - work(end)
         answers = await driver.run(listed([
             [entry(Op.DELAY, work=work(50.5), flags=Flag.INTERRUPTIBLE), wait]]))
-        assert answers == [Answer(end, Status.INTERRUPTED | 0x80 << 24, work_left & ~255),
+        assert answers == [Answer(end, seen | Status.INTERRUPTED | 0x80 << 24, work_left & ~255),
                            Answer(0, Status.DISCARDED, 0)]
         # A delay that an interrupt may not end, and one that it meets in its last cycle.
         for length, flags in ((50, 0), (end, Flag.INTERRUPTIBLE)):
             assert await driver.run(listed([
-                [entry(Op.DELAY, work=work(length), flags=flags)]])) == [Answer(length, 0, 0)]
+                [entry(Op.DELAY, work=work(length), flags=flags)]])) == [Answer(length, seen, 0)]
+        # The line counts as it is when an operation ends, and not as it was before.
+        short = entry(Op.DELAY, work=work(end - 1))
+        assert await driver.run(listed([[short, entry(Op.DELAY)]])) == [
+            Answer(end - 1, 0, 0), Answer(end, seen, 0)]
 
 
 @cocotb.test()
@@ -172,7 +178,19 @@ async def forgets_an_interrupt_that_fell(dut: Any) -> None:
     driver = await start(dut, nic__irq_latency=20)
     driver.on_cycle.append(
         lambda cycle: setattr(dut.irq, "value", int(5 <= cycle < 20 or cycle >= 60)))
-    assert await driver.run(listed([[entry(Op.WAIT_IRQ)]])) == [Answer(80, 0, 0)]
+    assert await driver.run(listed([[entry(Op.WAIT_IRQ)]])) == [Answer(80, Status.IRQ, 0)]
+
+
+@cocotb.test()
+async def says_which_process_it_is(dut: Any) -> None:
+    driver = await start(dut)
+    await driver.run(listed([
+        [entry(Op.PIO_WRITE, address=NIC_BASE + 0x100_0000, data=(1, 2), count=2, process=200,
+               flags=Flag.POSTED),
+         entry(Op.PIO_READ, address=NIC_BASE, process=3),
+         entry(Op.PIO_WRITE, address=NIC_BASE + 0x1FF_FFF8, count=1)]]))
+    assert driver.processes == [200, 200, 3, 0]
+    assert [address for _, address, _, _ in driver.writes] == [0x100_0000, 0x100_0008, 0x1FF_FFF8]
 
 
 def random_blocks(rng: random.Random, count: int, timeouts: bool = True) -> list[list[bytes]]:
@@ -377,8 +395,8 @@ async def expires(dut: Any) -> None:
 
 @pytest.mark.parametrize("testcase", [
     "takes_the_promised_cycles", "ends_a_program", "answers_with_fractions", "times_out",
-    "sees_interrupts", "forgets_an_interrupt_that_fell", "never_reads_what_is_old",
-    "swaps_atomically", "skipping_changes_nothing", "expires"])
+    "sees_interrupts", "forgets_an_interrupt_that_fell", "says_which_process_it_is",
+    "never_reads_what_is_old", "swaps_atomically", "skipping_changes_nothing", "expires"])
 def test_port(testcase: str) -> None:
     run_bench(PortSystem(), __file__, testcase=testcase)
 

@@ -372,6 +372,23 @@ async def switches_receive_mode(dut: Any) -> None:
     assert await bench.pio.take() == 0, "the ring is on"
 
 
+@cocotb.test()
+async def refuses_processes(dut: Any) -> None:
+    """Registers and windows are the kernel's, process 0."""
+    bench = await start(dut)
+    await bench.pio.set(send_base=0x1000)
+    bench.pio.process = 7
+    await bench.pio.set(send_base=0x2000, control=1)
+    assert await bench.pio.get("send_base") == 0
+    await bench.pio.send(packet(b"12345678"))
+    bench.pio.process = 0
+    assert await bench.pio.get("send_base") == 0x1000
+    assert await bench.pio.get("control") == 0
+    assert await bench.pio.get("process_refused") == 5
+    await cycles(dut, 50)
+    assert await bench.pio.get("packets_sent") == 0
+
+
 SMALL = {"send_fifo": 128, "receive_fifo": 128, "mtu": 64, "send_ring": 4, "receive_ring": 4}
 
 

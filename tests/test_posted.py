@@ -21,7 +21,7 @@ async def keeps_order(dut: Any) -> None:
     rng = random.Random(seed())
     beats = [{"write": rng.randrange(2), "address": rng.getrandbits(16),
               "data": rng.getrandbits(64), "trace": rng.getrandbits(24), "last": rng.randrange(2),
-              "answer": rng.randrange(2)} for _ in range(200)]
+              "process": rng.getrandbits(8), "answer": rng.randrange(2)} for _ in range(200)]
     inside = 0
     full = 0
     source.send(*beats)

@@ -73,7 +73,9 @@ async def has_every_register(dut: Any) -> None:
             await edge
             dut.select.value = 0
             await edge
-            if register.access is Access.RW:
+            if register.access is Access.WO:
+                want = 0
+            elif register.access is Access.RW:
                 want = register.reset if attempt == "reset" else mask
             elif register.access is Access.W1C or register.reset:
                 want = register.reset

@@ -1,0 +1,1 @@
+"""The Virtual Interface Architecture for host programs: VIPL, under its own names."""

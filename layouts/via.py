@@ -1,0 +1,309 @@
+"""The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events.
+
+What software and the VI engine share. Sizes are bytes, words 64 bits and little-endian.
+"""
+
+import struct
+from enum import IntEnum, IntFlag
+
+from .bits import Field, Word
+
+__all__ = [
+    "ADDRESS", "ADDRESS_SEGMENT", "ATTRIBUTES", "BreakCode", "COMMAND", "CONTROL_SEGMENT",
+    "CQ_ARM", "CQ_BITS", "CQ_CONFIG", "CQ_CONSUMED", "CQ_ENTRY", "CQ_PAGES", "Control",
+    "DATA_SEGMENT", "DESCRIPTOR_ALIGN", "DETAIL", "DOORBELL_PAGES", "Doorbell", "EVENT",
+    "Event", "HANDLE_BITS", "INDEX_BITS", "MAX_SEGMENTS", "Operation", "PAGE", "PEER", "PacketKind",
+    "QUEUE_BITS", "Reliability", "RemoteOperation", "SEGMENT_BYTES", "CONTROL_BYTES", "STATUS",
+    "Status", "TRANSLATION_BYTES", "TRANSLATION_FLAGS", "TRANSLATION_PLACE", "VA_BITS", "VI_BITS",
+    "VIA_HEADER", "ViCommand", "ViState", "format_error",
+]
+
+VA_BITS = 38
+"""Virtual addresses that the NIC takes; one with higher bits set is a protection error."""
+HANDLE_BITS = 26
+INDEX_BITS = 14
+"""Low bits of a handle: what is added to a page number to give the index of its table entry."""
+VI_BITS = 12
+CQ_BITS = 8
+QUEUE_BITS = VI_BITS + 1
+"""A work queue's number is 2 * VI, + 1 for its receive queue."""
+
+ADDRESS = Word(
+    "address",
+    Field("va", VA_BITS, "virtual address"),
+    Field("handle", HANDLE_BITS, "memory handle"),
+)
+"""A virtual address and its handle in one word: a doorbell's token, an RDMA packet's address."""
+
+# --- Descriptors, in the consumer's memory -------------------------------------------------------
+
+DESCRIPTOR_ALIGN = 64
+CONTROL_BYTES = 32
+SEGMENT_BYTES = 16
+MAX_SEGMENTS = 252
+"""Most address and data segments of a descriptor together."""
+
+CONTROL_SEGMENT = struct.Struct("<QIHHIIII")
+"""Next, NextHandle, SegCount, Control, Reserved, ImmediateData, Length, Status. The low 24 bits of
+Reserved carry the trace number; the engine reads nothing else there."""
+ADDRESS_SEGMENT = struct.Struct("<QII")
+"""Remote VA, remote Handle, Reserved."""
+DATA_SEGMENT = struct.Struct("<QII")
+"""VA, Handle, Length."""
+
+
+class Operation(IntEnum):
+    """Bits 1:0 of Control."""
+
+    SEND = 0
+    """Of a receive descriptor: receive."""
+    RDMA_WRITE = 1
+    RDMA_READ = 2
+    RESERVED = 3
+
+
+class Control(IntFlag):
+    """The other bits of Control; those above are reserved."""
+
+    IMMEDIATE = 4
+    FENCE = 8
+
+
+class Status(IntFlag):
+    """Bits of Status."""
+
+    DONE = 0x1
+    FORMAT = 0x2
+    PROTECTION = 0x4
+    LENGTH = 0x8
+    PARTIAL = 0x10
+    FLUSHED = 0x20
+    TRANSPORT = 0x40
+    RDMA_PROTECTION = 0x80
+    REMOTE_DESCRIPTOR = 0x100
+    ERRORS = 0x1FE
+    IMMEDIATE = 0x80000
+
+
+class RemoteOperation(IntEnum):
+    """Bits 18:16 of Status: what the descriptor was completed by."""
+
+    SEND = 0
+    RECEIVE = 1
+    RDMA_WRITE = 2
+    REMOTE_RDMA_WRITE = 3
+    RDMA_READ = 4
+
+
+STATUS = Word(
+    "status",
+    Field("done", 1), Field("errors", 8, "Status, shifted down by one"), Field("reserved", 7),
+    Field("operation", 3, "RemoteOperation"), Field("immediate", 1), width=32)
+
+
+def format_error(receive: bool, segments: int, control: int, reliable: bool) -> bool:
+    """Whether a descriptor with this SegCount and Control is malformed.
+
+    Operation 3, reserved bits set, RDMA without an address segment, immediate data with an RDMA
+    read, more than MAX_SEGMENTS segments; a receive descriptor with another operation than
+    receive; an RDMA read on a VI of Unreliable Delivery.
+    """
+    operation = control & 3
+    rdma = operation in (Operation.RDMA_WRITE, Operation.RDMA_READ)
+    return (operation == Operation.RESERVED or control >> 4 != 0 or segments > MAX_SEGMENTS
+            or (rdma and (receive or segments == 0))
+            or (operation == Operation.RDMA_READ
+                and (bool(control & Control.IMMEDIATE) or not reliable)))
+
+
+# --- Doorbell pages in the NIC's PIO window ------------------------------------------------------
+
+PAGE = 4096
+"""Stride of doorbell and completion queue pages in the PIO window."""
+CQ_PAGES = 0x80_0000
+DOORBELL_PAGES = 0x100_0000
+
+
+class Doorbell(IntEnum):
+    """Offsets in a VI's page."""
+
+    SEND = 0
+    """Write an ADDRESS: a descriptor was linked to the send queue."""
+    RECEIVE = 8
+    ARM_SEND = 16
+    """Write how many completions of the queue software has seen, modulo 65536: an event is raised
+    at the next one, at once if there are more already. One event an arming."""
+    ARM_RECEIVE = 24
+
+
+CQ_CONSUMED = 0
+"""Offset in a completion queue's page: entries taken so far, modulo 65536."""
+CQ_ARM = 8
+"""As ARM_SEND, with the entries that software has seen."""
+
+# --- Tables that the kernel agent fills ----------------------------------------------------------
+
+
+class Reliability(IntEnum):
+    """Reliability level of a VI."""
+
+    UNRELIABLE_DELIVERY = 0
+    RELIABLE_DELIVERY = 1
+    RELIABLE_RECEPTION = 2
+
+
+ATTRIBUTES = Word(
+    "vi_attributes",
+    Field("tag", 16, "protection tag"),
+    Field("owner", 8, "process whose doorbells and armings are taken"),
+    Field("reliability", 2, "Reliability"),
+    Field("rdma_write", 1, "the peer may write to memory of this tag"),
+    Field("rdma_read", 1, "the peer may read"),
+    Field("send_cq", CQ_BITS), Field("send_on_cq", 1, "the send queue is bound to send_cq"),
+    Field("receive_cq", CQ_BITS), Field("receive_on_cq", 1),
+)
+
+PEER = Word(
+    "vi_peer",
+    Field("node", 8), Field("vi", VI_BITS), Field("route", 16, "wire header's route to the peer"),
+    Field("max_transfer", 24, "MaxTransferSize, bytes"),
+)
+
+
+class ViState(IntEnum):
+    """State of a VI in the engine."""
+
+    CLOSED = 0
+    IDLE = 1
+    CONNECTED = 2
+    ERROR = 3
+    """All that is posted completes flushed: an error, or a disconnection under way."""
+
+
+class ViCommand(IntEnum):
+    """What the register vi_command asks for VI vi_select, whose attributes and peer it takes over
+    from vi_attributes and vi_peer."""
+
+    CREATE = 1
+    """Closed -> idle: queues empty, counts zero."""
+    CONNECT = 2
+    """Idle -> connected: sequence numbers zero."""
+    DISCONNECT = 3
+    """Any -> error, no event: flushes both queues."""
+    IDLE = 4
+    """Error -> idle. For when both queues have completed what was posted."""
+    DESTROY = 5
+    """Any -> closed."""
+    ATTRIBUTES = 6
+    """Only take over attributes and peer."""
+
+
+COMMAND = Word("vi_command", Field("command", 3, "ViCommand; write. Reads as 0 when done"))
+
+TRANSLATION_BYTES = 16
+"""An entry of the translation and protection table: two words, one entry a page of a region. The
+index of page p of a handle is (p + handle) mod the table's size, and with host-supplied physical
+addresses (via.translation = physical) p itself. A page number is VA / via.page_bytes."""
+
+TRANSLATION_FLAGS = Word(
+    "translation_flags",
+    Field("valid", 1), Field("rdma_write", 1), Field("rdma_read", 1), Field("reserved", 5),
+    Field("tag", 16, "protection tag"),
+    Field("first", 16, "offset of the page's first byte that belongs to the region"),
+    Field("last", 16, "offset of its last one"),
+)
+"""Word 0."""
+
+TRANSLATION_PLACE = Word(
+    "translation_place",
+    Field("frame", 16, "physical page number"),
+    Field("handle", HANDLE_BITS, "the handle it answers to, all of it"),
+    Field("page", 22, "virtual page number >> 6; the entry's index fixes the six bits below"),
+)
+"""Word 1."""
+
+CQ_CONFIG = Word(
+    "cq_config",
+    Field("log_entries", 4, "log2 of the entries, 0 to 15"), Field("enable", 1),
+    Field("tag", 16, "protection tag of its memory"), Field("owner", 8, "process"),
+)
+
+CQ_ENTRY = Word(
+    "cq_entry",
+    Field("phase", 1, "1 on the first lap of the ring, 0 on the second, and so on"),
+    Field("receive", 1), Field("vi", VI_BITS),
+)
+"""An entry of a completion queue: one word in the consumer's memory."""
+
+
+class Event(IntEnum):
+    """Codes of events to the kernel agent: VIPL's asynchronous errors, and completions armed for.
+    """
+
+    POST_DESC = 0
+    CONN_LOST = 1
+    RECVQ_EMPTY = 2
+    VI_OVERRUN = 3
+    RDMAW_PROT = 4
+    RDMAW_DATA = 5
+    RDMAW_ABORT = 6
+    RDMAR_PROT = 7
+    COMP_PROT = 8
+    RDMA_TRANSPORT = 9
+    CATASTROPHIC = 10
+    """Events were lost: look at everything."""
+    SEND_DONE = 32
+    RECEIVE_DONE = 33
+    CQ_READY = 34
+
+
+EVENT = Word("via_event", Field("valid", 1), Field("reserved", 7), Field("code", 8, "Event"),
+             Field("number", VI_BITS, "the VI, or completion queue"))
+"""The register via_event: the oldest event, taken by reading it; 0 for none."""
+
+# --- Packets -------------------------------------------------------------------------------------
+
+
+class PacketKind(IntEnum):
+    """Bits 2:0 of the wire header's detail."""
+
+    SEND = 0
+    RDMA_WRITE = 1
+    READ_REQUEST = 2
+    READ_RESPONSE = 3
+    ACK = 4
+    """sequence: all before it have arrived."""
+    NAK = 5
+    """As ACK, and that one was missed: go back to it."""
+    BREAK = 6
+    """The connection is broken; immediate: a BreakCode, sequence: the packet that did it."""
+
+
+DETAIL = Word(
+    "via_detail",
+    Field("kind", 3, "PacketKind"),
+    Field("first", 1, "of its message"), Field("last", 1),
+    Field("immediate", 1, "the message has immediate data; in its last packet"),
+    Field("acknowledge", 1, "an acknowledgement is asked for"),
+    width=8)
+"""The wire header's field ``detail`` in packets of Protocol.VIA."""
+
+VIA_HEADER = Word(
+    "via_header",
+    Field("destination", VI_BITS, "VI"), Field("source", VI_BITS, "VI"),
+    Field("sequence", 8, "number of the packet on this connection; ACK, NAK: expected next"),
+    Field("immediate", 32, "immediate data; READ_REQUEST: bytes wanted; BREAK: BreakCode"),
+)
+"""The word behind the wire header. RDMA_WRITE and READ_REQUEST have an ADDRESS word behind it:
+where this packet's data goes, or comes from. ACK, NAK, BREAK have no sequence number of their own.
+"""
+
+
+class BreakCode(IntEnum):
+    """Why a BREAK was sent."""
+
+    LOST = 0
+    REMOTE_DESCRIPTOR = 1
+    """No receive descriptor, or one that was too short or bad."""
+    RDMA_PROTECTION = 2
+    TRANSPORT = 3

@@ -1,0 +1,1 @@
+"""The VI engine: doorbells, work queues, scheduler, descriptors, translation, completions."""

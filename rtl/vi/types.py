@@ -1,0 +1,215 @@
+"""What the blocks of the VI engine say to each other.
+
+Each signature is the side of the block that asks; see the block that answers for its timing.
+"""
+
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from ...layouts.via import (
+    ATTRIBUTES,
+    HANDLE_BITS,
+    PEER,
+    QUEUE_BITS,
+    VA_BITS,
+    VI_BITS,
+)
+
+__all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion", "Context",
+           "ContextRead", "Control", "ControlAction", "ControlPacket", "EngineEvent", "Link",
+           "ReadJob", "Reading", "Take", "Token", "Translate", "TranslateRequest"]
+
+
+class Address(data.Struct):
+    """A virtual address and the handle it is under: :data:`nicbed.layouts.via.ADDRESS`."""
+
+    va: VA_BITS
+    handle: HANDLE_BITS
+
+
+AttributesLayout = data.StructLayout({field.name: field.width for field in ATTRIBUTES.fields})
+PeerLayout = data.StructLayout({field.name: field.width for field in PEER.fields})
+
+
+class Context(data.Struct):
+    """What the kernel agent laid down about a VI, and its state."""
+
+    attributes: AttributesLayout
+    peer: PeerLayout
+    state: 2
+
+
+ContextRead = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "data": In(Context),
+})
+"""``data`` is of the VI that ``vi`` said in the cycle before, with all writes up to then."""
+
+
+class Access(enum.Enum, shape=2):
+    """What an address is translated for: local use, or a remote peer's."""
+
+    LOCAL = 0
+    RDMA_WRITE = 1
+    RDMA_READ = 2
+
+
+class TranslateRequest(data.Struct):
+    """``wide``: the 64-bit virtual address in the descriptor had bits set above VA_BITS, or its
+    handle above HANDLE_BITS: refused."""
+
+    address: Address
+    tag: 16
+    access: Access
+    wide: 1
+
+
+Translate = wiring.Signature({
+    "request": Out(stream.Signature(TranslateRequest)),
+    "valid": In(1),
+    "ok": In(1),
+    "physical": In(32),
+    "room": In(17),
+    "hold": Out(1),
+})
+"""A client of the translator. One request at a time. ``valid`` is high for the one cycle of its
+answer: whether the access is allowed, the physical address, and how many bytes from there on (1 to
+the page's size) are in the same page and region. ``hold`` is high from the cycle in which the
+request is offered until the last access to ``physical`` is over (at a refusal: until ``valid``); an
+invalidation is not over before it has been low."""
+
+
+class Token(data.Struct):
+    """A descriptor was linked to work queue ``queue``."""
+
+    queue: QUEUE_BITS
+    address: Address
+
+
+class Link(data.Struct):
+    """The descriptor behind the one that was taken from ``queue``: its Next and NextHandle.
+    ``lost``: the one taken cannot be read; all that is posted behind it is forgotten."""
+
+    queue: QUEUE_BITS
+    address: Address
+    lost: 1
+
+
+class Arm(data.Struct):
+    """Software has seen ``count`` completions of ``queue`` and wants to hear of the next."""
+
+    queue: QUEUE_BITS
+    count: 16
+
+
+Take = wiring.Signature({
+    "request": Out(stream.Signature(QUEUE_BITS)),
+    "valid": In(1),
+    "found": In(1),
+    "address": In(Address),
+    "follow": In(1),
+    "link": Out(stream.Signature(Link)),
+})
+"""Takes the oldest posted descriptor that nobody has taken. ``valid`` is high for the one cycle of
+the answer: whether there is one and where. With ``follow`` more are posted behind it, and nobody
+can take from this queue until ``link`` has said where the next is; without it no ``link`` is
+given."""
+
+
+class ControlAction(enum.Enum, shape=2):
+    """What the manager tells the other blocks about a VI."""
+
+    CREATE = 0
+    """Forget everything about it; counts and sequence numbers zero."""
+    CONNECT = 1
+    """Sequence numbers zero. Nothing of an earlier connection is left."""
+    ABORT = 2
+    """No longer connected: drop its packets, complete flushed what was begun."""
+
+
+class Control(data.Struct):
+    """Manager to everyone: done when it is taken (ready may come late)."""
+
+    vi: VI_BITS
+    action: ControlAction
+
+
+class Break(data.Struct):
+    """To the manager: VI ``vi`` is in error. ``event``: the asynchronous error to raise
+    (layouts.via.Event), normally CONN_LOST. Of a VI that is not connected: ignored."""
+
+    vi: VI_BITS
+    event: 8
+
+
+class ControlPacket(data.Struct):
+    """Receiver to sender: send this to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK,
+    NAK or BREAK. Dropped if not taken
+    in the cycle in which it is offered: all three are repeated if they are needed again."""
+
+    vi: VI_BITS
+    kind: 3
+    sequence: 8
+    code: 32
+
+
+class Acknowledged(data.Struct):
+    """Receiver to sender: an ACK or NAK (``again``) with this sequence number came for ``vi``; or a
+    BREAK (``broken``) with its code."""
+
+    vi: VI_BITS
+    sequence: 8
+    again: 1
+    broken: 1
+    code: 8
+
+
+class ReadJob(data.Struct):
+    """Receiver to sender: the peer of ``vi`` wants ``length`` bytes from ``address``. Not taken:
+    the request is dropped unacknowledged and will come again."""
+
+    vi: VI_BITS
+    address: Address
+    length: 32
+
+
+class Reading(data.Struct):
+    """Sender to receiver, before an RDMA read's request leaves: the descriptor that the responses
+    on ``vi`` are for, whose data segments begin behind its address segment."""
+
+    vi: VI_BITS
+    address: Address
+
+
+class Completion(data.Struct):
+    """To the completion unit: descriptor ``address`` of ``queue`` is over.
+
+    ``status``: layouts.via.STATUS without DONE, which the unit sets. ``immediate`` is written if
+    the status says that it is there. ``silent``: the descriptor cannot be written to (it was never
+    found); count it, write nothing.
+    """
+
+    queue: QUEUE_BITS
+    address: Address
+    length: 32
+    status: 32
+    immediate: 32
+    silent: 1
+    trace: TRACE_BITS
+
+
+class EngineEvent(data.Struct):
+    """To the kernel agent: layouts.via.Event ``code`` of VI (or completion queue) ``number``.
+    Always taken; what finds no room becomes CATASTROPHIC."""
+
+    code: 8
+    number: VI_BITS
+
+
+
+class Command(data.Struct):
+    """A kernel agent's command to the manager: layouts.via.ViCommand."""
+
+    vi: VI_BITS
+    command: 3
