@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..layouts.fabric import Topology
+from ..layouts.fabric import SWITCH_PIPELINE, Topology
 from ..layouts.trace import Block
 from .event import EventPort
 from .faults import FaultInjector
@@ -13,10 +13,7 @@ from .link import Link
 from .switch import Switch
 from .timing import Timing
 
-__all__ = ["Fabric", "SWITCH_PIPELINE"]
-
-SWITCH_PIPELINE = 8
-"""Flits of room that a link into a switch has beyond ``link.buffer``, for ``switch.latency``."""
+__all__ = ["Fabric"]
 
 
 class Fabric(wiring.Component):

@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..layouts.fabric import link_depth
 from ..layouts.packet import FLIT_BYTES
 from ..layouts.rate import FRACTION_BITS
 from ..layouts.trace import Kind
@@ -13,9 +14,6 @@ from .flit import Flit, FlitStream
 from .timing import Timing
 
 __all__ = ["Link"]
-
-SLACK = 3
-"""Flits of room beyond ``buffer``: one on the wire, one being taken, one whose credit is used."""
 
 
 class Link(wiring.Component):
@@ -114,7 +112,7 @@ class Link(wiring.Component):
     @property
     def depth(self) -> int:
         """Flits that the receiver's buffer holds: the number of credits."""
-        return self._buffer // FLIT_BYTES + SLACK + self._pipeline
+        return link_depth(self._buffer, self._pipeline)
 
     def elaborate(self, platform) -> Module:
         m = Module()

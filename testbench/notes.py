@@ -4,14 +4,11 @@ from fractions import Fraction
 from math import ceil
 
 from ..layouts.description import Description
+from ..layouts.fabric import SWITCH_PIPELINE, link_depth
 from ..layouts.packet import FLIT_BYTES
 
 __all__ = ["credit_bound", "notes", "sent_again"]
 
-SLACK_FLITS = 3
-"""Places of a link's buffer beyond ``link.buffer``: for flits and credits in its own registers."""
-SWITCH_FLITS = 8
-"""Further places of a buffer in a switch, for the flits that wait out ``switch.latency``."""
 ROUND_CYCLES = 2
 """Cycles of a credit's round that are neither flight nor wire time."""
 
@@ -23,10 +20,9 @@ def credit_bound(description: Description) -> Fraction | None:
     switch let the flit go; so many flits as the buffer holds can be under way in that time.
     """
     link = description.link
-    places = link.buffer // FLIT_BYTES + SLACK_FLITS
     round_trip = 2 * link.latency + ceil(FLIT_BYTES / link.bytes_per_cycle) + ROUND_CYCLES
-    into_node = Fraction(places * FLIT_BYTES, round_trip)
-    into_switch = Fraction((places + SWITCH_FLITS) * FLIT_BYTES,
+    into_node = Fraction(link_depth(link.buffer) * FLIT_BYTES, round_trip)
+    into_switch = Fraction(link_depth(link.buffer, SWITCH_PIPELINE) * FLIT_BYTES,
                            round_trip + description.switch.latency + 1)
     allowed = min(into_node, into_switch)
     return allowed if allowed < link.bytes_per_cycle else None

@@ -3,7 +3,9 @@
 from fractions import Fraction
 
 import pytest
+from nicbed.layouts import fabric
 from nicbed.layouts.description import Description
+from nicbed.rtl.link import Link
 from nicbed.testbench import command
 from nicbed.testbench.benches.logp import issues
 from nicbed.testbench.notes import credit_bound, notes
@@ -28,6 +30,18 @@ def test_a_buffer_too_small_is_said(link: dict, allowed: Fraction) -> None:
     assert credit_bound(description) == allowed
     (line,) = notes(description)
     assert "credit-bound" in line and f"link.buffer = {description.link.buffer}" in line
+
+
+def test_link_and_note_count_the_same_places(monkeypatch) -> None:
+    """Of the declaration in layouts, wherever it is used: one more place is one more for both."""
+    description = described(latency=500, buffer=64)
+    wide, bound = [], []
+    for slack in 3, 4:
+        monkeypatch.setattr(fabric, "_SLACK", slack)
+        wide.append(Link(buffer=64).depth)
+        bound.append(credit_bound(description))
+    assert wide == [11, 12]
+    assert bound == [Fraction(8 * places, 1006) for places in wide]
 
 
 def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
