@@ -1,0 +1,68 @@
+"""Splits received packets by protocol."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..layouts.packet import Protocol
+from .flit import Header
+from .receive_fifo import ReceiveWord
+
+__all__ = ["ProtocolSplit"]
+
+
+class ProtocolSplit(wiring.Component):
+    """Packets of one protocol go one way, all others another.
+
+    Latency: none (combinational). Throughput: 1 word a cycle. Back-pressure: a packet that is not
+    taken holds up those behind it, whichever way they go. Reset: between packets.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The one that is told apart.
+
+    Members
+    -------
+    i : In(stream of ReceiveWord)
+        Packets, from the receive FIFO.
+    match, other : Out(stream of ReceiveWord)
+        Those of ``protocol``, and the others.
+
+    Raises
+    ------
+    TypeError
+        ``protocol`` is none.
+    """
+
+    def __init__(self, *, protocol: Protocol) -> None:
+        if not isinstance(protocol, Protocol):
+            raise TypeError(f"protocol must be a Protocol, not {protocol!r}")
+        self._protocol = protocol
+        super().__init__({
+            "i": In(stream.Signature(ReceiveWord)),
+            "match": Out(stream.Signature(ReceiveWord)),
+            "other": Out(stream.Signature(ReceiveWord)),
+        })
+
+    @property
+    def protocol(self) -> Protocol:
+        """The one that is told apart."""
+        return self._protocol
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        word = self.i.payload
+        header = data.View(Header, word.data)
+        held = Signal()
+        matches = Signal()
+        m.d.comb += [self.match.payload.eq(word), self.other.payload.eq(word)]
+        with m.If(self.i.valid):
+            m.d.comb += [
+                matches.eq(Mux(word.first, header.protocol == self._protocol.value, held)),
+                self.match.valid.eq(matches),
+                self.other.valid.eq(~matches),
+                self.i.ready.eq(Mux(matches, self.match.ready, self.other.ready)),
+            ]
+            m.d.sync += held.eq(matches)
+        return m
