@@ -250,9 +250,11 @@ class Description(Section):
         trunks = 2 * (self.fabric.switches - 1)
         places = self.fabric.switches * self.switch.ports - trunks
         if self.fabric.nodes > places:
-            raise ValueError(f"fabric.nodes = {self.fabric.nodes}: {self.fabric.switches} switch"
-                             f"{'es' if self.fabric.switches > 1 else ''} of {self.switch.ports} "
-                             f"ports have room for {places} nodes")
+            some = "switches" if self.fabric.switches > 1 else "switch"
+            enough = -(-(self.fabric.nodes + trunks) // self.fabric.switches)
+            raise ValueError(f"fabric.nodes = {self.fabric.nodes}: {self.fabric.switches} {some} "
+                             f"(fabric.switches) of {self.switch.ports} ports with room for "
+                             f"{places} nodes; switch.ports = {enough} would be enough")
         return self
 
     @property
@@ -280,7 +282,9 @@ def knobs() -> list[Knob]:
             extra = info.json_schema_extra
             assert isinstance(extra, dict)
             limits = {type(rule).__name__: rule for rule in info.metadata}
-            low = getattr(limits.get("Ge"), "ge", getattr(limits.get("Gt"), "gt", None))
+            low = getattr(limits.get("Ge"), "ge", None)
+            if "Gt" in limits:
+                low = f"> {limits['Gt'].gt}"
             high = getattr(limits.get("Le"), "le", None)
             pattern = next((rule.pattern for rule in info.metadata if hasattr(rule, "pattern")), "")
             bounds = f"{low} to {high}" if high is not None else str(pattern).strip("^$()")

@@ -3,6 +3,7 @@
 Whatever is wrong is one line that names the file, the key, the value and the rule.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -133,24 +134,27 @@ def _rule(knob: Knob) -> str:
     """What a value of ``knob`` must be, with its unit."""
     if isinstance(knob.default, str):
         return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
-    low, high = knob.bounds.split(" to ")
+    low, high = knob.bounds.removeprefix("> ").split(" to ")
+    above = "above" if knob.bounds.startswith("> ") else "from"
     kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(
         type(knob.default), "a number")
     unit = f" of {knob.unit}" if knob.unit and knob.unit != "probability" else ""
     section, key = knob.name.split(".")
     info = Description.model_fields[section].annotation.model_fields[key]  # type: ignore[union-attr]
     rules = {type(rule).__name__: rule for rule in info.metadata}
-    above = "above" if "Gt" in rules else "from"
     multiple = getattr(rules.get("MultipleOf"), "multiple_of", None)
     also = f", a multiple of {multiple}" if multiple else ""
     return f"must be {kind}{unit} {above} {low} to {high}{also}"
 
 
 def _hint(knob: Knob, value: Any) -> str:
-    """Why a text is not a number: most likely a unit stands behind it."""
-    numeric = not isinstance(knob.default, str)
-    if numeric and isinstance(value, str) and knob.unit and value[:1].isdigit():
+    """Why a text is not a number, where it can be told."""
+    if isinstance(knob.default, str) or not isinstance(value, str):
+        return ""
+    if knob.unit and re.fullmatch(r"[\d.,/_]+\s*[a-zA-Zµ%/]+", value):
         return f"; give {knob.unit}, as a number alone"
+    if isinstance(knob.default, Fraction) and re.fullmatch(r"[+-]?\d+\s*/\s*0+", value):
+        return "; what it is divided by must not be 0"
     return ""
 
 

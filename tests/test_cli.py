@@ -1,5 +1,6 @@
 """The command line: one line for what a user did wrong, and nothing imported that is not needed."""
 
+import os
 import subprocess
 import sys
 import time
@@ -8,8 +9,9 @@ import pytest
 
 
 def nicbed(*arguments: str) -> subprocess.CompletedProcess:
+    plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     return subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", *arguments],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=60, env=plain)
 
 
 @pytest.mark.parametrize(("arguments", "parts"), [
@@ -45,9 +47,17 @@ def test_mistakes_are_one_line(arguments, parts):
 def test_list_shows_everything():
     run = nicbed("list")
     assert run.returncode == 0 and run.stderr == ""
-    for word in ("logp", "many-to-one", "am", "ideal", "link.latency", "0 to 65535", "rebuilds",
-                 "bytes/cycle", "CPU cycles"):
+    for word in ("logp", "many-to-one", "am", "ideal", "link.latency", " 0 to 65535", "rebuilds",
+                 "bytes/cycle", "CPU cycles", "> 0 to 1000 ", "> 0 to 10000 "):
         assert word in run.stdout
+
+
+def test_list_fits_a_narrow_terminal():
+    shown = subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", "list"], text=True,
+                           capture_output=True, env={**os.environ, "COLUMNS": "80"}).stdout
+    for word in ("8388608", "65536 to 67108864", "100 to 1073741824", "rebuilds", "bytes/cycle"):
+        assert word in shown
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_help_and_version():

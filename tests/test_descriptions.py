@@ -1,5 +1,6 @@
 """NIC descriptions: files, overrides, and one line for whatever is wrong."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -56,7 +57,8 @@ def test_overrides_win_and_are_typed():
     ("[nic]\nsend_fifo = 512\n", ["nic.send_fifo", "512", "hold one packet"]),
     ("[nic]\nsend_fifo = 5000\n", ["nic.send_fifo", "5000", "power of two"]),
     ("[fabric]\nnodes = 17\n", ["fabric.nodes", "17", "2 to 16"]),
-    ("[switch]\nports = 4\n[fabric]\nnodes = 5\n", ["fabric.nodes", "5", "room for 4 nodes"]),
+    ("[switch]\nports = 4\n[fabric]\nnodes = 5\n", ["fabric.nodes", "5", "room for 4 nodes",
+                                                "1 switch (", "switch.ports = 5 would be enough"]),
     ("[am]\nreply_window = 75\n", ["am.reply_window", "75", "larger than"]),
     ("[link\n", ["not TOML"]),
 ])
@@ -77,7 +79,9 @@ def test_bad_files_are_one_line(tmp_path, text, parts):
     ("link.latancy=4", ["did you mean link.latency"]),
     ("link.latency=4ns", ["link.latency", "'4ns'", "whole number of cycles", "as a number alone"]),
     ("link.latency=-1", ["--set", "link.latency", "-1", "0 to 65535"]),
-    ("link.bytes_per_cycle=1/0", ["link.bytes_per_cycle", "1/0"]),
+    ("link.bytes_per_cycle=1/0", ["link.bytes_per_cycle", "'1/0'", "must not be 0"]),
+    ("link.bytes_per_cycle=2bytes/cycle", ["give bytes/cycle, as a number alone"]),
+    ("nic.clock_mhz=0", ["nic.clock_mhz = 0", "a number or a fraction", "above 0 to 1000"]),
     ("faults.drop=2", ["faults.drop", "2.0", "0 to 1"]),
     ("nic.receive_ring=100", ["--set", "nic.receive_ring = 100", "power of two"]),
 ])
@@ -87,6 +91,24 @@ def test_bad_overrides_are_one_line(text, parts):
     assert "\n" not in str(caught.value)
     for part in parts:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["1/0", "1/2/3", "4.5", "4,5"])
+def test_no_unit_is_blamed_where_there_is_none(value):
+    with pytest.raises(UserError) as caught:
+        load("default", [f"link.latency={value}"])
+    assert "as a number alone" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("nodes", "switches", "ports"), [(16, 1, 4), (16, 2, 8), (9, 4, 3)])
+def test_the_remedy_for_too_few_ports_is_one(nodes, switches, ports):
+    chosen = [f"fabric.switches={switches}"]
+    with pytest.raises(UserError, match="^--nodes: ") as caught:
+        load(overrides=[*chosen, f"switch.ports={ports}"], nodes=nodes)
+    enough = int(re.findall(r"switch.ports = (\d+) would be enough", str(caught.value))[0])
+    assert load(overrides=[*chosen, f"switch.ports={enough}"], nodes=nodes)
+    with pytest.raises(UserError):
+        load(overrides=[*chosen, f"switch.ports={enough - 1}"], nodes=nodes)
 
 
 def test_missing_file():

@@ -11,6 +11,9 @@ __all__ = ["show"]
 
 _CHANGE = {Kind.STRUCTURE: "rebuilds", Kind.TIMING: "no", Kind.COST: "no"}
 
+ROOM = 108
+"""Columns without which the last one of the knobs' table would be a heap of syllables."""
+
 
 def _headline(name: str) -> str:
     path = descriptions.find(name)
@@ -40,5 +43,10 @@ def show() -> None:
                      _CHANGE[knob.kind], knob.doc))
     made = table("Knobs (a change rebuilds the simulator where it says so)",
                  ["name", "default", "range", "unit", "rebuild?", "is"], rows, left=6)
+    made.columns[2].no_wrap = False  # long choices, that is; no number wraps
+    made.columns[2].min_width = 17
+    if out.width < ROOM:
+        made.columns.pop()
+        made.caption = f"(what they are: in a terminal of {ROOM} columns)"
     made.columns[1].justify = made.columns[2].justify = "right"
     out.print(made)
