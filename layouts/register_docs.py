@@ -34,7 +34,8 @@ _IRQ = {
     Irq.RECEIVE: "a packet was written to the receive ring",
     Irq.SEND: "the send ring ran empty",
     Irq.ERROR: "a packet or a doorbell was refused, or a packet dropped, corrupt or misrouted",
-    Irq.VIA: "`via_event` holds an event; cleared by reading until it reads 0, not here",
+    Irq.VIA: "`via_event` holds an event; a level, over when it has been read empty, and so "
+             "only in `irq_enable`",
 }
 
 

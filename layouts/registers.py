@@ -51,7 +51,7 @@ class Irq(IntFlag):
     ERROR = 4
     """A packet was refused, dropped, corrupt or misrouted."""
     VIA = 8
-    """via_event has an event. A level: it can be cleared only by reading all events."""
+    """via_event has an event. Only in irq_enable: a level, over when all events have been read."""
 
 
 _RW, _RO, _W1C, _WO = Access.RW, Access.RO, Access.W1C, Access.WO
