@@ -1,0 +1,139 @@
+# amaranth: UnusedElaboratable=no
+"""The byte-exact writer of the VI engine's receive side."""
+
+import random
+from typing import Any
+
+import cocotb
+import pytest
+from bench import Source, cycles, pack, parameters, reset_and_clock, run_bench, seed
+from cocotb.triggers import RisingEdge
+from nic_models import BurstMemory
+from nicbed.rtl.vi.receive_scatter import ScatterRequest, ScatterWriter
+from nicbed.rtl.vi.types import Access
+from vi_models import TranslatorClient, VirtualMemory
+
+
+class Runs:
+    """Offers runs, and tells how each ended."""
+
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
+        self._edge = RisingEdge(dut.clk)
+
+    async def run(self, **fields: Any) -> tuple[int, int, int]:
+        """(ok, bytes written, cycles)."""
+        dut = self._dut
+        dut.request__payload.value = pack(ScatterRequest, fields)
+        dut.request__valid.value = 1
+        for count in range(1, 20000):
+            await self._edge
+            if dut.request__ready.value == 1:
+                dut.request__valid.value = 0
+                dut.request__payload.value = 0
+                return int(dut.ok.value), int(dut.written.value), count
+        raise AssertionError(f"no end of {fields}")
+
+    async def restart(self) -> None:
+        self._dut.restart.value = 1
+        await self._edge
+        self._dut.restart.value = 0
+
+
+@cocotb.test()
+async def scatters(dut: Any) -> None:
+    values = parameters()
+    page, beats, stall = values["page"], values["burst"] // 8, values["stall"]
+    rng = random.Random(seed())
+    await reset_and_clock(dut, max_beats=beats)
+    memory = VirtualMemory(frames=64, page=page, seed=seed())
+    want = memory.image
+    bus = BurstMemory(dut, "bus", bytearray(want), stall=stall, seed=seed() + 2,
+                      setup=rng.randrange(3), max_beats=beats)
+    client = TranslatorClient(dut, "translate", memory, stall=stall, seed=seed() + 3)
+    source = Source(dut, "i", stall=stall / 2, seed=seed() + 4)
+    runs = Runs(dut)
+    regions = [memory.register(rng.randrange(1 << 37), rng.randrange(1, 4 * page), tag=7,
+                               rdma_write=n % 2 == 0) for n in range(8)]
+    top = memory.register((1 << 38) - page // 2, page // 2, tag=7)
+    bus.image[:] = want
+    ends = set()
+    words = 0
+    for packet in range(values["packets"]):
+        size = rng.choice([1, 8, 9, rng.randrange(1, 65), rng.randrange(1, 1041)])
+        content = rng.randbytes(size)
+        filled = content + rng.randbytes(-size % 8)
+        source.send(*(int.from_bytes(filled[n:n + 8], "little") for n in range(0, size, 8)))
+        words += -(-size // 8)
+        at = 0
+        while at < size:
+            piece = min(size - at, rng.choice([1, 3, 7, 8, 16, rng.randrange(1, size + 1), size]))
+            region = rng.choice([*regions, top])
+            at_end = rng.random() < 0.3
+            va = region.va + (max(region.length - rng.randrange(1, 40), 0) if at_end
+                              else rng.randrange(region.length))
+            access = rng.choice([Access.LOCAL, Access.RDMA_WRITE])
+            wide = int(rng.random() < 0.03)
+            tag = 8 if rng.random() < 0.03 else 7
+            fits = region.va + region.length - va
+            if access is Access.RDMA_WRITE and not region.rdma_write or wide or tag != region.tag:
+                fits = 0
+            bad = fits < piece
+            if bad and rng.random() < 0.7:
+                continue
+            asked = len(client.requests)
+            ok, written, _ = await runs.run(
+                address={"va": va, "handle": region.handle}, tag=tag, access=access.value,
+                wide=wide, bytes=piece, trace=packet)
+            assert written == min(piece, fits), "what was translated, to the last byte"
+            assert ok == int(not bad)
+            memory.write(region.handle, va, content[at:at + written])
+            assert bus.image == want
+            pages = len({place // page for place in memory.places(region.handle, va, written)})
+            assert len(client.requests) - asked == pages + int(bad)
+            at += written
+            ends.add((ok, written > 0))
+            await cycles(dut, rng.randrange(2))
+            if rng.random() < 0.7:
+                await cycles(dut, 1)
+                assert client.held.value == 0, "an invalidation would wait for ever"
+        await runs.restart()
+        assert source.sent == words, "a word is taken with its first byte"
+    assert ends == {(0, False), (0, True), (1, True)}
+    for request in bus.requests:
+        assert request["address"] // page == (request["address"] + 8 * request["beats"] - 1) // page
+
+
+@cocotb.test()
+async def takes_a_cycle_a_beat(dut: Any) -> None:
+    page = 4096
+    await reset_and_clock(dut, max_beats=32)
+    memory = VirtualMemory(frames=4, page=page, seed=1)
+    bus = BurstMemory(dut, "bus", bytearray(memory.image), max_beats=32)
+    TranslatorClient(dut, "translate", memory, latency=3)
+    source = Source(dut, "i")
+    runs = Runs(dut)
+    region = memory.register(0, page, tag=7)
+    await cycles(dut, 3)
+    for offset in (0, 3):
+        source.send(*range(128))
+        await cycles(dut, 2)
+        _, _, spent = await runs.run(address={"va": offset, "handle": region.handle}, tag=7,
+                                     bytes=1024)
+        # 4 or 5 bursts; the model's memory takes 2 cycles more than the beats for each.
+        assert spent <= 5 + 128 + 1 + 5 * 4, spent
+        await runs.restart()
+    assert len(bus.requests) == 4 + 5
+
+
+@pytest.mark.parametrize("page, burst, stall", [
+    (1024, 64, 0.0), (1024, 8, 0.3), (4096, 256, 0.1),
+    pytest.param(1024, 4096, 0.5, marks=pytest.mark.full),
+    pytest.param(65536, 40, 0.2, marks=pytest.mark.full)])
+def test_scatters(page: int, burst: int, stall: float) -> None:
+    run_bench(ScatterWriter(), __file__, testcase="scatters", page=page, burst=burst, stall=stall,
+              packets=60, seed=burst)
+
+
+def test_takes_a_cycle_a_beat() -> None:
+    run_bench(ScatterWriter(), __file__, testcase="takes_a_cycle_a_beat")
