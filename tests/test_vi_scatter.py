@@ -2,6 +2,7 @@
 """The byte-exact writer of the VI engine's receive side."""
 
 import random
+from itertools import groupby
 from typing import Any
 
 import cocotb
@@ -57,7 +58,7 @@ async def scatters(dut: Any) -> None:
                                rdma_write=n % 2 == 0) for n in range(8)]
     top = memory.register((1 << 38) - page // 2, page // 2, tag=7)
     bus.image[:] = want
-    ends = set()
+    seen = set()
     words = 0
     for packet in range(values["packets"]):
         size = rng.choice([1, 8, 9, rng.randrange(1, 65), rng.randrange(1, 1041)])
@@ -68,7 +69,7 @@ async def scatters(dut: Any) -> None:
         at = 0
         while at < size:
             piece = min(size - at, rng.choice([1, 3, 7, 8, 16, rng.randrange(1, size + 1), size]))
-            region = rng.choice([*regions, top])
+            region = rng.choice([*regions, top, top])
             at_end = rng.random() < 0.3
             va = region.va + (max(region.length - rng.randrange(1, 40), 0) if at_end
                               else rng.randrange(region.length))
@@ -81,7 +82,7 @@ async def scatters(dut: Any) -> None:
             bad = fits < piece
             if bad and rng.random() < 0.7:
                 continue
-            asked = len(client.requests)
+            asked, bursts = len(client.requests), len(bus.requests)
             ok, written, _ = await runs.run(
                 address={"va": va, "handle": region.handle}, tag=tag, access=access.value,
                 wide=wide, bytes=piece, trace=packet)
@@ -89,17 +90,22 @@ async def scatters(dut: Any) -> None:
             assert ok == int(not bad)
             memory.write(region.handle, va, content[at:at + written])
             assert bus.image == want
-            pages = len({place // page for place in memory.places(region.handle, va, written)})
-            assert len(client.requests) - asked == pages + int(bad)
+            runs_of = [list(places) for _, places in groupby(
+                memory.places(region.handle, va, written), key=lambda place: place // page)]
+            assert len(client.requests) - asked == len(runs_of) + int(bad)
+            least = sum(-(-(run[-1] // 8 - run[0] // 8 + 1) // beats) for run in runs_of)
+            assert len(bus.requests) - bursts == least, "as few bursts as max_burst allows"
+            if bad and region is top and written:
+                assert client.requests[-1]["wide"], "no wrap to address 0"
             at += written
-            ends.add((ok, written > 0))
+            seen.add((ok, written > 0))
             await cycles(dut, rng.randrange(2))
             if rng.random() < 0.7:
                 await cycles(dut, 1)
                 assert client.held.value == 0, "an invalidation would wait for ever"
         await runs.restart()
         assert source.sent == words, "a word is taken with its first byte"
-    assert ends == {(0, False), (0, True), (1, True)}
+    assert seen == {(0, False), (0, True), (1, True)}
     for request in bus.requests:
         assert request["address"] // page == (request["address"] + 8 * request["beats"] - 1) // page
 
@@ -132,7 +138,7 @@ async def takes_a_cycle_a_beat(dut: Any) -> None:
     pytest.param(65536, 40, 0.2, marks=pytest.mark.full)])
 def test_scatters(page: int, burst: int, stall: float) -> None:
     run_bench(ScatterWriter(), __file__, testcase="scatters", page=page, burst=burst, stall=stall,
-              packets=60, seed=burst)
+              packets=120, seed=burst)
 
 
 def test_takes_a_cycle_a_beat() -> None:
