@@ -12,9 +12,9 @@ from ...layouts.description import Description
 from ...layouts.trace import TICKS
 from ..estimate.compare import check
 from ..report.document import cycles, number
-from ..report.tables import amount, micro, table
+from ..report.tables import amount, table
 from .logp_report import bound_line
-from .streams import common_gap, measure_streams, stream_truth
+from .streams import common_gap, draw_gaps, gap_rows, measure_streams, stream_truth
 
 __all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
 
@@ -68,12 +68,10 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a number of senders."""
-    results, clock = document["results"], document["clock_mhz"]
-    rows = [(count, amount(results["gap"][count]), micro(results["gap"][count], clock),
-             f"{results['ratio'][count]:.3f}", f"{results['predicted_ratio'][count]:.3f}",
-             amount(document["truth"][count]["o_r"]), amount(document["truth"][count]["o_s"]),
-             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
-            for count in results["gap"]]
+    results, truth = document["results"], document["truth"]
+    rows = gap_rows(document, lambda count: [f"{results['predicted_ratio'][count]:.3f}",
+                                             amount(truth[count]["o_r"]),
+                                             amount(truth[count]["o_s"])])
     made = table("Many to one: each sender's gap",
                  ["senders", "gap", "µs", "over one", "predicted", "o_r there", "o_s there",
                   "bound by"], rows)
@@ -83,23 +81,16 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Measured and predicted gap over the number of senders."""
-    from ..report.plots import INK, PALETTE, microseconds
+    from ..report.plots import INK
 
-    results = document["results"]
+    gaps, predicted = (document["results"][name] for name in ("gap", "predicted_gap"))
     axes = figure.add_subplot()
-    senders = [int(count) for count in results["gap"]]
-    axes.plot(senders, list(results["predicted_gap"].values()), color=INK, ls=(0, (5, 3)), lw=1.2,
+    axes.plot([int(count) for count in predicted], list(predicted.values()), color=INK,
+              ls=(0, (5, 3)), lw=1.2,
               label="predicted: K (o_r + o_s) of the receiver, or the gap of one")
-    axes.plot(senders, list(results["gap"].values()), color=PALETTE[0], marker="o", ms=6,
-              label="measured")
-    for count, value in zip(senders, results["gap"].values(), strict=True):
-        axes.annotate(amount(value), (count, value), xytext=(0, 9), textcoords="offset points",
-                      ha="center", fontsize=8.5, color=PALETTE[0])
-    axes.set_xticks(senders)
-    axes.set_xlim(min(senders) - 0.3, max(senders) + 0.3)
-    axes.set_ylim(0, max(*results["gap"].values(), *results["predicted_gap"].values()) * 1.15)
+    draw_gaps(document, axes, lambda count: amount(gaps[count]),
+              max(*gaps.values(), *predicted.values()) * 1.15)
     axes.set_xlabel("senders, K")
     axes.set_ylabel("gap of each sender (cycles)")
     axes.legend(loc="upper left")
-    microseconds(axes, document["clock_mhz"])
     axes.set_title("Many to one")

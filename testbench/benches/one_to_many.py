@@ -7,9 +7,9 @@ from typing import Any
 from ...layouts.description import Description
 from ..estimate.compare import check
 from ..report.document import cycles, number
-from ..report.tables import amount, micro, table
+from ..report.tables import amount, table
 from .logp_report import bound_line
-from .streams import gap_of, measure_streams, stream_truth
+from .streams import draw_gaps, gap_of, gap_rows, measure_streams, stream_truth
 
 __all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
 
@@ -56,11 +56,8 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a number of receivers."""
-    results, clock = document["results"], document["clock_mhz"]
-    rows = [(count, amount(results["gap"][count]), micro(results["gap"][count], clock),
-             f"{results['ratio'][count]:.3f}", amount(document["truth"][count]["gap"]),
-             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
-            for count in results["gap"]]
+    results, truth = document["results"], document["truth"]
+    rows = gap_rows(document, lambda count: [amount(truth[count]["gap"])])
     last = list(results["gap"])[-1]
     return [table("One to many: the sender's gap",
                   ["receivers", "gap", "µs", "over one", "traced gap", "bound by"], rows),
@@ -70,20 +67,10 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The gap over the number of receivers."""
-    from ..report.plots import PALETTE, microseconds
-
-    results = document["results"]
+    gaps, bounds = document["results"]["gap"], document["results"]["bound"]
     axes = figure.add_subplot()
-    receivers = [int(count) for count in results["gap"]]
-    axes.plot(receivers, list(results["gap"].values()), color=PALETTE[0], marker="o", ms=6)
-    for count, value in zip(receivers, results["gap"].values(), strict=True):
-        axes.annotate(f"{amount(value)}\n{results['bound'][str(count)]['block']}", (count, value),
-                      xytext=(0, 9), textcoords="offset points", ha="center", fontsize=8.5,
-                      color=PALETTE[0])
-    axes.set_xticks(receivers)
-    axes.set_xlim(min(receivers) - 0.3, max(receivers) + 0.3)
-    axes.set_ylim(0, max(results["gap"].values()) * 1.25)
+    draw_gaps(document, axes, lambda count: f"{amount(gaps[count])}\n{bounds[count]['block']}",
+              max(gaps.values()) * 1.25)
     axes.set_xlabel("receivers, in turn")
     axes.set_ylabel("gap of the sender (cycles), and what bounds it")
-    microseconds(axes, document["clock_mhz"])
     axes.set_title("One to many")

@@ -1,6 +1,6 @@
-"""Streams of requests between many nodes at once, and the gap of each."""
+"""Streams of requests between many nodes at once, and the gap of each; how it is shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -9,13 +9,14 @@ from ...layouts.trace import TICKS, Activity
 from ..bound import bound, shares
 from ..estimate.logp import Curve, gap, regimes
 from ..report.document import cycles
+from ..report.tables import amount, micro
 from ..truth.budget import sends
 from ..truth.spans import spans
 from ..truth.steady import departures, mean_own, true_gap, window
 from .common import Party, programs, server
 from .logp_evaluation import bound_of
 
-__all__ = ["common_gap", "gap_of", "measure_streams", "stream_truth"]
+__all__ = ["common_gap", "draw_gaps", "gap_of", "gap_rows", "measure_streams", "stream_truth"]
 
 
 async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: int, delay: int = 0,
@@ -73,3 +74,30 @@ def common_gap(raw: Mapping[str, Any]) -> Fraction:
         if len(inside) > 1:
             gaps.append(Fraction(inside[-1] - inside[0], len(inside) - 1))
     return sum(gaps, Fraction(0)) / len(gaps)
+
+
+def gap_rows(document: Mapping[str, Any], others: Callable[[str], Sequence[str]]
+             ) -> list[Sequence[str]]:
+    """A table's row for each number of nodes: the gap, what ``others`` has for it, the bound."""
+    results, clock = document["results"], document["clock_mhz"]
+    return [(count, amount(gap), micro(gap, clock), f"{results['ratio'][count]:.3f}",
+             *others(count),
+             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
+            for count, gap in results["gap"].items()]
+
+
+def draw_gaps(document: Mapping[str, Any], axes: Any, text: Callable[[str], str], top: float
+              ) -> None:
+    """The measured gap over the number of nodes, ``text`` beside each; ``top`` is the axis's."""
+    from ..report.plots import PALETTE, microseconds
+
+    gaps = document["results"]["gap"]
+    nodes = [int(count) for count in gaps]
+    axes.plot(nodes, list(gaps.values()), color=PALETTE[0], marker="o", ms=6, label="measured")
+    for count, value in gaps.items():
+        axes.annotate(text(count), (int(count), value), xytext=(0, 9), textcoords="offset points",
+                      ha="center", fontsize=8.5, color=PALETTE[0])
+    axes.set_xticks(nodes)
+    axes.set_xlim(min(nodes) - 0.3, max(nodes) + 0.3)
+    axes.set_ylim(0, top)
+    microseconds(axes, document["clock_mhz"])
