@@ -1,125 +1,135 @@
-"""What stands around the parts of the VI engine in their benches: virtual memory behind a
-translator's client."""
+"""What stands around a block of the VI engine in its benches: a consumer's memory under handles,
+the translator that finds it, and descriptors."""
 
 import random
-from dataclasses import dataclass, field
 from typing import Any
 
-from bench import unpack
-from nicbed.rtl.vi.types import Access, TranslateRequest
+from bench import pack, unpack
+from nicbed.layouts.via import ADDRESS_SEGMENT, CONTROL_SEGMENT, DATA_SEGMENT
+from nicbed.rtl.vi.types import TranslateRequest
 
-__all__ = ["Region", "VirtualMemory", "TranslatorClient"]
-
-
-@dataclass
-class Region:
-    """``length`` bytes from ``va`` on under ``handle``; ``frames``: its pages' physical addresses.
-    """
-
-    va: int
-    length: int
-    handle: int
-    tag: int
-    rdma_write: bool = False
-    rdma_read: bool = False
-    frames: dict[int, int] = field(default_factory=dict)
+__all__ = ["Memory", "TranslatorModel", "address_segment", "control_segment", "data_segment",
+           "field"]
 
 
-class VirtualMemory:
-    """Regions of virtual memory over ``image``, their pages in frames all over it."""
+class Memory:
+    """Physical memory with regions: pages scattered over the frames of ``image``."""
 
-    def __init__(self, *, frames: int, page: int, seed: int) -> None:
+    def __init__(self, *, size: int = 1 << 20, page: int = 1024, seed: int = 1) -> None:
+        self.image = bytearray(random.Random(seed).randbytes(size))
         self.page = page
-        self.image = bytearray(random.Random(seed).randbytes(frames * page))
-        self._free = list(range(0, frames * page, page))
-        random.Random(seed + 1).shuffle(self._free)
-        self.regions: dict[int, Region] = {}
+        self.table: dict[tuple[int, int], tuple[int, int, int, int, int]] = {}
+        """(handle, page number) to (frame, first, last, tag, access bits)."""
+        self._frames = list(range(1, size // page))
+        random.Random(seed + 1).shuffle(self._frames)
+        self._handle = 100
+        self._va = 0x10_0000
 
-    def register(self, va: int, length: int, *, tag: int, rdma_write: bool = False,
-                 rdma_read: bool = False) -> Region:
-        """A new region in frames of its own."""
-        region = Region(va, length, 0x1_0000 * (len(self.regions) + 1) + 5, tag, rdma_write,
-                        rdma_read)
-        for page in range(va // self.page, (va + max(length, 1) - 1) // self.page + 1):
-            region.frames[page] = self._free.pop()
-        self.regions[region.handle] = region
-        return region
+    def region(self, length: int, *, tag: int = 7, access: int = 0, offset: int = 0) -> tuple[
+            int, int]:
+        """A new region of ``length`` bytes, ``offset`` bytes into its first page; (va, handle)."""
+        self._handle += 1
+        va = self._va + offset
+        end = va + length - 1
+        for number in range(va // self.page, end // self.page + 1):
+            first = max(va - number * self.page, 0)
+            last = min(end - number * self.page, self.page - 1)
+            self.table[self._handle, number] = (self._frames.pop(), first, last, tag, access)
+        self._va = (end // self.page + 2) * self.page
+        return va, self._handle
 
-    def lookup(self, handle: int, va: int, tag: int, access: Access) -> tuple[int, int] | None:
-        """Physical address and room, or None: refused."""
-        region = self.regions.get(handle)
-        if region is None or region.tag != tag or not region.va <= va < region.va + region.length:
+    def forget(self, handle: int) -> None:
+        """Deregister ``handle``; its frames are used again."""
+        for key in [key for key in self.table if key[0] == handle]:
+            self._frames.insert(0, self.table.pop(key)[0])
+
+    def lookup(self, va: int, handle: int, tag: int, access: int = 0) -> tuple[int, int] | None:
+        """Physical address and room, or None."""
+        entry = self.table.get((handle, va // self.page))
+        offset = va % self.page
+        if entry is None or not entry[1] <= offset <= entry[2] or entry[3] != tag:
             return None
-        if access == Access.RDMA_WRITE and not region.rdma_write:
+        if access and not entry[4] >> (access - 1) & 1:
             return None
-        if access == Access.RDMA_READ and not region.rdma_read:
-            return None
-        page = va // self.page
-        end = min((page + 1) * self.page, region.va + region.length)
-        return region.frames[page] + va % self.page, end - va
+        return entry[0] * self.page + offset, entry[2] - offset + 1
 
-    def places(self, handle: int, va: int, length: int) -> list[int]:
-        """Physical addresses of ``length`` bytes."""
-        region = self.regions[handle]
-        return [region.frames[at // self.page] + at % self.page for at in range(va, va + length)]
+    def write(self, va: int, handle: int, content: bytes) -> None:
+        """Store ``content``, whatever the tag."""
+        for index, byte in enumerate(content):
+            entry = self.table[handle, (va + index) // self.page]
+            self.image[entry[0] * self.page + (va + index) % self.page] = byte
 
-    def read(self, handle: int, va: int, length: int) -> bytes:
-        """Backdoor."""
-        return bytes(self.image[at] for at in self.places(handle, va, length))
-
-    def write(self, handle: int, va: int, content: bytes) -> None:
-        """Backdoor."""
-        for at, byte in zip(self.places(handle, va, len(content)), content, strict=True):
-            self.image[at] = byte
+    def read(self, va: int, handle: int, length: int) -> bytes:
+        """Load ``length`` bytes."""
+        return bytes(
+            self.image[self.table[handle, (va + index) // self.page][0] * self.page
+                       + (va + index) % self.page] for index in range(length))
 
 
-class TranslatorClient:
-    """Answers one Translate client out of ``memory``, ``latency`` cycles after the request is taken
-    and more at random; checks that ``hold`` is high from request to answer."""
+class TranslatorModel:
+    """Answers one client of the translator after ``latency`` cycles, more at random."""
 
-    def __init__(self, dut: Any, name: str, memory: VirtualMemory, *, latency: int = 3,
+    def __init__(self, dut: Any, name: str, memory: Memory, *, latency: int = 3,
                  stall: float = 0.0, seed: int = 0) -> None:
         import cocotb
         self.memory = memory
-        self.requests: list[dict[str, Any]] = []
-        self._latency = latency
-        self._stall = stall
+        self.latency = latency
+        self.asked: list[dict[str, Any]] = []
+        self.stall = stall
         self._random = random.Random(seed)
         self._port = {part: getattr(dut, f"{name}__{part}") for part in (
             "request__valid", "request__ready", "request__payload", "valid", "ok", "physical",
             "room", "hold")}
-        self.held = self._port["hold"]
         cocotb.start_soon(self._run(dut))
 
     async def _run(self, dut: Any) -> None:
         from cocotb.triggers import RisingEdge
         edge = RisingEdge(dut.clk)
         port = self._port
-        port["request__ready"].value = 0
         port["valid"].value = 0
         while True:
-            while self._random.random() < self._stall:
-                await edge
             port["request__ready"].value = 1
             await edge
             while port["request__valid"].value != 1:
                 await edge
-            assert port["hold"].value == 1
             port["request__ready"].value = 0
-            request = unpack(TranslateRequest, int(port["request__payload"].value))
-            self.requests.append(request)
-            for _ in range(self._latency - 1):
+            assert port["hold"].value == 1, "asked without hold"
+            asked = unpack(TranslateRequest, int(port["request__payload"].value))
+            va, handle = asked["address"] & (1 << 38) - 1, asked["address"] >> 38
+            self.asked.append({**asked, "va": va, "handle": handle})
+            wait = self.latency - 1
+            while self.stall and self._random.random() < self.stall:
+                wait += self._random.randrange(1, 12)
+            for _ in range(wait):
                 await edge
-                assert port["hold"].value == 1
-            while self._random.random() < self._stall:
-                await edge
-            va, handle = request["address"] & (1 << 38) - 1, request["address"] >> 38
-            found = None if request["wide"] else self.memory.lookup(
-                handle, va, request["tag"], Access(request["access"]))
+                assert port["hold"].value == 1, "hold dropped before the answer"
+            found = None if asked["wide"] else self.memory.lookup(va, handle, asked["tag"],
+                                                                  asked["access"])
             port["valid"].value = 1
             port["ok"].value = int(found is not None)
-            port["physical"].value, port["room"].value = found or (0xDEADBEEF, 0x1FFFF)
+            port["physical"].value = found[0] if found else 0xDEAD_BEE8
+            port["room"].value = found[1] if found else 0
             await edge
-            assert port["hold"].value == 1
             port["valid"].value = 0
-            port["physical"].value, port["room"].value = 0xDEADBEEF, 0x1FFFF
+            port["room"].value = 0
+
+
+def field(shape: Any, **values: Any) -> int:
+    """The integer that carries ``values`` in ``shape``."""
+    return pack(shape, values)
+
+
+def control_segment(*, following: tuple[int, int] = (0, 0), segments: int = 0, control: int = 0,
+                    trace: int = 0, immediate: int = 0, length: int = 0) -> bytes:
+    """A control segment; ``following``: Next and NextHandle."""
+    return CONTROL_SEGMENT.pack(*following, segments, control, trace, immediate, length, 0)
+
+
+def address_segment(va: int, handle: int) -> bytes:
+    """An address segment."""
+    return ADDRESS_SEGMENT.pack(va, handle, 0)
+
+
+def data_segment(va: int, handle: int, length: int) -> bytes:
+    """A data segment."""
+    return DATA_SEGMENT.pack(va, handle, length)

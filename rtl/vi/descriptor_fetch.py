@@ -1,0 +1,153 @@
+"""Reads a block of a descriptor, up to 64 bytes, from the consumer's memory."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from ...layouts.via import DESCRIPTOR_ALIGN, HANDLE_BITS, VA_BITS
+from ..burst import Burst
+from .types import Access, Address, Translate
+
+__all__ = ["DescriptorFetch", "FetchRequest", "HEAD_WORDS", "WORDS", "next_address"]
+
+WORDS = DESCRIPTOR_ALIGN // 8
+HEAD_WORDS = 4
+"""A descriptor of which fewer words (its control segment) can be read is unreadable."""
+
+
+class FetchRequest(data.Struct):
+    """Read the 64 bytes at ``address`` under protection tag ``tag``. An address that is not a
+    multiple of 64 is refused."""
+
+    address: Address
+    tag: 16
+    trace: TRACE_BITS
+
+
+def next_address(words: "data.View | list[Value]") -> Value:
+    """The Next and NextHandle of a descriptor as an :class:`Address` value.
+
+    If one of them has bits above VA_BITS or HANDLE_BITS, the address is made misaligned: whoever
+    takes that descriptor finds it unreadable.
+    """
+    va, handle = words[0], words[1][:32]
+    wide = (va[VA_BITS:] != 0) | (handle[HANDLE_BITS:] != 0)
+    return Cat(va[0] | wide, va[1:VA_BITS], handle[:HANDLE_BITS])
+
+
+class DescriptorFetch(wiring.Component):
+    """Translates one address (local access) and reads up to 64 bytes from there.
+
+    ``request`` is taken when the translator takes it. What is read is min(64, room) bytes, room
+    being what the translation says is left in the page and region; the count of whole words
+    among them is ``count``. Refused: ``ok`` is low and ``count`` 0; nothing was read.
+
+    Latency: the translation, 1 cycle, the bursts, 1 cycle; on a bus that moves a word a cycle and
+    needs c cycles to the first, c + 10 from the translation's answer to ``valid``. A refusal: 1
+    cycle. Throughput: one at a time; a request may be taken in the cycle of ``valid``.
+    Back-pressure: none on the answer; ``words``, ``count`` and ``ok`` hold until the next request
+    is taken, and ``words`` until its data comes. Reset: idle.
+
+    Members
+    -------
+    request : In(stream of FetchRequest)
+        What to read. Its payload must hold while it is valid, as for every stream.
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    valid, ok : Out(1), Out(1)
+        High for the cycle in which the answer is there; whether something may be read there.
+    count, words : Out(4), Out(ArrayLayout(64, 8))
+        Words read, and they.
+    translate : Out(Translate)
+        To the translator.
+    bus : Out(Burst)
+        To host memory; reads only.
+    idle : Out(1)
+        Nothing under way and nothing asked for.
+    """
+
+    request: In(stream.Signature(FetchRequest))
+    max_beats: In(10)
+    valid: Out(1)
+    ok: Out(1)
+    count: Out(4)
+    words: Out(data.ArrayLayout(64, WORDS))
+    translate: Out(Translate)
+    bus: Out(Burst)
+    idle: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        asked = self.request.payload
+        burst = self.bus.request.payload
+        translated = self.translate.request.payload
+        aligned = Signal()
+        place = Signal(32)
+        left = Signal(4)
+        beats = Signal(4)
+        index = Signal(4)
+        trace = Signal(TRACE_BITS)
+        m.d.sync += self.valid.eq(0)
+        m.d.comb += [
+            translated.address.eq(asked.address),
+            translated.tag.eq(asked.tag),
+            translated.access.eq(Access.LOCAL),
+            burst.address.eq(place),
+            burst.beats.eq(beats),
+            burst.trace.eq(trace),
+        ]
+        readable = Signal(4)
+        m.d.comb += readable.eq(Mux(self.translate.room >= 8 * WORDS, WORDS,
+                                    self.translate.room[3:6]))
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                with m.If(self.request.valid):
+                    m.d.comb += aligned.eq(asked.address.va[:6] == 0)
+                    with m.If(aligned):
+                        m.d.comb += [
+                            self.translate.request.valid.eq(1),
+                            self.translate.hold.eq(1),
+                            self.request.ready.eq(self.translate.request.ready),
+                        ]
+                        with m.If(self.translate.request.ready):
+                            m.d.sync += [trace.eq(asked.trace), self.ok.eq(0), self.count.eq(0)]
+                            m.next = "TRANSLATE"
+                    with m.Else():
+                        m.d.comb += self.request.ready.eq(1)
+                        m.d.sync += [self.ok.eq(0), self.count.eq(0), self.valid.eq(1)]
+            with m.State("TRANSLATE"):
+                m.d.comb += self.translate.hold.eq(1)
+                with m.If(self.translate.valid):
+                    with m.If(self.translate.ok & (readable != 0)):
+                        m.d.sync += [
+                            self.ok.eq(1),
+                            place.eq(Cat(Const(0, 3), self.translate.physical[3:])),
+                            left.eq(readable),
+                            beats.eq(Mux(readable < self.max_beats, readable, self.max_beats)),
+                            index.eq(0),
+                        ]
+                        m.next = "REQUEST"
+                    with m.Else():
+                        m.d.sync += [self.ok.eq(self.translate.ok), self.valid.eq(1)]
+                        m.next = "IDLE"
+            with m.State("REQUEST"):
+                m.d.comb += [self.translate.hold.eq(1), self.bus.request.valid.eq(1)]
+                with m.If(self.bus.request.ready):
+                    m.d.sync += [left.eq(left - beats),
+                                 place.eq(place + Cat(Const(0, 3), beats))]
+                    m.next = "READ"
+            with m.State("READ"):
+                m.d.comb += [self.translate.hold.eq(1), self.bus.read.ready.eq(1)]
+                with m.If(self.bus.read.valid):
+                    m.d.sync += [self.words[index[:3]].eq(self.bus.read.payload), index.eq(index + 1)]
+                with m.If(self.bus.done):
+                    with m.If(left == 0):
+                        m.d.sync += [self.valid.eq(1),
+                                     self.count.eq(index + self.bus.read.valid)]
+                        m.next = "IDLE"
+                    with m.Else():
+                        m.d.sync += beats.eq(Mux(left < self.max_beats, left, self.max_beats))
+                        m.next = "REQUEST"
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.request.valid & ~self.valid)
+        return m
