@@ -140,7 +140,8 @@ class DescriptorFetch(wiring.Component):
             with m.State("READ"):
                 m.d.comb += [self.translate.hold.eq(1), self.bus.read.ready.eq(1)]
                 with m.If(self.bus.read.valid):
-                    m.d.sync += [self.words[index[:3]].eq(self.bus.read.payload), index.eq(index + 1)]
+                    m.d.sync += [self.words[index[:3]].eq(self.bus.read.payload),
+                                 index.eq(index + 1)]
                 with m.If(self.bus.done):
                     with m.If(left == 0):
                         m.d.sync += [self.valid.eq(1),

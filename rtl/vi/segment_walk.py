@@ -53,8 +53,8 @@ class SegmentWalk(wiring.Component):
     ``offset`` are the position, to be loaded again later.
 
     The first two segments come with ``load`` in ``head``, of which ``head_count`` (0 to 2) were
-    readable; with ``fresh`` low they are not there, and are read as all the others are: blocks of 64
-    bytes of the descriptor, translated afresh each. A block is read while the one before it is
+    readable; with ``fresh`` low they are not there, and are read as all the others are: blocks of
+    64 bytes of the descriptor, translated afresh each. A block is read while the one before it is
     walked. A load while a block is being read waits for that read to end.
 
     Latency: 1 cycle from ``load`` to the first piece if it is in the head; 1 from ``advance`` to
