@@ -34,6 +34,8 @@ class ContextModel:
         noise = random.Random(1)
         while True:
             await self._edge
+            if not self._vi.value.is_resolvable:
+                continue
             vi = int(self._vi.value)
             self._data.value = pack(self._shape, {
                 "attributes": self.attributes.get(vi, {"owner": noise.getrandbits(8)}),
