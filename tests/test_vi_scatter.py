@@ -12,7 +12,7 @@ from cocotb.triggers import RisingEdge
 from nic_models import BurstMemory
 from nicbed.rtl.vi.receive_scatter import ScatterRequest, ScatterWriter
 from nicbed.rtl.vi.types import Access
-from vi_models import TranslatorClient, VirtualMemory
+from vi_memory import TranslatorClient, VirtualMemory
 
 
 class Runs:
