@@ -64,12 +64,8 @@ class Receiving(Settling):
                 self._source = peer
                 self._replied = False
                 function = self._handlers[handler]
-                if count == 1:
-                    result = function(self, source, a0)
-                elif count == 0:
-                    result = function(self, source)
-                else:
-                    result = function(self, source, *(a0, a1, a2, a3)[:count])
+                result = (function(self, source, a0) if count == 1
+                          else function(self, source, *(a0, a1, a2, a3)[:count]))
                 if result is not None:
                     await result
                 if not self._replied:
@@ -101,12 +97,8 @@ class Receiving(Settling):
                     port.spend(self._c_reply_handle[count])
                     self._context = IN_REPLY
                     function = self._handlers[handler]
-                    if count == 1:
-                        result = function(self, source, a0)
-                    elif count == 0:
-                        result = function(self, source)
-                    else:
-                        result = function(self, source, *(a0, a1, a2, a3)[:count])
+                    result = (function(self, source, a0) if count == 1
+                              else function(self, source, *(a0, a1, a2, a3)[:count]))
                     if result is not None:
                         await result
                     self._context = PROGRAM
