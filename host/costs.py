@@ -12,8 +12,11 @@ from ..layouts.trace import TICKS
 
 __all__ = ["ITEMS", "Path", "Costs"]
 
-ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
-"""Names of the cost items, as in a NIC description's ``[cpu]``."""
+CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
+VIA_ITEMS = ("register_page",)
+ITEMS = CPU_ITEMS + VIA_ITEMS
+"""Names of the cost items, as in a NIC description's ``[cpu]``, and of ``[via]`` what is CPU work.
+"""
 
 
 class Path:
@@ -56,7 +59,8 @@ class Costs:
 
     def __init__(self, description: Description) -> None:
         cpu = description.cpu
-        self.price: dict[str, int] = {item: getattr(cpu, item) for item in ITEMS}
+        self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
+        self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)
         self.numerator = ratio.numerator
         self.denominator = ratio.denominator

@@ -1,7 +1,7 @@
 """A node as its program sees it: number, port, memory."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..layouts.description import Description
 from ..layouts.fabric import Topology
@@ -11,6 +11,8 @@ from .memory import Allocator
 from .port import Port
 
 __all__ = ["Node", "Program"]
+
+Service = TypeVar("Service")
 
 
 class Node:
@@ -32,7 +34,7 @@ class Node:
     """
 
     __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
-                 "_allocator", "_trace")
+                 "_allocator", "_trace", "_services")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None) -> None:
@@ -45,6 +47,14 @@ class Node:
         self.topology = topology
         self._allocator = Allocator(memory.size)
         self._trace = number + 1
+        self._services: dict[type, Any] = {}
+
+    def service(self, kind: type[Service]) -> Service:
+        """What there is one of on a node: ``kind(node)``, made when it is first asked for."""
+        found: Service | None = self._services.get(kind)
+        if found is None:
+            found = self._services[kind] = kind(self)  # type: ignore[call-arg]
+        return found
 
     def allocate(self, length: int, align: int = 64) -> int:
         """Address of ``length`` bytes of this node's memory that nobody else has."""

@@ -1,0 +1,109 @@
+"""What a consumer says of, and is told about, NICs, memory and VIs; network addresses."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from ...layouts.via import Reliability, ViState
+from .returns import ErrorCode
+
+if TYPE_CHECKING:
+    from .handles import Cq, Ptag, Vi
+
+__all__ = ["CONNECT_PENDING", "ErrorDescriptor", "MAX_DISCRIMINATOR", "MemAttributes",
+           "NetAddress", "NicAttributes", "RemoteAttributes", "STATES", "ViAttributes", "VipState"]
+
+MAX_DISCRIMINATOR = 12
+"""Most bytes of a network address's discriminator."""
+
+
+class VipState(IntEnum):
+    """State of a VI, as VipQueryVi tells it."""
+
+    IDLE = 0
+    CONNECTED = 1
+    CONNECT_PENDING = 2
+    ERROR = 3
+
+
+CONNECT_PENDING = VipState.CONNECT_PENDING
+STATES = {ViState.IDLE: VipState.IDLE, ViState.CONNECTED: VipState.CONNECTED,
+          ViState.ERROR: VipState.ERROR}
+"""The engine's states in VIPL's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetAddress:
+    """Where a VI is, or waits: a node's number, and a discriminator of up to MAX_DISCRIMINATOR
+    bytes that the consumers agreed on."""
+
+    host: int
+    discriminator: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class NicAttributes:
+    """What VipQueryNic tells: sizes in bytes, and most of each kind."""
+
+    name: str
+    address: NetAddress
+    hardware_version: str
+    max_vis: int
+    max_cqs: int
+    max_descriptors_per_queue: int
+    max_segments: int
+    max_cq_entries: int
+    max_transfer_size: int
+    max_register_bytes: int
+    """Registered memory of all processes: the table's entries, one a page."""
+    page_bytes: int
+    max_discriminator: int
+    reliability: tuple[Reliability, ...]
+    rdma_write: bool
+    rdma_read: bool
+    thread_safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MemAttributes:
+    """Of a registered region: its protection tag; whether peers may write to it, and read it."""
+
+    ptag: "Ptag"
+    rdma_write: bool = False
+    rdma_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViAttributes:
+    """Of a VI.
+
+    ``max_transfer`` in bytes, of one descriptor. ``qos`` means nothing to this NIC, but has to be
+    the same at both ends. ``rdma_write``, ``rdma_read``: what the peer may do to memory of the
+    VI's tag."""
+
+    ptag: "Ptag"
+    reliability: Reliability = Reliability.RELIABLE_DELIVERY
+    max_transfer: int = 1 << 20
+    qos: int = 0
+    rdma_write: bool = False
+    rdma_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAttributes:
+    """What a connection's other end says of its VI."""
+
+    reliability: Reliability
+    max_transfer: int
+    qos: int
+    rdma_write: bool
+    rdma_read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDescriptor:
+    """What an error callback is told: the error and where it happened."""
+
+    code: ErrorCode
+    vi: "Vi | None"
+    cq: "Cq | None" = None

@@ -1,0 +1,158 @@
+"""A process: its virtual memory, scattered over a node's physical pages."""
+
+import random
+
+from ..node import Node
+
+__all__ = ["Frames", "Process"]
+
+BASE = 0x10_0000_0000
+"""Where a process's memory begins; above what a 32-bit address could say."""
+CHUNK = 16
+"""Pages taken from the node at a time, and then used in another order."""
+
+
+class Frames:
+    """The physical pages of a node, handed out one by one in no order. Deterministic."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.page_bytes = node.description.via.page_bytes
+        self._pool: list[int] = []
+        self._random = random.Random(node.number)
+
+    def take(self) -> int:
+        """Number of a page that nobody has.
+
+        Raises
+        ------
+        MemoryError
+            The node's memory is full.
+        """
+        pool = self._pool
+        if not pool:
+            size = self.page_bytes
+            try:
+                for _ in range(CHUNK):
+                    pool.append(self.node.allocate(size, size) // size)
+            except MemoryError:
+                if not pool:
+                    raise
+        return pool.pop(self._random.randrange(len(pool)))
+
+
+class Process:
+    """Process ``number`` (1 to 255) of ``node``.
+
+    Processes of a node share its host port, one after the other in one program; each has addresses
+    of its own, of which the first is the same in all.
+
+    Attributes
+    ----------
+    node, port, memory, number
+    page_bytes
+        Size of a page (``via.page_bytes``).
+    """
+
+    def __init__(self, node: Node, number: int = 1) -> None:
+        if not 1 <= number <= 255:
+            raise ValueError(f"number must be 1 to 255, not {number}")
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.number = number
+        self.page_bytes = size = node.description.via.page_bytes
+        self._frames = node.service(Frames)
+        self._shift = size.bit_length() - 1
+        self._mask = size - 1
+        self._pages: dict[int, int] = {}
+        """Physical address of each page that is mapped, by number."""
+        self._next = BASE
+
+    def allocate(self, length: int, align: int = 8, *, fresh: bool = False) -> int:
+        """Virtual address of ``length`` zero bytes that nobody else has, a multiple of ``align`` (a
+        power of two, at most a page). ``fresh``: in pages that hold nothing else so far.
+
+        Raises
+        ------
+        MemoryError
+            The node's memory is full (memory.bytes).
+        """
+        if length < 0:
+            raise ValueError(f"length must not be negative, not {length}")
+        if align < 1 or align & (align - 1) or align > self.page_bytes:
+            raise ValueError(f"align must be a power of two up to a page, not {align}")
+        va = self._next
+        if fresh:
+            align = self.page_bytes
+        va = -(-va // align) * align
+        self._next = va + length
+        shift, pages = self._shift, self._pages
+        for page in range(va >> shift, (va + max(length, 1) - 1 >> shift) + 1):
+            if page not in pages:
+                pages[page] = self._frames.take() << shift
+        return va
+
+    def physical(self, va: int) -> int:
+        """Where the byte at ``va`` is in the node's memory.
+
+        Raises
+        ------
+        ValueError
+            Nothing is mapped there.
+        """
+        try:
+            return self._pages[va >> self._shift] | va & self._mask
+        except KeyError:
+            raise ValueError(f"process {self.number} of node {self.node.number} has no memory at "
+                             f"{va:#x}") from None
+
+    def mapped(self, va: int, length: int = 1) -> bool:
+        """Whether all of these bytes are mapped."""
+        pages, shift = self._pages, self._shift
+        return length >= 0 and va >= 0 and all(
+            page in pages for page in range(va >> shift, (va + max(length, 1) - 1 >> shift) + 1))
+
+    def pieces(self, va: int, length: int) -> list[tuple[int, int]]:
+        """The bytes as (physical address, length), cut at pages."""
+        found = []
+        while length > 0:
+            part = min(length, self.page_bytes - (va & self._mask))
+            found.append((self.physical(va), part))
+            va += part
+            length -= part
+        return found
+
+    # Zero-time access, for setting up and for looking
+
+    def read(self, va: int, length: int) -> bytes:
+        if (va & self._mask) + length <= self.page_bytes:
+            return self.memory.read(self.physical(va), length) if length else b""
+        return b"".join(self.memory.read(at, part) for at, part in self.pieces(va, length))
+
+    def write(self, va: int, data: bytes) -> None:
+        at = 0
+        for address, part in self.pieces(va, len(data)):
+            self.memory.write(address, data[at:at + part])
+            at += part
+
+    # Access by the CPU: charged
+
+    async def touch(self, va: int, length: int, store: bool = False) -> None:
+        """CPU traffic over these bytes, through the cache."""
+        for address, part in self.pieces(va, length):
+            await self.port.touch(address, part, store)
+
+    async def store(self, va: int, data: bytes) -> None:
+        """The CPU writes ``data``: charged, and visible when that has ended."""
+        self.port.work("store", -(-len(data) // 8))
+        await self.touch(va, len(data), store=True)
+        await self.port.flush()
+        self.write(va, data)
+
+    async def load(self, va: int, length: int) -> bytes:
+        """The CPU reads: charged, and what is there when that has ended."""
+        self.port.work("load", -(-length // 8))
+        await self.touch(va, length)
+        await self.port.flush()
+        return self.read(va, length)

@@ -1,0 +1,45 @@
+"""What VIPL calls return, and the asynchronous errors, under their own names."""
+
+from enum import IntEnum
+
+from ...layouts.via import Event
+
+__all__ = ["ErrorCode", "VIP_INFINITE", "VIP_RETURN"]
+
+
+class VIP_RETURN(IntEnum):
+    """A call's result."""
+
+    SUCCESS = 0
+    NOT_DONE = 1
+    """The descriptor at the queue's head, the queue, or the peer request is not done yet."""
+    INVALID_PARAMETER = 2
+    ERROR_RESOURCE = 3
+    """Something is used up, or still in use."""
+    TIMEOUT = 4
+    REJECT = 5
+    """The remote end refused the connection."""
+    INVALID_RELIABILITY_LEVEL = 6
+    INVALID_MTU = 7
+    INVALID_QOS = 8
+    INVALID_PTAG = 9
+    INVALID_RDMAREAD = 10
+    """RDMA reads asked for on a VI of Unreliable Delivery."""
+    DESCRIPTOR_ERROR = 11
+    """The descriptor completed with an error; with none returned: the queue is empty."""
+    INVALID_STATE = 12
+    ERROR_NAMESERVICE = 13
+    NO_MATCH = 14
+    """Nobody waits at the remote address."""
+    NOT_REACHABLE = 15
+    """No such node, or one on which no program runs."""
+    ERROR_NOT_SUPPORTED = 16
+    """This design point does not have it."""
+
+
+ErrorCode = IntEnum("ErrorCode", {  # type: ignore[misc]
+    event.name: event.value for event in Event if event <= Event.CATASTROPHIC})
+"""Asynchronous errors, from POST_DESC (0) to CATASTROPHIC (10)."""
+
+VIP_INFINITE = None
+"""A time-out that never comes. Others are in milliseconds of target time."""
