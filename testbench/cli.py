@@ -46,11 +46,15 @@ def _target_options(command: Any) -> Any:
     return command
 
 
+def _layer(default: str | None = None) -> Any:
+    return click.option("--layer", default=default, metavar="LAYER", show_default=True,
+                        help="Communication layer: am or via."
+                        + ("" if default else "  [default: am where the benchmark has it]"))
+
+
 def _options(command: Any) -> Any:
     """Those, and what a command that measures messages takes."""
     for option in reversed([
-        click.option("--layer", default="am", metavar="LAYER", show_default=True,
-                     help="Communication layer."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a waveform (a build of its own)."),
         click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
@@ -68,15 +72,16 @@ def nicbed() -> None:
 
 @nicbed.command()
 @click.argument("name")
+@_layer()
 @_options
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
-def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
-          out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
+def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
+          sim: str, out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
     from .command import run_bench
 
-    get(name)
+    layer = layer or next(iter(get(name).layers))
     _check(layer, sim)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
               wave=wave, limit=limit, breakdown=breakdown)
@@ -84,9 +89,10 @@ def bench(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, la
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
 @click.argument("file", metavar="FILE.py")
+@_layer("am")
 @_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def run(file: str, nic: str, overrides: tuple[str, ...], nodes: int | None, layer: str, sim: str,
+def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
         out: Path, wave: Path | None, limit: int | None, arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""

@@ -11,7 +11,8 @@ from typing import Any
 from . import descriptions
 from .errors import UserError
 
-__all__ = ["run_bench", "run_experiment", "run_speed", "run_tests"]
+__all__ = ["Plots", "check_places", "describe", "measure_bench", "run_bench", "run_experiment",
+           "run_speed", "run_tests"]
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
@@ -20,26 +21,44 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     from .benches import get
 
     bench = get(name)
-    description = descriptions.load(nic, overrides, _nodes(nic, overrides, nodes, bench.nodes))
-    if description.fabric.nodes < bench.nodes and bench.nodes < 4:
-        raise UserError(f"{name} needs {bench.nodes} nodes: fabric.nodes = "
-                        f"{description.fabric.nodes}: must be at least {bench.nodes}")
-    _check_places(out, wave)
-    module = bench.module
-    parameters = module.parameters(description)
-    plots = _Plots() if hasattr(module, "draw") else None
-    outcome = _job(description, sim, "nicbed.testbench.benches:run",
-                   {"name": name, "layer": layer, "parameters": parameters}, wave, limit, name)
+    module = bench.module(layer)
+    description = describe(bench, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
+    check_places(out, wave)
+    plots = Plots() if hasattr(module, "draw") else None
+    document = measure_bench(bench, description, layer=layer, sim=sim, wave=wave, limit=limit,
+                             label=name)
 
     from .report import document as files
 
-    document = files.build(name, layer, sim, description, parameters, outcome)
     path = out / f"{files.stem(document)}.json"
     if plots:
         plots.save(module.draw, document, path)
     files.save(path, files.text(document).encode())
     _show(module, document, breakdown)
     print(path, flush=True)
+
+
+def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str
+             ) -> Any:
+    """The description that ``bench`` on ``layer`` runs on."""
+    description = descriptions.load(nic, overrides, _nodes(nic, overrides, nodes, bench.nodes))
+    if description.fabric.nodes < bench.nodes and bench.nodes < 4:
+        raise UserError(f"{bench.name} needs {bench.nodes} nodes: fabric.nodes = "
+                        f"{description.fabric.nodes}: must be at least {bench.nodes}")
+    return descriptions.for_layer(description, layer)
+
+
+def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, wave: Path | None,
+                  limit: int | None, label: str) -> dict[str, Any]:
+    """Run ``bench``; the document of its run."""
+    parameters = bench.module(layer).parameters(description)
+    outcome = _job(description, sim, "nicbed.testbench.benches:run",
+                   {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit,
+                   label)
+
+    from .report import document as files
+
+    return files.build(bench.name, layer, sim, description, parameters, outcome)
 
 
 def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
@@ -49,8 +68,8 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     from .experiment import check
 
     check(file)
-    description = descriptions.load(nic, overrides, nodes)
-    _check_places(out, wave)
+    description = descriptions.for_layer(descriptions.load(nic, overrides, nodes), layer)
+    check_places(out, wave)
     parameters = {"arguments": list(arguments)}
     outcome = _job(description, sim, "nicbed.testbench.experiment:run",
                    {"file": str(file.resolve()), "arguments": list(arguments)}, wave, limit,
@@ -74,8 +93,8 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, sim: str
     from .report import speed as report
     from .speed import measure
 
-    description = descriptions.load(nic, overrides, nodes)
-    _check_places(out, None)
+    description = descriptions.for_layer(descriptions.load(nic, overrides, nodes), "am")
+    check_places(out, None)
     with _progress("speed") as tell:
         outcome = measure(description, sim=sim, nodes=[nodes] if nodes else None, progress=tell)
     document = files.build("speed", "am", sim, description, {}, outcome)
@@ -96,7 +115,7 @@ def run_tests(arguments: Sequence[str]) -> int:
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
 
 
-def _check_places(out: Path, wave: Path | None) -> None:
+def check_places(out: Path, wave: Path | None) -> None:
     """Refuse places that cannot be written, before anything is built."""
     from .report.document import check_folder
 
@@ -166,7 +185,7 @@ def _show(module: Any, document: Mapping[str, Any], breakdown: bool) -> None:
         out.print(line)
 
 
-class _Plots:
+class Plots:
     """Plots of a run. The plotting library loads while the simulator works."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ Whatever is wrong is one line that names the file, the key, the value and the ru
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from ..layouts.description import Description, Knob, knobs
 from .errors import UserError, nearest
 
-__all__ = ["DEFAULT", "find", "load", "names", "parse_set"]
+__all__ = ["DEFAULT", "difference", "find", "for_layer", "load", "names", "parse_set"]
 
 DEFAULT = "default"
 _FOLDER = Path(__file__).resolve().parent.parent / "nics"
@@ -73,6 +73,28 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
         return Description.model_validate(table)
     except ValidationError as error:
         raise UserError(_describe(error, nic, origin)) from None
+
+
+def for_layer(description: Description, layer: str) -> Description:
+    """``description`` with via.design = 'auto' decided: an engine where layer via runs, none
+    elsewhere. To be called before anything is built or written down."""
+    if description.via.design != "auto":
+        return description
+    design = "engine" if layer == "via" else "kernel"
+    via = description.via.model_copy(update={"design": design})
+    return description.model_copy(update={"via": via})
+
+
+def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:
+    """The knobs that are not the same in all ``descriptions``, with each one's value."""
+    tables = [one.model_dump(mode="json") for one in descriptions]
+    found = {}
+    for knob in knobs():
+        section, key = knob.name.split(".")
+        values = [table[section][key] for table in tables]
+        if any(value != values[0] for value in values):
+            found[knob.name] = values
+    return found
 
 
 def parse_set(text: str) -> tuple[str, Any]:

@@ -27,9 +27,9 @@ SMALL = {
 def outcome(name: str, overrides: tuple[str, ...] = (), **changes):
     bench = benches.get(name)
     description = descriptions.load(overrides=overrides, nodes=bench.nodes)
-    parameters = {**bench.module.parameters(description), **SMALL[name], **changes}
+    parameters = {**bench.module("am").parameters(description), **SMALL[name], **changes}
     found = asyncio.run(benches.run(ModelLab(description), name, "am", parameters))
-    return bench.module, files.build(name, "am", "model", description, parameters, found)
+    return bench.module("am"), files.build(name, "am", "model", description, parameters, found)
 
 
 @pytest.mark.parametrize("name", benches.BENCHES)
@@ -53,9 +53,9 @@ def test_two_runs_give_the_same_bytes():
 def test_every_benchmark_is_a_module_with_its_parts():
     for bench in benches.BENCHES.values():
         description = descriptions.load(nodes=bench.nodes)
-        json.dumps(files.plain(bench.module.parameters(description)))
+        json.dumps(files.plain(bench.module("am").parameters(description)))
         for part in ("measure", "evaluate", "tables", "draw"):
-            assert callable(getattr(bench.module, part))
+            assert callable(getattr(bench.module("am"), part))
 
 
 def test_a_run_is_the_beginning_of_a_longer_one():

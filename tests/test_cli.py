@@ -90,3 +90,9 @@ def test_estimators_and_truth_are_apart():
             "print([m for m in sys.modules if '.estimate' in m])")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_benchmark_has_its_layers():
+    run = nicbed("bench", "rtt", "--layer", "via")
+    assert run.returncode == 2 and len(run.stderr.splitlines()) == 1
+    assert "rtt is not there for layer via: it takes --layer am" in run.stderr

@@ -5,7 +5,14 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.description import Description, knobs
-from nicbed.testbench.descriptions import find, load, names, parse_set
+from nicbed.testbench.descriptions import (
+    difference,
+    find,
+    for_layer,
+    load,
+    names,
+    parse_set,
+)
 from nicbed.testbench.errors import UserError
 
 
@@ -116,3 +123,25 @@ def test_missing_file():
         load("idael")
     with pytest.raises(UserError, match="must hold|2 to 16|room"):
         load(nodes=17)
+
+
+@pytest.mark.parametrize(("asked", "layer", "design"), [
+    ("auto", "via", "engine"), ("auto", "am", "kernel"), ("engine", "am", "engine"),
+    ("kernel", "via", "kernel")])
+def test_a_layer_decides_what_is_left_to_it_and_nothing_else(asked, layer, design):
+    before = load(overrides=[f"via.design={asked}"])
+    after = for_layer(before, layer)
+    assert after == load(overrides=[f"via.design={design}"])
+    assert before.via.design == asked
+
+
+def test_the_design_points_of_via_differ_in_their_keys_alone():
+    points = [load("via-doorbell"), load("via-kernel"), load("via-table")]
+    assert difference(points) == {"via.design": ["engine", "kernel", "engine"],
+                                  "via.translation": ["cache", "cache", "table"]}
+    assert difference([for_layer(Description(), "via"), points[0]]) == {}
+
+
+def test_difference_names_each_knob_that_differs():
+    assert difference([load(), load("ideal"), load(overrides=["link.bytes_per_cycle=160/33"])])[
+        "link.bytes_per_cycle"] == [2, 2, "160/33"]

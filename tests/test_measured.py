@@ -22,7 +22,7 @@ POLL = 2.0
 
 
 def measured(name: str, description: Description, sim: str = "verilator", **parameters):
-    chosen = {**get(name).module.parameters(description), **parameters}
+    chosen = {**get(name).module("am").parameters(description), **parameters}
     outcome = run_job(description, sim, function="nicbed.testbench.benches:run",
                       arguments={"name": name, "layer": "am", "parameters": chosen})
     return files.build(name, "am", sim, description, chosen, outcome)
@@ -67,20 +67,20 @@ class Forced:
 
 async def measure_forced(lab, parameters, options):
     """The raw data of logp, measured with ``options`` forced upon each run."""
-    return await get("logp").module.measure(Forced(lab, **options), "am", parameters,
+    return await get("logp").module("am").measure(Forced(lab, **options), "am", parameters,
                                             lambda *_: None)
 
 
 def forced_raw(**options):
     description = descriptions.load()
-    parameters = {**get("logp").module.parameters(description), **SMALL}
+    parameters = {**get("logp").module("am").parameters(description), **SMALL}
     return run_job(description, function=f"{__file__}:measure_forced",
                    arguments={"parameters": parameters, "options": options})
 
 
 def forced(**options):
     raw = forced_raw(**options)
-    return raw, get("logp").module.evaluate(raw, descriptions.load(), {})
+    return raw, get("logp").module("am").evaluate(raw, descriptions.load(), {})
 
 
 def test_skipping_changes_no_byte():

@@ -1,52 +1,95 @@
-"""The microbenchmarks, one module each.
+"""The microbenchmarks, one module each; one of a name for several layers may be several modules.
 
-A benchmark's module has ``LAYERS``; ``parameters(description)``, its plain parameters;
+A benchmark's module has ``parameters(description)``, its plain parameters;
 ``async measure(lab, layer, parameters, tell)``, which runs host programs on a lab and returns plain
 data; ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth,
-points and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``.
+points and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
+``nicbed compare`` it has ``headline(document)``, a :class:`Headline` for each figure that a reader
+would put beside another NIC's, and, where one is told over something, ``series(document)``.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import UserError, nearest
 
-__all__ = ["BENCHES", "LAYERS", "Bench", "get", "run"]
+__all__ = ["BENCHES", "LAYERS", "Bench", "Headline", "Series", "get", "run"]
 
-LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC"}
+LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC",
+          "via": "Virtual Interface Architecture 1.0: VIPL on the VI engine, or on the kernel"}
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
 
+class Headline(NamedTuple):
+    """A figure of a run as it stands beside those of other descriptions. ``value`` is None where
+    the run did not show it; what is in ``cycles`` can be told in microseconds, too."""
+
+    name: str
+    value: float | None
+    unit: str = "cycles"
+
+
+class Series(NamedTuple):
+    """What a benchmark shows over something: ``points`` are (x, y); ``sizes``: x is in bytes."""
+
+    x: str
+    y: str
+    points: list[tuple[float, float]]
+    sizes: bool = False
+
+
 @dataclass(frozen=True)
 class Bench:
-    """A benchmark: its module's name, the nodes it needs (and takes by default), what it tells."""
+    """A benchmark: its name, the nodes it needs (and takes by default), what it tells, and its
+    module on each layer that it is there for."""
 
     name: str
     nodes: int
     title: str
+    layers: Mapping[str, str]
 
-    @property
-    def module(self) -> ModuleType:
-        """The module, imported when first needed."""
-        return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
+    def module(self, layer: str) -> ModuleType:
+        """The module for ``layer``, imported when first needed.
+
+        Raises
+        ------
+        UserError
+            The benchmark is not there for that layer.
+        """
+        if layer not in self.layers:
+            there = [name for name, bench in BENCHES.items() if layer in bench.layers]
+            raise UserError(f"{self.name} is not there for layer {layer}: it takes --layer "
+                            f"{' or '.join(self.layers)}; with --layer {layer} there are: "
+                            f"{', '.join(there)}")
+        return importlib.import_module(f"{__name__}.{self.layers[layer]}")
+
+
+def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "") -> Bench:
+    found = {"am": am, "via": via}
+    return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
 
 BENCHES = {bench.name: bench for bench in [
-    Bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg"),
-    Bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds"),
-    Bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth"),
-    Bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check"),
-    Bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G"),
-    Bench("pipelined", 2, "asynchronous stores of a fixed total, cut into requests"),
-    Bench("exchange", 3, "both nodes send at once, started by a third"),
-    Bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?"),
-    Bench("one-to-many", 4, "one node sends to many: the gap by number of receivers"),
-    Bench("many-to-one", 4, "many nodes send to one: the gap by number of senders"),
+    _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg", am="rtt"),
+    _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
+           am="overhead"),
+    _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="logp"),
+    _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="prtt"),
+    _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
+           am="bulk"),
+    _bench("pipelined", 2, "asynchronous stores of a fixed total, cut into requests",
+           am="pipelined"),
+    _bench("exchange", 3, "both nodes send at once, started by a third", am="exchange"),
+    _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?", am="pairs"),
+    _bench("one-to-many", 4, "one node sends to many: the gap by number of receivers",
+           am="one_to_many"),
+    _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
+           am="many_to_one"),
 ]}
 
 
@@ -67,6 +110,6 @@ async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> di
     """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data."""
     from ..report.document import plain
 
-    module = get(name).module
+    module = get(name).module(layer)
     raw = await module.measure(lab, layer, parameters, lab.progress)
     return plain(module.evaluate(raw, lab.description, parameters))

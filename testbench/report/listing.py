@@ -31,9 +31,9 @@ def _headline(name: str) -> str:
 def show() -> None:
     """Print the lists."""
     out = console(pipe=132)
-    out.print(table("Benchmarks", ["name", "nodes", "measures"],
-                    [(bench.name, str(bench.nodes), bench.title) for bench in BENCHES.values()],
-                    left=3))
+    out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
+                    [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
+                     for bench in BENCHES.values()], left=4))
     out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
     out.print(table("NIC descriptions", ["name", "is"],
                     [(name, _headline(name)) for name in descriptions.names()], left=2))

@@ -1,0 +1,1 @@
+"""The benchmarks of the Virtual Interface Architecture: programs on VIPL."""
