@@ -1,0 +1,121 @@
+"""Events that wait for the kernel agent."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.via import EVENT, Event
+from ..arbiter import RoundRobin
+from ..queue import Queue
+from .sizes import check_count, check_power_of_two
+from .types import EngineEvent
+
+__all__ = ["EventQueue"]
+
+_Head = data.StructLayout({field.name: field.width for field in EVENT.fields})
+
+
+class EventQueue(wiring.Component):
+    """Queues events of all ``sources``; what finds no room is counted, and CATASTROPHIC follows.
+
+    ``depth - 1`` events fit. The next one is lost, and CATASTROPHIC takes the last place, unless
+    one waits already: so between an event that was lost and the next time that software finds the
+    queue empty, it reads CATASTROPHIC.
+
+    Latency: 2 cycles from an event to ``head``. Throughput: an event and a ``pop`` a cycle.
+    Back-pressure: none; each source is served within ``sources`` cycles. Reset: empty.
+
+    Parameters
+    ----------
+    depth : :class:`int`
+        Events that wait, the last one CATASTROPHIC: a power of two, 4 or more.
+    sources : :class:`int`
+        Ports, 1 or more.
+
+    Members
+    -------
+    i : ``In(stream of EngineEvent).array(sources)``
+        Events in.
+    pop : ``In(1)``
+        Takes the event at ``head``; without one it does nothing.
+    head : ``Out(28)``
+        layouts.via.EVENT: the oldest event; 0 if none waits.
+    waiting : ``Out(1)``
+        ``head`` is an event.
+    lost : ``Out(1)``
+        High for a cycle for each event that is lost.
+    idle : ``Out(1)``
+        Nothing comes, and ``head`` stays as it is until a ``pop``.
+
+    Raises
+    ------
+    TypeError
+        A parameter is not an integer.
+    ValueError
+        A parameter breaks its rule.
+    """
+
+    def __init__(self, *, depth: int, sources: int) -> None:
+        check_power_of_two("depth", depth, least=4)
+        check_count("sources", sources)
+        self._depth = depth
+        self._sources = sources
+        super().__init__({
+            "i": In(stream.Signature(EngineEvent)).array(sources),
+            "pop": In(1),
+            "head": Out(_Head.size),
+            "waiting": Out(1),
+            "lost": Out(1),
+            "idle": Out(1),
+        })
+
+    @property
+    def depth(self) -> int:
+        """Events that wait."""
+        return self._depth
+
+    @property
+    def sources(self) -> int:
+        """Ports."""
+        return self._sources
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.arbiter = arbiter = RoundRobin(count=self._sources)
+        m.submodules.queue = queue = Queue(shape=EngineEvent, depth=self._depth)
+        # A CATASTROPHIC is inside, or on its way in.
+        told = Signal()
+        full = Signal()
+        comes = Signal()
+        m.d.comb += [
+            comes.eq(arbiter.requests.any()),
+            full.eq(queue.level >= self._depth - 1),
+            arbiter.advance.eq(1),
+            self.lost.eq(comes & full),
+            queue.i.valid.eq(comes & ~(full & told)),
+        ]
+        for number, port in enumerate(self.i):
+            m.d.comb += [
+                arbiter.requests[number].eq(port.valid),
+                port.ready.eq(arbiter.grant[number]),
+            ]
+            with m.If(arbiter.grant[number]):
+                m.d.comb += queue.i.payload.eq(port.payload)
+
+        head = data.View(_Head, self.head)
+        event = queue.o.payload
+        m.d.comb += [
+            self.waiting.eq(queue.o.valid),
+            queue.o.ready.eq(self.pop),
+            # An event is on its way to the head.
+            self.idle.eq(~comes & (queue.o.valid | (queue.level == 0))),
+        ]
+        with m.If(queue.o.valid):
+            m.d.comb += [head.valid.eq(1), head.code.eq(event.code), head.number.eq(event.number)]
+            with m.If(self.pop & (event.code == Event.CATASTROPHIC)):
+                m.d.sync += told.eq(0)
+        with m.If(self.lost & ~told):
+            m.d.comb += [queue.i.payload.code.eq(Event.CATASTROPHIC),
+                         queue.i.payload.number.eq(0)]
+            m.d.sync += told.eq(1)
+        return m

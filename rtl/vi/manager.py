@@ -1,0 +1,266 @@
+"""The life of VIs: commands of the kernel agent, and errors that break connections."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.via import QUEUE_BITS, VI_BITS, ViCommand, ViState
+from ..arbiter import RoundRobin
+from ..queue import Queue
+from .sizes import check_count, check_vis
+from .types import Break, Command, ContextRead, Control, ControlAction, EngineEvent
+
+__all__ = ["BLOCKS", "BREAKS", "Manager"]
+
+BLOCKS = 4
+"""Blocks that keep something about VIs: work queues, receiver, sender, completion, in the order in
+which they are told."""
+BREAKS = 16
+"""Breaks that wait at a port."""
+
+
+class Manager(wiring.Component):
+    """Alone changes the state of VIs, and tells the other blocks; does one thing after the other.
+
+    Commands (layouts.via.ViCommand), each done when ``busy`` falls to 0; in another state than one
+    of those said, or for a VI of number ``vis`` or above, it does nothing:
+
+    ========== =================== ============================================================
+    command    in state            what happens, in this order
+    ========== =================== ============================================================
+    CREATE     CLOSED              attributes and peer written; CREATE to all blocks; IDLE
+    CONNECT    IDLE                attributes and peer written; CONNECT to all blocks; CONNECTED
+    DISCONNECT CONNECTED           ERROR; ABORT to all blocks; both queues woken
+    DISCONNECT IDLE, ERROR         ERROR; both queues woken
+    IDLE       ERROR               IDLE
+    DESTROY    CONNECTED           CLOSED; ABORT to all blocks
+    DESTROY    IDLE, ERROR         CLOSED
+    ATTRIBUTES any                 attributes and peer written
+    ========== =================== ============================================================
+
+    A break of a CONNECTED VI: its event; ERROR; ABORT to all blocks; both queues woken. Of an IDLE
+    one: its event. Of any other: nothing, so a connection breaks once. Command and ports with a
+    break take turns.
+
+    Latency: 3 cycles from a command or break to its first effect; then as long as the blocks take.
+    Back-pressure: a command waits while one is held; a break while 16 of its port do. Reset:
+    nothing held. Commands must not come before the contexts are ready.
+
+    Parameters
+    ----------
+    vis : :class:`int`
+        VIs: a power of two, 2 to 4096.
+    breakers : :class:`int`
+        Ports for breaks, 1 or more.
+
+    Members
+    -------
+    command : ``In(stream of Command)``
+        From the registers.
+    attributes : ``In(48)``, peer : ``In(60)``
+        What the command takes over, in the cycle in which it is taken.
+    break_ : ``In(stream of Break).array(breakers)``
+        Errors.
+    control : ``Out(stream of Control).array(4)``
+        To work queues, receiver, sender, completion: one is told when the one before has taken it.
+    wake : ``Out(stream of QUEUE_BITS)``
+        To the scheduler.
+    event : ``Out(stream of EngineEvent)``
+        To the event queue.
+    context : ``Out(ContextRead)``
+        States.
+    write, write_vi, write_attributes, write_peer, set_state, state_vi, state : ``Out``
+        To the contexts.
+    busy : ``Out(3)``
+        The command held, from the cycle on in which it is offered; 0 if none is.
+    idle : ``Out(1)``
+        Nothing held, nothing asked for.
+
+    Raises
+    ------
+    TypeError
+        A parameter is not an integer.
+    ValueError
+        A parameter breaks its rule.
+    """
+
+    def __init__(self, *, vis: int, breakers: int) -> None:
+        check_vis(vis)
+        check_count("breakers", breakers)
+        self._vis = vis
+        self._breakers = breakers
+        super().__init__({
+            "command": In(stream.Signature(Command)),
+            "attributes": In(48),
+            "peer": In(60),
+            "break_": In(stream.Signature(Break)).array(breakers),
+            "control": Out(stream.Signature(Control)).array(BLOCKS),
+            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "event": Out(stream.Signature(EngineEvent)),
+            "context": Out(ContextRead),
+            "write": Out(1),
+            "write_vi": Out(VI_BITS),
+            "write_attributes": Out(48),
+            "write_peer": Out(60),
+            "set_state": Out(1),
+            "state_vi": Out(VI_BITS),
+            "state": Out(2),
+            "busy": Out(3),
+            "idle": Out(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    @property
+    def breakers(self) -> int:
+        """Ports for breaks."""
+        return self._breakers
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.arbiter = arbiter = RoundRobin(count=1 + self._breakers)
+        held = Signal()
+        command = Signal(Command)
+        with m.If(~held):
+            m.d.comb += self.command.ready.eq(1)
+        with m.If(held):
+            m.d.comb += self.busy.eq(command.command)
+        with m.Elif(self.command.valid):
+            m.d.comb += self.busy.eq(self.command.payload.command)
+            m.d.sync += [
+                held.eq(1), command.eq(self.command.payload),
+                self.write_attributes.eq(self.attributes), self.write_peer.eq(self.peer),
+            ]
+        m.d.comb += arbiter.requests[0].eq(held)
+        some = Signal()
+        m.d.comb += some.eq(held)
+        picks = Signal()
+        picked = Signal(Break)
+        for number, port in enumerate(self.break_):
+            queue = Queue(shape=Break, depth=BREAKS)
+            m.submodules[f"breaks_{number}"] = queue
+            wiring.connect(m, wiring.flipped(port), queue.i)
+            m.d.comb += [
+                arbiter.requests[1 + number].eq(queue.o.valid),
+                queue.o.ready.eq(picks & arbiter.grant[1 + number]),
+            ]
+            with m.If(port.valid | (queue.level != 0)):
+                m.d.comb += some.eq(1)
+            with m.If(arbiter.grant[1 + number]):
+                m.d.comb += picked.eq(queue.o.payload)
+
+        # What is being done: a command, or a break with its event.
+        vi = Signal(VI_BITS)
+        broken = Signal()
+        plan = self._plan(m, vi=vi, broken=broken, command=command.command)
+        does = {name: Signal(name=f"does_{name}") for name in ("sets", "late", "orders", "wakes")}
+        with m.FSM() as fsm:
+            with m.State("PICK"):
+                m.d.comb += [picks.eq(1), arbiter.advance.eq(1)]
+                with m.If(arbiter.requests.any()):
+                    m.d.sync += [vi.eq(command.vi), broken.eq(0)]
+                    with m.If(~arbiter.grant[0]):
+                        m.d.sync += [vi.eq(picked.vi), broken.eq(1),
+                                     self.event.payload.code.eq(picked.event),
+                                     self.event.payload.number.eq(picked.vi)]
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.next = "DECIDE"
+            with m.State("DECIDE"):
+                m.d.comb += self.write.eq(plan["writes"])
+                m.d.sync += [
+                    self.event.valid.eq(plan["tells"]),
+                    self.state.eq(plan["state"]),
+                ]
+                m.d.sync += [flag.eq(plan[name]) for name, flag in does.items()]
+                for control in self.control:
+                    m.d.sync += control.payload.action.eq(plan["action"])
+                m.next = "EVENT"
+            with m.State("EVENT"):
+                with m.If(self.event.ready | ~self.event.valid):
+                    m.d.sync += self.event.valid.eq(0)
+                    m.next = "EARLY"
+            with m.State("EARLY"):
+                m.d.comb += self.set_state.eq(does["sets"] & ~does["late"])
+                m.next = "LATE"
+                with m.If(does["orders"]):
+                    m.next = "ORDER_0"
+            for number, control in enumerate(self.control):
+                with m.State(f"ORDER_{number}"):
+                    m.d.comb += control.valid.eq(1)
+                    with m.If(control.ready):
+                        m.next = "LATE" if number == BLOCKS - 1 else f"ORDER_{number + 1}"
+            with m.State("LATE"):
+                m.d.comb += self.set_state.eq(does["sets"] & does["late"])
+                m.next = "END"
+                with m.If(does["wakes"]):
+                    m.next = "WAKE_0"
+            for side in (0, 1):
+                with m.State(f"WAKE_{side}"):
+                    m.d.comb += [self.wake.valid.eq(1), self.wake.payload.eq((vi << 1) | side)]
+                    with m.If(self.wake.ready):
+                        m.next = "END" if side else "WAKE_1"
+            with m.State("END"):
+                with m.If(~broken):
+                    m.d.sync += held.eq(0)
+                m.next = "PICK"
+
+        m.d.comb += [
+            self.context.vi.eq(vi),
+            self.write_vi.eq(vi),
+            self.state_vi.eq(vi),
+            *(control.payload.vi.eq(vi) for control in self.control),
+            self.idle.eq(fsm.ongoing("PICK") & ~(some | self.command.valid)),
+        ]
+        return m
+
+    def _plan(self, m: Module, *, vi: Signal, broken: Signal, command: Signal) -> dict[str, Signal]:
+        """What the command or break comes to in the state that the VI is in: the table above."""
+        state = self.context.data.state
+        plan = {name: Signal(name=name) for name in ("writes", "tells", "sets", "late", "orders",
+                                                     "wakes")}
+        plan["state"] = becomes = Signal(2, name="becomes")
+        plan["action"] = action = Signal(ControlAction, name="action")
+        connected = Signal()
+        there = Signal()
+        m.d.comb += [
+            connected.eq(state == ViState.CONNECTED),
+            there.eq(vi < self._vis),
+            action.eq(ControlAction.ABORT),
+        ]
+
+        def does(*names: str) -> list:
+            return [plan[name].eq(1) for name in names]
+
+        with m.If(broken):
+            m.d.comb += becomes.eq(ViState.ERROR)
+            with m.If(connected):
+                m.d.comb += does("tells", "sets", "orders", "wakes")
+            with m.Elif(state == ViState.IDLE):
+                m.d.comb += does("tells")
+        with m.Elif(there), m.Switch(command):
+            with m.Case(ViCommand.CREATE):
+                m.d.comb += [becomes.eq(ViState.IDLE), action.eq(ControlAction.CREATE)]
+                with m.If(state == ViState.CLOSED):
+                    m.d.comb += does("writes", "orders", "sets", "late")
+            with m.Case(ViCommand.CONNECT):
+                m.d.comb += [becomes.eq(ViState.CONNECTED), action.eq(ControlAction.CONNECT)]
+                with m.If(state == ViState.IDLE):
+                    m.d.comb += does("writes", "orders", "sets", "late")
+            with m.Case(ViCommand.DISCONNECT):
+                m.d.comb += [becomes.eq(ViState.ERROR), plan["orders"].eq(connected)]
+                with m.If(state != ViState.CLOSED):
+                    m.d.comb += does("sets", "wakes")
+            with m.Case(ViCommand.IDLE):
+                m.d.comb += becomes.eq(ViState.IDLE)
+                with m.If(state == ViState.ERROR):
+                    m.d.comb += does("sets")
+            with m.Case(ViCommand.DESTROY):
+                m.d.comb += [becomes.eq(ViState.CLOSED), plan["orders"].eq(connected),
+                             plan["sets"].eq(state != ViState.CLOSED)]
+            with m.Case(ViCommand.ATTRIBUTES):
+                m.d.comb += does("writes")
+        return plan
