@@ -10,7 +10,7 @@ from fractions import Fraction
 from ..layouts.description import Cpu, Description
 from ..layouts.trace import TICKS
 
-__all__ = ["ITEMS", "Path", "Costs"]
+__all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
 CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
 VIA_ITEMS = ("register_page",)

@@ -6,7 +6,7 @@ import pytest
 from am_scenarios import bulk, describe, in_order, mixed, run_on_model
 from model_target import Model
 from nicbed.host.am import Gam, paths
-from nicbed.host.costs import Costs
+from nicbed.host.costs import CPU_ITEMS, Costs
 from nicbed.layouts.trace import TICKS, Activity, Kind
 
 ODD = {"nic.clock_mhz": 33, "cpu.clock_mhz": 450}
@@ -197,7 +197,7 @@ def test_slower_cpu_moves_overheads_alone():
 
 
 def test_ideal_cpu_costs_nothing_and_works():
-    free = {f"cpu.{item}": 0 for item in Costs(describe({})).price}
+    free = {f"cpu.{item}": 0 for item in CPU_ITEMS}
     run_on_model(in_order(50, settings=free))
 
 

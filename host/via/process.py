@@ -3,13 +3,51 @@
 import random
 
 from ..node import Node
+from ..port import Port
+from . import paths
 
-__all__ = ["Frames", "Process"]
+__all__ = ["Frames", "Prices", "Process"]
 
 BASE = 0x10_0000_0000
 """Where a process's memory begins; above what a 32-bit address could say."""
 CHUNK = 16
 """Pages taken from the node at a time, and then used in another order."""
+
+
+class Prices:
+    """The paths of the library, as a port knows them: ``port.spend(prices.post)``. One a node."""
+
+    def __init__(self, node: Node) -> None:
+        port: Port = node.port
+        path = port.path
+        self.descriptor = path(paths.DESCRIPTOR)
+        self.segment = path(paths.SEGMENT)
+        self.post = path(paths.POST)
+        self.link = path(paths.LINK)
+        self.check = path(paths.CHECK)
+        self.take = path(paths.TAKE)
+        self.wait = path(paths.WAIT)
+        self.arm = path(paths.ARM)
+        self.notify = path(paths.NOTIFY)
+        self.handler = path(paths.HANDLER)
+        self.cq_check = path(paths.CQ_CHECK)
+        self.cq_take = path(paths.CQ_TAKE)
+        self.cq_consumed = path(paths.CQ_CONSUMED)
+        self.split = path(paths.SPLIT)
+        self.shadow = path(paths.SHADOW)
+        self.unshadow = path(paths.UNSHADOW)
+        self.query = path(paths.QUERY)
+        self.kernel = path(paths.KERNEL)
+        self.block = path(paths.BLOCK)
+        self.interrupt = path(paths.INTERRUPT)
+        self.event = path(paths.EVENT)
+        self.command = path(paths.COMMAND)
+        self.region = path(paths.REGION)
+        self.page = path(paths.PAGE)
+        self.unpin = path(paths.UNPIN)
+        self.packet = path(paths.PACKET)
+        self.control_send = path(paths.CONTROL_SEND)
+        self.control_handle = path(paths.CONTROL_HANDLE)
 
 
 class Frames:
@@ -50,6 +88,8 @@ class Process:
     Attributes
     ----------
     node, port, memory, number
+    paths
+        What the library's paths cost, to charge them.
     page_bytes
         Size of a page (``via.page_bytes``).
     """
@@ -62,6 +102,7 @@ class Process:
         self.memory = node.memory
         self.number = number
         self.page_bytes = size = node.description.via.page_bytes
+        self.paths = node.service(Prices)
         self._frames = node.service(Frames)
         self._shift = size.bit_length() - 1
         self._mask = size - 1

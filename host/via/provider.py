@@ -41,11 +41,8 @@ class CqEntry(NamedTuple):
 class Provider(Protocol):
     """A design point. Made with the node's :class:`~nicbed.host.via.kernel.Kernel`."""
 
-    rdma_read: bool
-    """Whether RDMA reads exist."""
-    rdma_write: bool
-    copies: bool
-    """Whether the host copies the data of messages."""
+    rdma: bool
+    """Whether RDMA writes and reads exist."""
 
     # --- Kernel calls: once a node ---------------------------------------------------------------
 
@@ -104,6 +101,10 @@ class Provider(Protocol):
 
     async def state(self, vi: Vi) -> ViState:
         """The VI's state, from the NIC. Waits."""
+        ...
+
+    async def drained(self, vi: Vi) -> bool:
+        """Whether all that was posted to both queues of ``vi`` has completed. Waits."""
         ...
 
     async def create_cq(self, cq: Cq) -> None:

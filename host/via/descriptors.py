@@ -1,0 +1,141 @@
+"""Building descriptors in a process's memory, and reading them back.
+
+The builders are what a consumer's own code does before it posts: they charge the stores. A
+descriptor may be posted again as it is.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...layouts.via import (
+    ADDRESS_SEGMENT,
+    CONTROL_BYTES,
+    CONTROL_SEGMENT,
+    DATA_SEGMENT,
+    DESCRIPTOR_ALIGN,
+    SEGMENT_BYTES,
+    Control,
+    Operation,
+    RemoteOperation,
+    Status,
+)
+from . import paths
+from .process import Process
+
+__all__ = ["Descriptor", "Segment", "allocate", "build", "pack", "rdma_read", "rdma_write", "read",
+           "receive", "send"]
+
+DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
+
+
+class Segment(NamedTuple):
+    """A data segment, or an RDMA's address segment (whose ``length`` is of no meaning)."""
+
+    va: int
+    handle: int
+    length: int = 0
+
+
+class Descriptor(NamedTuple):
+    """A descriptor as it is in memory."""
+
+    next: int
+    next_handle: int
+    segments: tuple[Segment, ...]
+    control: int
+    trace: int
+    immediate: int
+    length: int
+    status: int
+
+    @property
+    def done(self) -> bool:
+        return bool(self.status & DONE)
+
+    @property
+    def errors(self) -> Status:
+        """The error bits of Status."""
+        return Status(self.status & ERRORS)
+
+    @property
+    def has_immediate(self) -> bool:
+        """Whether ``immediate`` came with the message."""
+        return bool(self.status & IMMEDIATE)
+
+    @property
+    def operation(self) -> RemoteOperation:
+        """What completed it."""
+        return RemoteOperation(self.status >> 16 & 7)
+
+
+def allocate(process: Process, segments: int, *, fresh: bool = False) -> int:
+    """Address of memory for a descriptor of ``segments`` segments, address segment included."""
+    return process.allocate(max(64, CONTROL_BYTES + SEGMENT_BYTES * segments), DESCRIPTOR_ALIGN,
+                            fresh=fresh)
+
+
+def pack(segments: Sequence[Segment], *, control: int = 0, length: int | None = None,
+         immediate: int = 0, remote: Segment | None = None, count: int | None = None) -> bytes:
+    """The bytes of a descriptor. ``length`` and ``count`` (SegCount) are what the segments say
+    unless given: a test may lie."""
+    if length is None:
+        length = sum(segment.length for segment in segments) & 0xFFFF_FFFF
+    if count is None:
+        count = len(segments) + (remote is not None)
+    parts = [CONTROL_SEGMENT.pack(0, 0, count, control, 0, immediate, length, 0)]
+    if remote is not None:
+        parts.append(ADDRESS_SEGMENT.pack(remote.va, remote.handle, 0))
+    parts += [DATA_SEGMENT.pack(*segment) for segment in segments]
+    return b"".join(parts)
+
+
+async def build(process: Process, va: int, segments: Sequence[Segment], *, control: int = 0,
+                immediate: int | None = None, remote: Segment | None = None) -> int:
+    """Write a descriptor to ``va``, charged; ``va``. Its memory is the consumer's, and the NIC does
+    not look at it before it is posted."""
+    if immediate is not None:
+        control |= Control.IMMEDIATE
+    data = pack(segments, control=int(control), immediate=immediate or 0, remote=remote)
+    port = process.port
+    costs = process.paths
+    port.spend(costs.descriptor)
+    for _ in range((len(data) - CONTROL_BYTES) // SEGMENT_BYTES):
+        port.spend(costs.segment)
+    await process.touch(va, len(data), store=True)
+    process.write(va, data)
+    return va
+
+
+async def send(process: Process, va: int, segments: Sequence[Segment],
+               immediate: int | None = None) -> int:
+    """A send descriptor of ``segments``, with ``immediate`` data if given; ``va``."""
+    return await build(process, va, segments, immediate=immediate)
+
+
+async def receive(process: Process, va: int, segments: Sequence[Segment]) -> int:
+    """A receive descriptor; ``va``."""
+    return await build(process, va, segments)
+
+
+async def rdma_write(process: Process, va: int, segments: Sequence[Segment], remote: Segment,
+                     immediate: int | None = None) -> int:
+    """An RDMA write of ``segments`` to ``remote``; ``va``."""
+    return await build(process, va, segments, control=Operation.RDMA_WRITE, immediate=immediate,
+                       remote=remote)
+
+
+async def rdma_read(process: Process, va: int, segments: Sequence[Segment],
+                    remote: Segment) -> int:
+    """An RDMA read from ``remote`` into ``segments``; ``va``."""
+    return await build(process, va, segments, control=Operation.RDMA_READ, remote=remote)
+
+
+def read(process: Process, va: int) -> Descriptor:
+    """What is at ``va`` now. Costs nothing: for looking."""
+    following, handle, count, control, trace, immediate, length, status = CONTROL_SEGMENT.unpack(
+        process.read(va, CONTROL_BYTES))
+    size = SEGMENT_BYTES * min(count, 252)
+    data = process.read(va + CONTROL_BYTES, size) if process.mapped(va, CONTROL_BYTES + size) \
+        else b""
+    segments = tuple(Segment(*found) for found in DATA_SEGMENT.iter_unpack(data))
+    return Descriptor(following, handle, segments, control, trace, immediate, length, status)
