@@ -1,4 +1,4 @@
-"""The command line: ``nicbed bench``, ``run``, ``list``, ``speed``, ``test``.
+"""The command line: ``nicbed bench``, ``compare``, ``run``, ``list``, ``speed``, ``test``.
 
 Imports stay inside the commands: what a command does not need must not cost it start-up time.
 """
@@ -28,11 +28,9 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _target_options(command: Any) -> Any:
-    """Options that all commands which simulate share."""
-    for option in reversed([
-        click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
-                     help="NIC description: a file, or the name of one that `nicbed list` shows."),
+def _target_options(nic: bool = True) -> Any:
+    """Options that all commands which simulate share; ``nic``: --nic among them."""
+    found = [
         click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
@@ -41,9 +39,18 @@ def _target_options(command: Any) -> Any:
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),
-    ]):
-        command = option(command)
-    return command
+    ]
+    if nic:
+        found.insert(0, click.option(
+            "--nic", default="default", metavar="FILE.toml", show_default=True,
+            help="NIC description: a file, or the name of one that `nicbed list` shows."))
+
+    def add(command: Any) -> Any:
+        for option in reversed(found):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _layer(default: str | None = None) -> Any:
@@ -61,7 +68,7 @@ def _options(command: Any) -> Any:
                      help="Stop a run after so many target cycles (200000000 unless given)."),
     ]):
         command = option(command)
-    return _target_options(command)
+    return _target_options()(command)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -103,6 +110,25 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
                    sim=sim, out=out, wave=wave, limit=limit)
 
 
+@nicbed.command()
+@click.argument("nics", nargs=-1, metavar="A.toml B.toml ...")
+@click.option("--bench", "benches", required=True, metavar="NAME[,NAME]",
+              help="Benchmarks to run on each description.")
+@_layer()
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after so many target cycles (200000000 unless given).")
+@_target_options(nic=False)
+def compare(nics: tuple[str, ...], benches: str, layer: str | None, limit: int | None,
+            overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
+    """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows): print
+    and plot them side by side, with the knobs that differ."""
+    from .compare import run_compare
+
+    _check(layer or "am", sim)
+    run_compare(nics, benches, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
+                limit=limit)
+
+
 @nicbed.command("list")
 def list_() -> None:
     """Show benchmarks, layers, NIC descriptions, and knobs with unit, default and range."""
@@ -112,7 +138,7 @@ def list_() -> None:
 
 
 @nicbed.command()
-@_target_options
+@_target_options()
 def speed(nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
     """Measure how fast the simulation runs, against the bare loop over the same netlist."""
     from .command import run_speed

@@ -4,43 +4,26 @@ A benchmark's module has ``parameters(description)``, its plain parameters;
 ``async measure(lab, layer, parameters, tell)``, which runs host programs on a lab and returns plain
 data; ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth,
 points and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
-``nicbed compare`` it has ``headline(document)``, a :class:`Headline` for each figure that a reader
-would put beside another NIC's, and, where one is told over something, ``series(document)``.
+``nicbed compare`` it has ``headline(document)``, a :class:`.headline.Headline` for each figure that
+a reader would put beside another NIC's, and, where one is told over something,
+``series(document)``.
 """
 
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import UserError, nearest
 
-__all__ = ["BENCHES", "LAYERS", "Bench", "Headline", "Series", "get", "run"]
+__all__ = ["BENCHES", "LAYERS", "Bench", "get", "run"]
 
 LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC",
           "via": "Virtual Interface Architecture 1.0: VIPL on the VI engine, or on the kernel"}
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
-
-
-class Headline(NamedTuple):
-    """A figure of a run as it stands beside those of other descriptions. ``value`` is None where
-    the run did not show it; what is in ``cycles`` can be told in microseconds, too."""
-
-    name: str
-    value: float | None
-    unit: str = "cycles"
-
-
-class Series(NamedTuple):
-    """What a benchmark shows over something: ``points`` are (x, y); ``sizes``: x is in bytes."""
-
-    x: str
-    y: str
-    points: list[tuple[float, float]]
-    sizes: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..estimate.fits import fit
 from ..estimate.logp import Curve, Regimes, regimes, send_overhead
 from ..report.document import cycles, number
 from ..truth.spans import spans
-from .bulk_report import draw, tables
+from .bulk_report import draw, headline, series, tables
 from .common import programs, stamp
 from .transfers import (
     KINDS,
@@ -25,7 +25,8 @@ from .transfers import (
     window_bytes,
 )
 
-__all__ = ["answer_gap", "draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["answer_gap", "draw", "evaluate", "headline", "measure", "parameters", "series",
+           "tables"]
 
 BUDGET = 128 << 10
 """Bytes of a stream, M * n; at least LEAST and at most MOST transfers all the same."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..report.tables import amount, micro, table
+from .headline import Headline, Series
 
-__all__ = ["draw", "size_text", "tables"]
+__all__ = ["draw", "headline", "series", "size_text", "tables"]
 
 
 def size_text(size: int) -> str:
@@ -99,3 +100,20 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     right.set_ylabel("MB/s (n / T)")
     right.set_title("Bandwidth; ◆ n$_{1/2}$")
     right.legend(loc="center left")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """r_inf, n_1/2 and G of each kind."""
+    found = []
+    for kind, one in document["results"].items():
+        found += [Headline(f"r_inf, {kind}", one["r_inf"], "bytes/cycle"),
+                  Headline(f"n_1/2, {kind}", one["n_half"], "bytes"),
+                  Headline(f"G, {kind}", one["G"], "cycles/byte")]
+    return found
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """T(n) of stores."""
+    kind, one = next(iter(document["points"].items()))
+    return Series("bytes, n", f"T(n), {kind} (cycles)", [tuple(point) for point in one["T"]],
+                  sizes=True, log=True)

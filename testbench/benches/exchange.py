@@ -12,9 +12,10 @@ from ..report.document import cycles, number
 from ..report.tables import amount, table
 from .bulk_report import size_text
 from .common import ARRIVED, START, STORED, programs, stamp
+from .headline import Headline, Series
 from .transfers import BulkParty, buffer_of, sizes
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 BYTES = 64 << 10
 WAYS = {"both": "both nodes store", "one": "one node stores and gets"}
@@ -132,3 +133,16 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_ylabel("MB/s, both directions together")
     axes.legend(loc="lower right")
     axes.set_title("Exchange")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The best of each way."""
+    return [Headline(f"{way}, best", max(one.values()), "bytes/cycle")
+            for way, one in document["results"]["bandwidth"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth of both nodes sending over size."""
+    way, found = next(iter(document["results"]["bandwidth"].items()))
+    return Series("bytes a transfer", f"{way} (bytes/cycle, both directions)",
+                  [(int(size), value) for size, value in found.items()], sizes=True)

@@ -14,9 +14,10 @@ from ...layouts.description import Description
 from ...layouts.trace import TICKS
 from .common import Party, programs, server, ticks_between
 from .logp_evaluation import evaluate as evaluate_signature
-from .logp_report import draw, tables
+from .logp_report import draw, headline, series, tables
 
-__all__ = ["draw", "evaluate", "measure", "measure_curve", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "parameters", "series",
+           "tables"]
 
 TRIPS = 16
 CYCLES = 2_000_000

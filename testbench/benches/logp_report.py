@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..report.tables import amount, micro, percent, table
 from ..report.tables import shares as shares_table
+from .headline import Headline, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bound_line", "draw", "tables"]
+__all__ = ["bound_line", "draw", "headline", "series", "tables"]
 
 LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
         "seen_out": "  phase of clock, poll", "o_r_request": "o_r(request)",
@@ -114,3 +115,19 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
     axes.set_title(f"LogP signature: o_s {amount(results['o_s'])}, o_r {amount(results['o_r'])}, "
                    f"g {amount(results['g'])}, L {amount(results['L'])} cycles; g is bound by the "
                    f"{bound}", pad=22)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The parameters; g only where it could be seen."""
+    results = document["results"]
+    return [Headline("o_s", results["o_s"]), Headline("o_r", results["o_r"]),
+            Headline("g", results["g"] if results["g_visible"] else None),
+            Headline("L", results["L"]), Headline("RTT", results["rtt"])]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The signature at D = 0."""
+    issued = min(document["points"]["curves"], key=lambda run: run["delay"])["issued"]
+    chosen = sorted({round(2 ** (k / 4)) for k in range(80) if 2 ** (k / 4) <= len(issued)})
+    return Series("requests issued in a row, M", "average cost of an issue at D = 0 (cycles)",
+                  [(count, issued[count - 1] / count) for count in chosen])

@@ -13,10 +13,11 @@ from ...layouts.trace import TICKS
 from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, table
+from .headline import Headline, Series
 from .logp_report import bound_line
 from .streams import common_gap, draw_gaps, gap_rows, measure_streams, stream_truth
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 RECEIVER = 0
 
@@ -94,3 +95,15 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_ylabel("gap of each sender (cycles)")
     axes.legend(loc="upper left")
     axes.set_title("Many to one")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The gap by number of senders."""
+    return [Headline(f"g, from {count}", value)
+            for count, value in document["results"]["gap"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The gap over senders."""
+    return Series("senders", "gap of a sender (cycles)",
+                  [(int(count), value) for count, value in document["results"]["gap"].items()])

@@ -8,10 +8,11 @@ from ...layouts.description import Description
 from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, table
+from .headline import Headline, Series
 from .logp_report import bound_line
 from .streams import draw_gaps, gap_of, gap_rows, measure_streams, stream_truth
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 SENDER = 0
 
@@ -74,3 +75,15 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_xlabel("receivers, in turn")
     axes.set_ylabel("gap of the sender (cycles), and what bounds it")
     axes.set_title("One to many")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The gap by number of receivers."""
+    return [Headline(f"g, to {count}", value)
+            for count, value in document["results"]["gap"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The gap over receivers."""
+    return Series("receivers", "gap of the sender (cycles)",
+                  [(int(count), value) for count, value in document["results"]["gap"].items()])

@@ -14,8 +14,9 @@ from ..report.tables import amount, micro, table
 from ..truth.spans import spans
 from ..truth.steady import mean_own
 from .common import ECHO, Party, programs, server, stamp, ticks_between
+from .headline import Headline
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
 APART = 1000
 """Cycles in which messages come to rest, and in which no timer of the layer runs out."""
@@ -209,3 +210,12 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     right.set_ylim(bottom=0)
     right.set_xlabel("messages waiting")
     right.set_title("Cost of am_poll")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Calls of one word, a poll, a message found."""
+    results = document["results"]
+    return [Headline("am_request_1", results["request"].get("1")),
+            Headline("am_reply_1", results["reply"].get("1")),
+            Headline("am_poll, empty", results["poll"]),
+            Headline("a message found", results["per_message"])]

@@ -9,9 +9,10 @@ from ..errors import UserError
 from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, micro, percent, table
+from .headline import Headline
 from .streams import gap_of, measure_streams, stream_truth
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -84,3 +85,10 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_ylabel("gap of the requester (cycles)")
     microseconds(axes, document["clock_mhz"])
     axes.set_title(f"All {len(names)} pairs at once")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The gap of one pair alone, and of the slowest of all at once."""
+    results = document["results"]
+    return [Headline("g, one pair alone", results["alone"]),
+            Headline("g, the slowest of all pairs", max(results["gap"].values()))]

@@ -10,9 +10,10 @@ from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, micro, table
 from .bulk_report import size_text
+from .headline import Headline, Series
 from .transfers import KINDS, buffer_of, measure_transfers, sizes
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -82,3 +83,16 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_ylabel("MB/s")
     axes.legend(loc="lower right")
     axes.set_title(f"{size_text(document['parameters']['total'])} in requests")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The best of each kind."""
+    return [Headline(f"{kind}, best", max(one.values()), "bytes/cycle")
+            for kind, one in document["results"]["bandwidth"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth of asynchronous stores over request size."""
+    found = document["results"]["bandwidth"]["store_async"]
+    return Series("bytes a request", "store_async (bytes/cycle)",
+                  [(int(size), value) for size, value in found.items()], sizes=True)

@@ -21,9 +21,10 @@ from ..truth.budget import ending_check, sends
 from ..truth.spans import spans
 from ..truth.steady import mean_own
 from .common import Party, programs, server
+from .headline import Headline, Series
 from .transfers import BulkParty
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -155,3 +156,17 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes.set_ylabel("(PRTT(n, 0, s) − PRTT(1, 0, s)) / (n − 1)   (cycles)")
     microseconds(axes, document["clock_mhz"])
     axes.set_title("g and G the LogGP way")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """o_s, g and G."""
+    results = document["results"]
+    return [Headline("o_s", results["o_s"]), Headline("g", results["g"]),
+            Headline("G", results["G"], "cycles/byte")]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """g over size."""
+    return Series("bytes a store", "g (cycles)",
+                  [(int(size), gap) for size, gap in document["results"]["gap"].items()],
+                  sizes=True)

@@ -10,11 +10,12 @@ from ..estimate.compare import check
 from ..report.document import cycles
 from ..report.tables import amount, micro, table
 from ..truth.exchange import mean_legs
+from .headline import Headline, Series
 from .logp import measure_trips
 from .logp_evaluation import life_of, traced_trips
 from .logp_report import LEGS
 
-__all__ = ["draw", "evaluate", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -107,3 +108,15 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
         lambda value: value / document["clock_mhz"], lambda value: value * document["clock_mhz"]))
     second.set_xlabel("µs")
     axes.set_title("Round trip, leg by leg", pad=12)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The round trip of each number of words."""
+    return [Headline(f"RTT, {words} word{'s' if words != '1' else ''}", one["rtt"])
+            for words, one in document["results"]["words"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The round trip over words."""
+    return Series("words", "round trip (cycles)",
+                  [(int(words), one["rtt"]) for words, one in document["results"]["words"].items()])

