@@ -14,17 +14,27 @@ from nicbed.host.node import Program
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op, Status
-from nicbed.layouts.packet import CRC_BYTES, HEADER
-from nicbed.layouts.registers import REGISTERS, SEND_WINDOW, WINDOW_BYTES
+from nicbed.layouts.packet import CRC_BYTES, HEADER, Protocol
+from nicbed.layouts.registers import (
+    ENGINE_REGISTERS,
+    REGISTERS,
+    SEND_WINDOW,
+    WINDOW_BYTES,
+    Irq,
+)
 from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from nicbed.layouts.trace import TICKS
+from nicbed.layouts.via import CQ_PAGES
+from via_model import Engine
 
 WORD = (1 << 64) - 1
 NAMES = {register.offset: register.name for register in REGISTERS}
+ENGINE_NAMES = {register.name for register in ENGINE_REGISTERS}
 
 
 class ModelNic:
-    """One node's NIC, uplink and receive side."""
+    """One node's NIC, uplink and receive side. The VI engine is :class:`via_model.Engine`; its
+    packets share the uplink with the others, but never wait behind them once they have arrived."""
 
     def __init__(self, model: "Model", node: int) -> None:
         self.model, self.node = model, node
@@ -45,8 +55,19 @@ class ModelNic:
         self.blocked: deque[ModelNic] = deque()
         self.lose: Callable[[bytes], bool] = lambda data: False
         """Whether to drop this packet, beside what chance drops."""
+        self.level = self.seen = False
+        self.risen = -1
+        self.via_received: deque = deque()
+        self.via = Engine(self) if model.description.via.design != "kernel" else None
 
-    def write(self, offset: int, word: int, trace: int) -> None:
+    def write(self, offset: int, word: int, trace: int, process: int = 0) -> None:
+        if offset >= CQ_PAGES:
+            if self.via is not None:
+                self.via.page(offset, word, process)
+            return
+        if process:
+            self.registers["process_refused"] += 1
+            return
         if SEND_WINDOW <= offset < SEND_WINDOW + WINDOW_BYTES:
             if not self.window:
                 self.window_trace = trace
@@ -63,6 +84,14 @@ class ModelNic:
                 self.window = []
             return
         name = NAMES[offset]
+        if name in ENGINE_NAMES:
+            if self.via is not None:
+                self.via.write(name, word)
+            return
+        if name in ("irq_status", "irq_enable"):
+            self.registers[name] = (self.registers[name] & ~word if name == "irq_status" else word)
+            self.line()
+            return
         if name == "send_doorbell":
             count = (word - self.posted) & 0xFFFF
             open_ones = word - self.registers["send_done"] & 0xFFFF
@@ -75,9 +104,39 @@ class ModelNic:
         if name in ("receive_taken", "control"):
             self.store()
 
-    def read(self, offset: int) -> int:
+    def read(self, offset: int, process: int = 0) -> int:
+        if offset >= CQ_PAGES:
+            return 0
+        if process:
+            self.registers["process_refused"] += 1
+            return 0
         name = NAMES[offset]
+        if name in ENGINE_NAMES:
+            return 0 if self.via is None else self.via.read(name)
         return self.model.now if name == "cycle" else self.registers[name]
+
+    def cause(self, cause: Irq) -> None:
+        self.registers["irq_status"] |= cause
+        self.line()
+
+    def line(self) -> None:
+        """The interrupt line, and when the CPU sees it."""
+        causes = self.registers["irq_status"]
+        if self.via is not None and self.via.events.waiting:
+            causes |= Irq.VIA
+        level = bool(causes & self.registers["irq_enable"])
+        if level == self.level:
+            return
+        self.level, self.seen = level, False
+        if level:
+            now = self.risen = self.model.now
+
+            def arrives() -> None:
+                if self.level and self.risen == now and not self.seen:
+                    self.seen = True
+                    self.model.hosts[self.node].interrupt()
+
+            self.model.at(now + max(1, self.model.description.nic.irq_latency), arrives)
 
     def send(self) -> None:
         if self.busy or not self.queue:
@@ -128,14 +187,22 @@ class ModelNic:
                      lambda: destination.arrive(data, number, length))
 
     def sent(self, space: int) -> None:
-        self.queue.popleft()
+        data = self.queue.popleft()[0]
         self.registers["send_space"] += space
         self.registers["packets_sent"] += 1
         self.busy = False
         self.model.recheck(self.node)
+        if self.via is not None:
+            self.via.sender.sent(data)
         self.send()
 
     def arrive(self, data: bytes, number: int, length: int) -> None:
+        if self.via is not None and data[6] == Protocol.VIA:
+            self.registers["packets_received"] += 1
+            self.via_received.append((data, number, length))
+            if len(self.via_received) == 1:
+                self.model.at(self.model.now + 10 + length // 8, self.via_taken)
+            return
         self.received.append((data, number, length))
         self.registers["packets_received"] += 1
         self.store()
@@ -149,6 +216,22 @@ class ModelNic:
         self.storing = True
         self.model.at(self.model.now + 10 + self.received[0][2] // 8, self.stored)
 
+    def via_taken(self) -> None:
+        """The VI engine has taken a packet."""
+        data, number, length = self.via_received.popleft()
+        self.via.receiver.arrive(data, number)
+        self.free(length)
+        if self.via_received:
+            self.model.at(self.model.now + 10 + self.via_received[0][2] // 8, self.via_taken)
+
+    def free(self, length: int) -> None:
+        """Room in the receive FIFO."""
+        self.room += length
+        for other in list(self.blocked):
+            self.blocked.remove(other)
+            other.busy = False
+            other.send()
+
     def stored(self) -> None:
         data, number, length = self.received.popleft()
         ring = self.model.description.nic.receive_ring
@@ -160,12 +243,9 @@ class ModelNic:
         phase = 1 - (self.filled - 1) // ring % 2
         word = COMPLETION.pack(phase=phase, length=len(data) - 8, trace=number, index=index)
         self.model.dma_write(self.node, slot, word.to_bytes(8, "little"))
-        self.room += length
+        self.cause(Irq.RECEIVE)
         self.storing = False
-        for other in list(self.blocked):
-            self.blocked.remove(other)
-            other.busy = False
-            other.send()
+        self.free(length)
         self.store()
 
 
@@ -183,6 +263,9 @@ class ModelPort:
         self.watches: list[tuple] = []
         self.spin: tuple | None = None
         self.spins = 0
+        self.resting: tuple[bool, int, int] | None = None
+        """A wait for the interrupt (or a delay that one ends), its end, and its number."""
+        self.rests = 0
         self.log: list[tuple[int, int, int]] = []
 
     def give(self, entries: bytes | bytearray, count: int) -> None:
@@ -199,11 +282,14 @@ class ModelPort:
 
     def answer(self, status: int = 0, data: int = 0, check: int = 0) -> None:
         status |= check << 8 | self.fraction << 24
+        if self.model.nics[self.node].seen:
+            status |= Status.IRQ
         ANSWER.pack_into(self.answers, self.index * ANSWER.size, self.model.now & 0xFFFFFFFF,
                          status, data)
         self.log.append((self.entries[self.index][0] & 15, self.began, self.model.now))
         self.index += 1
-        if status & Status.TIMEOUT and not self.entries[self.index - 1][0] >> 8 & Flag.ONCE:
+        once = self.entries[self.index - 1][0] >> 8 & Flag.ONCE
+        if status & (Status.TIMEOUT | Status.INTERRUPTED) and not once:
             while self.index < len(self.entries):
                 ANSWER.pack_into(self.answers, self.index * ANSWER.size,
                                  self.model.now & 0xFFFFFFFF,
@@ -219,6 +305,7 @@ class ModelPort:
         model = self.model
         word, work, address, length, *data, trace = self.entries[self.index]
         op, flags, count = Op(word & 15), word >> 8 & 255, word >> 16 & 15
+        process = word >> 20 & 255
         now = model.now
         self.began = now
         nic = model.nics[self.node]
@@ -233,7 +320,10 @@ class ModelPort:
                 model.at(start, lambda: self.poll(start, length, bool(flags & Flag.ONCE)))
             return
         start = now + self.spend(work)
-        if op is Op.DELAY:
+        if op is Op.WAIT_IRQ or op is Op.DELAY and flags & Flag.INTERRUPTIBLE:
+            end = start + length if op is Op.WAIT_IRQ else max(start, now + 1)
+            self.rest(op is Op.WAIT_IRQ, start if op is Op.WAIT_IRQ else now, end, length)
+        elif op is Op.DELAY:
             model.at(max(start, now + 1), self.answer)
         elif op is Op.PIO_WRITE:
             assert address >= NIC_BASE and 1 <= count <= 4
@@ -242,11 +332,11 @@ class ModelPort:
                 cost = bus.pio_write if beat == 0 else bus.burst_beat
                 self.nic_free = max(self.nic_free, start + beat + 1) + cost
                 model.at(self.nic_free, lambda beat=beat: nic.write(
-                    address - NIC_BASE + 8 * beat, data[beat], trace))
+                    address - NIC_BASE + 8 * beat, data[beat], trace, process))
             model.at(end if flags & Flag.POSTED else self.nic_free, self.answer)
         elif op is Op.PIO_READ:
             end = self.nic_free = max(start, self.nic_free) + bus.pio_read
-            model.at(end, lambda: self.answer(data=nic.read(address - NIC_BASE)))
+            model.at(end, lambda: self.answer(data=nic.read(address - NIC_BASE, process)))
         elif op is Op.TOUCH:
             assert length > 0 and address + length <= memory.size
             lines = (address + length - 1) // 32 - address // 32 + 1
@@ -263,6 +353,40 @@ class ModelPort:
             model.stopped_at = now
         else:
             raise NotImplementedError(op.name)
+
+    def rest(self, waits: bool, begin: int, end: int, timeout: int) -> None:
+        """Until an interrupt is seen: a wait from ``begin`` on, with or without a time-out, or a
+        delay up to ``end``."""
+        model = self.model
+        self.rests += 1
+        number = self.rests
+
+        def over() -> None:
+            if self.resting is not None and self.resting[2] == number:
+                self.resting = None
+                self.answer(Status.TIMEOUT if waits else 0)
+
+        def begins() -> None:
+            self.resting = (waits, end, number)
+            if model.nics[self.node].seen:
+                self.interrupt()
+
+        if timeout or not waits:
+            model.at(max(end, model.now + 1), over)
+        model.at(max(begin, model.now + 1), begins)
+
+    def interrupt(self) -> None:
+        """The CPU sees the NIC's interrupt line rise."""
+        if self.resting is None:
+            return
+        waits, end, _ = self.resting
+        self.resting = None
+        if waits:
+            self.answer()
+        elif end == self.model.now:
+            self.answer()
+        else:
+            self.answer(Status.INTERRUPTED, (end - self.model.now) << 8)
 
     def holds(self, watch: tuple) -> tuple[bool, int]:
         flags, _, address, compare, mask = watch

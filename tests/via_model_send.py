@@ -1,0 +1,477 @@
+"""The VI engine's model, sending: messages become packets, packets are sent until acknowledged."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nicbed.layouts.packet import HEADER, Protocol
+from nicbed.layouts.via import (
+    ADDRESS,
+    DETAIL,
+    VA_BITS,
+    VIA_HEADER,
+    BreakCode,
+    Control,
+    Event,
+    Operation,
+    PacketKind,
+    Reliability,
+    RemoteOperation,
+    Status,
+    ViState,
+    format_error,
+)
+from via_model_memory import Access, Descriptor, Refused, Walk, Wrong
+from via_model_queues import Unreadable, complete
+
+if TYPE_CHECKING:
+    from via_model import Engine, Vi
+
+__all__ = ["ReadJob", "Sender", "Sending"]
+
+SERVICE = 20
+"""Cycles from one turn of the engine to the next."""
+
+BROKEN = {BreakCode.LOST: Status.FLUSHED, BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
+          BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION}
+"""What a BREAK's code makes of the descriptor that caused it; any other: TRANSPORT."""
+
+
+@dataclass
+class Message:
+    """A descriptor of the send queue from when it is taken to its completion."""
+
+    descriptor: Descriptor
+    walk: Walk
+    last: int | None = None
+    """Sequence number of its last packet, once that is made."""
+    remote: tuple[int, int] = (0, 0)
+    """Where an RDMA goes to, or comes from."""
+    error: Status | None = None
+    """What is wrong with it: it completes with this when all before it have completed."""
+
+
+@dataclass
+class Packet:
+    """A packet in its slot, until it is sent (unreliable) or acknowledged."""
+
+    data: bytes
+    trace: int
+    sequence: int
+    message: Message | None
+    """Whose last packet it is."""
+    queued: bool = True
+    sent: bool = False
+
+
+@dataclass
+class ReadJob:
+    """The peer's RDMA read: what is still to be sent of it."""
+
+    va: int
+    handle: int
+    left: int
+    sequence: int
+    trace: int
+    first: bool = True
+
+
+@dataclass
+class Sending:
+    """The sending side of a connection."""
+
+    sequence: int = 0
+    unasked: int = 0
+    """Packets since an acknowledgement was asked for."""
+    slots: deque[Packet] = field(default_factory=deque)
+    message: Message | None = None
+    """The one that is cut into packets."""
+    unfinished: deque[Message] = field(default_factory=deque)
+    """Cut whole (or in error), and not completed: Reliable Reception."""
+    reading: Message | None = None
+    """An RDMA read under way."""
+    job: ReadJob | None = None
+    timeouts: int = 0
+    deadline: int | None = None
+
+
+class Sender:
+    """Serves the work queues that were woken in turn, one packet or descriptor a turn."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self.engine = engine
+        self.turns: deque[tuple[Vi, bool]] = deque()
+        self.serving = False
+        self.slots = 0
+        self.blocked: list[Vi] = []
+        """VIs that found no free slot."""
+        self.control: deque[bytes] = deque()
+        self.again: deque[Packet] = deque()
+        self.new: deque[tuple[Vi, Packet]] = deque()
+        self.on_wire: bytes | None = None
+
+    # Turns
+
+    def wake(self, vi: "Vi", receive: bool = False) -> None:
+        if (vi, receive) not in self.turns:
+            self.turns.append((vi, receive))
+        if not self.serving:
+            self.serving = True
+            self.engine.model.at(self.engine.model.now + SERVICE, self.turn)
+
+    def turn(self) -> None:
+        vi, receive = self.turns.popleft()
+        if self.serve(vi, receive):
+            self.wake(vi, receive)
+        self.serving = bool(self.turns)
+        if self.serving:
+            self.engine.model.at(self.engine.model.now + SERVICE, self.turn)
+
+    def serve(self, vi: "Vi", receive: bool) -> bool:
+        """One turn of a queue; whether it may want another at once."""
+        if vi.state == ViState.CLOSED or receive and vi.state != ViState.ERROR:
+            return False
+        if vi.state != ViState.CONNECTED:
+            return self.flush(vi, receive)
+        side = vi.sending
+        if vi.reliable and len(side.slots) >= self.engine.via.window:
+            return False
+        if self.slots >= self.engine.via.send_slots:
+            self.blocked.append(vi)
+            return False
+        if side.job is not None:
+            self.respond(vi, side, side.job)
+            return True
+        if side.reading is not None:
+            return False
+        if side.message is None:
+            if side.unfinished and side.unfinished[-1].error is not None:
+                return False
+            try:
+                taken = self.engine.take(vi, False)
+            except Unreadable:
+                self.engine.break_(vi, Event.POST_DESC)
+                return False
+            if taken is None:
+                return False
+            side.message = self.begin(vi, taken)
+        message = side.message
+        if message.error is None and message.descriptor.operation == Operation.RDMA_READ:
+            if side.unfinished:
+                return False
+            self.request(vi, side, message)
+        elif message.error is None:
+            self.cut(vi, side, message)
+        if message.error is not None:
+            side.message = None
+            side.unfinished.append(message)
+            self.finish(vi)
+        return True
+
+    def flush(self, vi: "Vi", receive: bool) -> bool:
+        """Completes the oldest descriptor of a queue flushed."""
+        try:
+            descriptor = self.engine.take(vi, receive)
+        except Unreadable:
+            self.engine.break_(vi, Event.POST_DESC)
+            return False
+        if descriptor is None:
+            return False
+        operation = RemoteOperation.RECEIVE if receive else descriptor.sent_as
+        complete(self.engine, vi, receive, (descriptor.va, descriptor.handle),
+                 status=Status.FLUSHED, operation=operation)
+        return True
+
+    # Messages
+
+    def begin(self, vi: "Vi", descriptor: Descriptor) -> Message:
+        """The checks before anything is sent."""
+        message = Message(descriptor, Walk(descriptor))
+        if format_error(False, descriptor.segments, descriptor.control, vi.reliable):
+            message.error = Status.FORMAT
+        elif descriptor.length > vi.peer["max_transfer"]:
+            message.error = Status.LENGTH
+        else:
+            try:
+                if descriptor.rdma:
+                    message.remote = descriptor.remote
+                if (descriptor.operation == Operation.RDMA_READ
+                        and descriptor.total() != descriptor.length):
+                    message.error = Status.LENGTH
+            except Refused:
+                message.error = Status.PROTECTION
+        return message
+
+    def cut(self, vi: "Vi", side: Sending, message: Message) -> None:
+        """The next packet of a send or RDMA write."""
+        descriptor, walk = message.descriptor, message.walk
+        done = walk.bytes
+        count = min(self.engine.mtu, descriptor.length - done)
+        last = done + count == descriptor.length
+        try:
+            payload = walk.gather(count)
+            if last and walk.piece() is not None:
+                raise Wrong(Status.LENGTH)
+        except Wrong as wrong:
+            message.error = wrong.status
+            return
+        write = descriptor.operation == Operation.RDMA_WRITE
+        address = None
+        if write:
+            va, handle = message.remote
+            address = ((va + done) % (1 << VA_BITS), handle)
+        immediate = bool(descriptor.control & Control.IMMEDIATE)
+        packet = self.pack(vi, PacketKind.RDMA_WRITE if write else PacketKind.SEND, payload,
+                           first=not done, last=last, immediate=immediate, address=address,
+                           word=descriptor.immediate if immediate else 0, trace=descriptor.trace,
+                           message=message if last else None)
+        if last:
+            message.last = packet.sequence
+            side.message = None
+            if vi.reliability == Reliability.RELIABLE_RECEPTION:
+                side.unfinished.append(message)
+            else:
+                self.over(vi, message)
+
+    def request(self, vi: "Vi", side: Sending, message: Message) -> None:
+        """The request of an RDMA read. While it is under way its VI sends nothing new."""
+        descriptor = message.descriptor
+        side.message = None
+        side.reading = message
+        vi.receiving.reading = message.walk
+        message.last = self.pack(vi, PacketKind.READ_REQUEST, b"", first=True, last=True,
+                                 address=message.remote, word=descriptor.length,
+                                 trace=descriptor.trace).sequence
+
+    def respond(self, vi: "Vi", side: Sending, job: ReadJob) -> None:
+        """The next packet of the answer to the peer's RDMA read."""
+        count = min(self.engine.mtu, job.left)
+        try:
+            payload = self.engine.translator.read(job.va, job.handle, count,
+                                                  vi.attributes["tag"], Access.RDMA_READ)
+        except Refused:
+            side.job = None
+            self.engine.events.push(Event.RDMAR_PROT, vi.number)
+            self.tell(vi, PacketKind.BREAK, job.sequence, BreakCode.RDMA_PROTECTION)
+            self.engine.break_(vi, Event.CONN_LOST)
+            return
+        first, job.first = job.first, False
+        job.va, job.left = job.va + count, job.left - count
+        if not job.left:
+            side.job = None
+        self.pack(vi, PacketKind.READ_RESPONSE, payload, first=first, last=not job.left,
+                  trace=job.trace)
+
+    def finish(self, vi: "Vi") -> None:
+        """Completes what is unfinished and can complete: in posting order."""
+        side = vi.sending
+        waited = {packet.message.last for packet in side.slots if packet.message is not None}
+        while side.unfinished:
+            message = side.unfinished[0]
+            if message.error is None and message.last in waited:
+                return
+            side.unfinished.popleft()
+            error = message.error
+            self.over(vi, message, error or 0)
+            if error is not None and vi.reliable:
+                self.engine.break_(vi, Event.CONN_LOST)
+            if vi.state != ViState.CONNECTED:
+                return
+
+    def over(self, vi: "Vi", message: Message, status: int = 0) -> None:
+        """Completes a message. Length is what was moved, zero if it failed."""
+        descriptor = message.descriptor
+        complete(self.engine, vi, False, (descriptor.va, descriptor.handle),
+                 length=0 if status else descriptor.length, status=status,
+                 operation=descriptor.sent_as)
+
+    def read_done(self, vi: "Vi", length: int, status: int = 0) -> None:
+        """The receiver says that the RDMA read under way is over."""
+        side = vi.sending
+        message, side.reading = side.reading, None
+        assert message is not None
+        descriptor = message.descriptor
+        complete(self.engine, vi, False, (descriptor.va, descriptor.handle), length=length,
+                 status=status, operation=RemoteOperation.RDMA_READ)
+        self.wake(vi)
+
+    # Packets
+
+    def pack(self, vi: "Vi", kind: PacketKind, payload: bytes, *, first: bool, last: bool,
+             immediate: bool = False, word: int = 0, address: tuple[int, int] | None = None,
+             trace: int = 0, message: Message | None = None) -> Packet:
+        """Puts a packet with the next sequence number into a slot."""
+        side = vi.sending
+        side.unasked += 1
+        ask = vi.reliable and (last or 2 * side.unasked >= self.engine.via.window)
+        if ask:
+            side.unasked = 0
+        detail = DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
+                             acknowledge=ask)
+        data = self.frame(vi, detail, side.sequence, word, payload, address)
+        packet = Packet(data, trace, side.sequence, message)
+        side.sequence = side.sequence + 1 & 255
+        self.slots += 1
+        if vi.reliable:
+            side.slots.append(packet)
+        self.new.append((vi, packet))
+        self.offer()
+        return packet
+
+    def frame(self, vi: "Vi", detail: int, sequence: int, word: int, payload: bytes = b"",
+              address: tuple[int, int] | None = None) -> bytes:
+        """The packet's bytes: wire header, VIA header, address, payload."""
+        body = VIA_HEADER.pack(destination=vi.peer["vi"], source=vi.number, sequence=sequence,
+                               immediate=word).to_bytes(8, "little")
+        if address is not None:
+            body += ADDRESS.pack(va=address[0], handle=address[1]).to_bytes(8, "little")
+        body += payload
+        header = HEADER.pack(route=vi.peer["route"], length=len(body),
+                             source=self.engine.nic.node, destination=vi.peer["node"],
+                             protocol=Protocol.VIA, detail=detail)
+        return header.to_bytes(8, "little") + body
+
+    def tell(self, vi: "Vi", kind: PacketKind, sequence: int, code: int = 0) -> None:
+        """Sends the peer an ACK, NAK or BREAK."""
+        detail = DETAIL.pack(kind=kind, first=1, last=1)
+        self.control.append(self.frame(vi, detail, sequence, code))
+        self.offer()
+
+    def offer(self) -> None:
+        """The next packet to the link: control packets, then what goes again, then new ones."""
+        if self.on_wire is not None:
+            return
+        trace = 0
+        if self.control:
+            self.on_wire = self.control.popleft()
+        elif self.again:
+            packet = self.again.popleft()
+            packet.queued = False
+            self.on_wire, trace = packet.data, packet.trace
+            self.engine.count("via_resent")
+        elif self.new:
+            vi, packet = self.new.popleft()
+            packet.queued, packet.sent = False, True
+            self.on_wire, trace = packet.data, packet.trace
+            self.engine.count("via_sent")
+            if not vi.reliable:
+                self.free()
+            elif vi.sending.deadline is None:
+                self.watch(vi)
+        else:
+            return
+        self.engine.nic.queue.append((self.on_wire, trace, 0))
+        self.engine.nic.send()
+
+    def sent(self, data: bytes) -> None:
+        """``data`` has left the NIC."""
+        if data is self.on_wire:
+            self.on_wire = None
+            self.offer()
+
+    def free(self, count: int = 1) -> None:
+        """Slots are free."""
+        self.slots -= count
+        blocked, self.blocked = self.blocked, []
+        for vi in blocked:
+            self.wake(vi)
+
+    # Acknowledgements and time-outs
+
+    def acknowledged(self, vi: "Vi", sequence: int, again: bool) -> None:
+        """All before ``sequence`` have arrived; ``again``: and that one was missed."""
+        side = vi.sending
+        count = sequence - side.slots[0].sequence & 255 if side.slots else 0
+        if not side.slots or count > len(side.slots):
+            return
+        if count:
+            for _ in range(count):
+                side.slots.popleft()
+            side.timeouts = 0
+            self.free(count)
+            self.watch(vi)
+            self.finish(vi)
+            self.wake(vi)
+        if again and vi.state == ViState.CONNECTED:
+            self.resend(vi)
+
+    def resend(self, vi: "Vi") -> None:
+        """Goes back to the oldest packet that is not acknowledged."""
+        for packet in vi.sending.slots:
+            if not packet.queued:
+                packet.queued = True
+                self.again.append(packet)
+        self.watch(vi)
+        self.offer()
+
+    def watch(self, vi: "Vi") -> None:
+        """Starts the timer anew; stops it if nothing is unacknowledged."""
+        side, model = vi.sending, self.engine.model
+        if not side.slots or not side.slots[0].sent:
+            side.deadline = None
+            return
+        side.deadline = deadline = model.now + self.engine.via.retry_timeout
+
+        def expired() -> None:
+            if vi.sending is side and side.deadline == deadline and side.slots:
+                self.timeout(vi)
+
+        model.at(deadline, expired)
+
+    def timeout(self, vi: "Vi") -> None:
+        side = vi.sending
+        side.timeouts += 1
+        if side.timeouts < self.engine.via.retries:
+            self.resend(vi)
+            return
+        self.fail(vi, Status.TRANSPORT)
+        self.engine.break_(vi, Event.CONN_LOST)
+
+    def fail(self, vi: "Vi", status: Status, sequence: int | None = None) -> None:
+        """Completes with ``status`` the descriptor that packet ``sequence`` belongs to, after those
+        wholly before it; else the oldest unfinished one."""
+        side = vi.sending
+        if side.reading is not None:
+            self.read_done(vi, 0, status)
+            return
+        if sequence is not None and side.slots:
+            count = sequence - side.slots[0].sequence & 255
+            if count < len(side.slots):
+                arrived = {packet.sequence for packet in list(side.slots)[:count]}
+                while side.unfinished and side.unfinished[0].last in arrived:
+                    self.over(vi, side.unfinished.popleft())
+        if side.unfinished:
+            message = side.unfinished.popleft()
+        elif side.message is not None:
+            message, side.message = side.message, None
+        else:
+            return
+        self.over(vi, message, message.error or status)
+
+    def broken(self, vi: "Vi", sequence: int, code: int) -> None:
+        """A BREAK came."""
+        side = vi.sending
+        if side.reading is not None:
+            lost = Status.TRANSPORT if code == BreakCode.LOST else None
+            self.fail(vi, lost or BROKEN.get(code, Status.TRANSPORT))
+        elif code != BreakCode.LOST:
+            self.fail(vi, BROKEN.get(code, Status.TRANSPORT), sequence)
+        self.engine.break_(vi, Event.CONN_LOST)
+
+    def abort(self, vi: "Vi") -> None:
+        """The connection is over: slots are freed, what was begun completes flushed, and the peer
+        of a reliable one is told."""
+        side, vi.sending = vi.sending, Sending()
+        held = set(map(id, side.slots))
+        self.again = deque(packet for packet in self.again if id(packet) not in held)
+        kept = deque((other, packet) for other, packet in self.new if other is not vi)
+        unsent = len(self.new) - len(kept)
+        self.new = kept
+        begun = [*side.unfinished, *([side.message] if side.message else [])]
+        side.unfinished.clear()
+        side.message = None
+        for message in begun:
+            self.over(vi, message, message.error or Status.FLUSHED)
+        if vi.reliable:
+            self.tell(vi, PacketKind.BREAK, side.sequence, BreakCode.LOST)
+        self.free(len(side.slots) if vi.reliable else unsent)
