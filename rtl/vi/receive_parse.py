@@ -1,0 +1,137 @@
+"""Takes packets of Protocol.VIA apart."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from ...layouts.trace import Kind
+from ...layouts.via import DETAIL, VIA_HEADER, PacketKind
+from ..event import EventPort
+from ..flit import Header
+from ..receive_fifo import ReceiveWord
+from .types import Address
+
+__all__ = ["Parsed", "ReceiveParse"]
+
+ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
+Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
+
+
+class Parsed(data.Struct):
+    """What the headers of a packet say. ``bytes``: of data behind them. ``malformed``: it is
+    shorter than its headers; all but ``trace`` is meaningless then."""
+
+    node: 8
+    detail: Detail
+    header: ViaHeader
+    address: Address
+    bytes: 16
+    malformed: 1
+    trace: TRACE_BITS
+
+
+class ReceiveParse(wiring.Component):
+    """Headers of a packet on ``o``, then its data on ``data``.
+
+    The data of a packet comes after its headers were taken; the headers of the next once its data
+    was taken whole, or thrown away with ``discard``.
+
+    Latency: 1 cycle from the last header word to ``o``. Throughput: 1 word a cycle. Back-pressure:
+    ``o`` and ``data`` stall ``i``. Reset: between packets.
+
+    Members
+    -------
+    i : In(stream of ReceiveWord)
+        Packets of Protocol.VIA.
+    o : Out(stream of Parsed)
+        Headers.
+    data : Out(stream of 64)
+        The data, in words.
+    discard : In(1)
+        Throw away the rest of the data of the packet whose headers were taken.
+    idle : Out(1)
+        Between packets.
+    event : Out(EventPort)
+        Block VI_RECEIVE: BEGIN, in the cycle in which a header word is taken.
+    """
+
+    i: In(stream.Signature(ReceiveWord))
+    o: Out(stream.Signature(Parsed))
+    data: Out(stream.Signature(64))
+    discard: In(1)
+    idle: Out(1)
+    event: Out(EventPort)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        word = self.i.payload
+        parsed = Signal(Parsed)
+        length = Signal(16)
+        # The packet's last word has been taken.
+        ended = Signal()
+        wire_header = data.View(Header, word.data)
+        detail = data.View(Detail, wire_header.detail[:Detail.size])
+        via_header = data.View(ViaHeader, word.data)
+        m.d.comb += [
+            self.o.payload.eq(parsed),
+            self.data.payload.eq(word.data),
+            self.event.kind.eq(Kind.BEGIN),
+            self.event.number.eq(word.trace),
+        ]
+        with m.FSM() as state:
+            with m.State("HEADER"):
+                m.d.comb += self.i.ready.eq(1)
+                with m.If(self.i.valid & word.first):
+                    m.d.comb += self.event.valid.eq(1)
+                    m.d.sync += [
+                        parsed.node.eq(wire_header.source),
+                        parsed.detail.eq(detail),
+                        parsed.trace.eq(word.trace),
+                        parsed.malformed.eq(0),
+                        length.eq(wire_header.length),
+                        ended.eq(word.last),
+                    ]
+                    m.next = "VIA"
+                    with m.If(wire_header.length < 8):
+                        m.d.sync += parsed.malformed.eq(1)
+                        m.next = "PARSED"
+            with m.State("VIA"):
+                m.d.comb += self.i.ready.eq(1)
+                with m.If(self.i.valid):
+                    m.d.sync += [
+                        parsed.header.eq(via_header),
+                        parsed.bytes.eq(length - 8),
+                        ended.eq(word.last),
+                    ]
+                    m.next = "PARSED"
+                    with m.If((parsed.detail.kind == PacketKind.RDMA_WRITE)
+                              | (parsed.detail.kind == PacketKind.READ_REQUEST)):
+                        with m.If(length < 16):
+                            m.d.sync += parsed.malformed.eq(1)
+                        with m.Else():
+                            m.next = "ADDRESS"
+            with m.State("ADDRESS"):
+                m.d.comb += self.i.ready.eq(1)
+                with m.If(self.i.valid):
+                    m.d.sync += [
+                        parsed.address.eq(word.data),
+                        parsed.bytes.eq(length - 16),
+                        ended.eq(word.last),
+                    ]
+                    m.next = "PARSED"
+            with m.State("PARSED"):
+                m.d.comb += self.o.valid.eq(1)
+                with m.If(self.o.ready):
+                    m.next = "DATA"
+                    with m.If(ended):
+                        m.next = "HEADER"
+            with m.State("DATA"):
+                m.d.comb += [
+                    self.data.valid.eq(self.i.valid & ~self.discard),
+                    self.i.ready.eq(self.data.ready | self.discard),
+                ]
+                with m.If(self.i.valid & self.i.ready & word.last):
+                    m.next = "HEADER"
+        m.d.comb += self.idle.eq(state.ongoing("HEADER") & ~self.i.valid)
+        return m
