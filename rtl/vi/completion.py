@@ -1,0 +1,460 @@
+"""The completion unit: status into descriptors, entries into completion queues, armed events."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.trace import Block, Kind
+from ...layouts.via import (
+    CONTROL_BYTES,
+    CQ_BITS,
+    CQ_ENTRY,
+    DESCRIPTOR_ALIGN,
+    QUEUE_BITS,
+    VI_BITS,
+    Event,
+    Status,
+)
+from ..arbiter import RoundRobin
+from ..burst import Burst
+from ..event import EventPort
+from .completion_queues import CompletionQueues, CqWrite
+from .once_queue import OnceQueue
+from .sizes import check_power_of_two, check_vis
+from .types import (
+    Access,
+    Arm,
+    Break,
+    Completion,
+    ContextRead,
+    Control,
+    ControlAction,
+    EngineEvent,
+    Translate,
+)
+
+__all__ = ["CompletionUnit"]
+
+COUNT_BITS = 16
+
+_Row = data.StructLayout({"count": COUNT_BITS, "armed": 1})
+_Entry = data.StructLayout({field.name: field.width for field in CQ_ENTRY.fields})
+
+
+class CompletionUnit(wiring.Component):
+    """Completes descriptors, one at a time, in the order in which they are taken.
+
+    For each: the descriptor's address is translated afresh, with the VI's tag. Immediate data (if
+    its status says so), Length and Status are written upward in one burst (two if ``max_beats`` is
+    1), so that DONE is the last to be seen. If the work queue is on a completion queue, the entry
+    is written there after that. Then the completion is counted and, if the queue (or completion
+    queue) is armed, the event raised; an arming is taken only between completions, and one with
+    another count than the queue's raises its event at once. So no arming misses a completion, and
+    one event is raised for one arming.
+
+    A descriptor that cannot be written to (refused, unaligned, or cut short) breaks its VI with
+    COMP_PROT; a ``silent`` one does not. Both are counted, and may raise the event armed for, but
+    make no entry. A completion queue that is full, and one without memory to write to, lose the
+    entry and break the VI: VI_OVERRUN, COMP_PROT. A break of a VI that already waits in ``break_``
+    is one with it, so there is always room.
+
+    Latency and throughput, on a bus where a write of n beats takes n + 2 cycles and with
+    translations that take 2: 8 cycles a completion, 1 more with immediate data, 7 more with a
+    completion queue, 1 more an event. Back-pressure: ``i``, ``arm`` and ``control`` wait for the
+    completion under way; round robin, ``control`` first. Completions wait for memory, translation
+    and ``event``, for nothing else. ``translate.hold`` is low between completions.
+    Reset: counts mean nothing before CREATE; no completion queue is enabled; ``ready`` after
+    ``vis`` cycles.
+
+    Parameters
+    ----------
+    vis, cqs : int
+        VIs, 2 to 4096, and completion queues, 2 to 256: powers of two.
+
+    Members
+    -------
+    i : In(stream of Completion), an array of two
+        Descriptors that are over: of the sender, of the receiver.
+    arm : In(stream of Arm)
+        Armings of work queues.
+    cq_write : In(CqWrite)
+        PIO to completion queues' pages.
+    config_write, config_cq, config_base, config : In(1), In(8), In(64), In(29)
+        Set up a completion queue: see CompletionQueues.
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    context : Out(ContextRead)
+    translate : Out(Translate)
+    bus : Out(Burst)
+    event : Out(stream of EngineEvent)
+        SEND_DONE, RECEIVE_DONE, CQ_READY.
+    control : In(stream of Control)
+        CREATE: counts zero, nothing armed.
+    break_ : Out(stream of Break)
+    foreign : Out(1)
+        High for a cycle: a write to a completion queue's page was refused.
+    status_vi, completed : In(12), Out(32)
+        Completions of the VI that ``status_vi`` said in the cycle before: send in the low half,
+        receive in the high half, modulo 65536.
+    landed, landed_queue : Out(1), Out(13)
+        High for the cycle in which all of a completion has landed, or will not; its queue.
+    ready : Out(1)
+        Memories are cleared.
+    idle : Out(1)
+        Nothing changes until something comes in.
+    events : Out(EventPort), an array of one
+        Block COMPLETION: BEGIN when one is taken, END when it has landed; ``arg``: the queue.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A parameter breaks its rule.
+    """
+
+    def __init__(self, *, vis: int, cqs: int) -> None:
+        check_vis(vis)
+        check_power_of_two("cqs", cqs, least=2, most=1 << CQ_BITS)
+        self._vis = vis
+        self._cqs = cqs
+        super().__init__({
+            "i": In(stream.Signature(Completion)).array(2),
+            "arm": In(stream.Signature(Arm)),
+            "cq_write": In(CqWrite),
+            "config_write": In(1),
+            "config_cq": In(CQ_BITS),
+            "config_base": In(64),
+            "config": In(29),
+            "max_beats": In(10),
+            "context": Out(ContextRead),
+            "translate": Out(Translate),
+            "bus": Out(Burst),
+            "event": Out(stream.Signature(EngineEvent)),
+            "control": In(stream.Signature(Control)),
+            "break_": Out(stream.Signature(Break)),
+            "foreign": Out(1),
+            "status_vi": In(VI_BITS),
+            "completed": Out(32),
+            "landed": Out(1),
+            "landed_queue": Out(QUEUE_BITS),
+            "ready": Out(1),
+            "idle": Out(1),
+            "events": Out(EventPort).array(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    @property
+    def cqs(self) -> int:
+        """Completion queues."""
+        return self._cqs
+
+    @property
+    def event_sources(self) -> tuple[Block, ...]:
+        """The block behind each port of ``events``."""
+        return (Block.COMPLETION,)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.queues = queues = CompletionQueues(cqs=self._cqs)
+        m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
+        wiring.connect(m, wiring.flipped(self.cq_write), queues.write)
+        job = _Job()
+        self._rows(m, job)
+        state = self._steps(m, job, queues)
+        m.d.comb += [
+            queues.config_write.eq(self.config_write),
+            queues.config_cq.eq(self.config_cq),
+            queues.config_base.eq(self.config_base),
+            queues.config.eq(self.config),
+            self.foreign.eq(queues.foreign),
+            self.break_.valid.eq(breaks.o.valid),
+            self.break_.payload.vi.eq(breaks.o.payload[1:]),
+            self.break_.payload.event.eq(
+                Mux(breaks.o.payload[0], Event.COMP_PROT, Event.VI_OVERRUN)),
+            breaks.o.ready.eq(self.break_.ready),
+            breaks.i.payload.eq(Cat(job.refused, job.completion.queue[1:])),
+            breaks.i.valid.eq(job.refused | job.overrun),
+            self.ready.eq(queues.ready & breaks.i.ready),
+            self.landed.eq(job.finish),
+            self.landed_queue.eq(job.completion.queue),
+            self.idle.eq(state.ongoing("IDLE") & queues.idle & breaks.idle & ~job.wrote
+                         & ~(self.i[0].valid | self.i[1].valid | self.arm.valid
+                             | self.control.valid)),
+        ]
+        event = self.events[0]
+        m.d.comb += [
+            event.number.eq(job.completion.trace),
+            event.arg.eq(job.completion.queue),
+            event.kind.eq(Kind.END),
+            event.valid.eq(job.finish | job.begin),
+        ]
+        with m.If(job.begin):
+            m.d.comb += [event.kind.eq(Kind.BEGIN), event.number.eq(job.offered.trace),
+                         event.arg.eq(job.offered.queue)]
+        return m
+
+    def _rows(self, m: Module, job: "_Job") -> None:
+        """How many descriptors of each work queue have completed, and whether it is armed."""
+        said = Signal(VI_BITS)
+        fresh = Signal()
+        m.d.sync += job.wrote.eq(job.write.any())
+        # Simulators pay for every read: none while the same VI stays as it is.
+        m.d.comb += fresh.eq(job.wrote | (self.status_vi != said))
+        with m.If(fresh):
+            m.d.sync += said.eq(self.status_vi)
+        for half, name in enumerate(("send", "receive")):
+            m.submodules[name] = rows = memory.Memory(shape=_Row, depth=self._vis, init=[])
+            write, read, shown = rows.write_port(), rows.read_port(), rows.read_port()
+            m.d.comb += [
+                write.addr.eq(job.row_vi),
+                write.data.eq(job.row_new),
+                write.en.eq(job.write[half]),
+                read.addr.eq(job.row_vi),
+                read.en.eq(job.read),
+                shown.addr.eq(self.status_vi),
+                shown.en.eq(fresh),
+                self.completed.word_select(half, COUNT_BITS).eq(shown.data.count),
+            ]
+            with m.If(job.queue[0] == half):
+                m.d.comb += job.row.eq(read.data)
+
+    def _steps(self, m: Module, job: "_Job", queues: CompletionQueues) -> object:
+        """One thing at a time."""
+        m.submodules.turn = turn = RoundRobin(count=4)
+        completion = job.completion
+        request = self.translate.request
+        bus = self.bus.request.payload
+        word = self.bus.write.payload
+        context = self.context.data.attributes
+        tag = Signal(16)
+        cq = Signal(CQ_BITS)
+        on_cq = Signal()
+        # Of the words of a completion: immediate data, status, the queue's entry.
+        immediate = Signal()
+        entry = Signal()
+        both = Signal()
+        more = Signal()
+        physical = Signal(32)
+        good = Signal()
+        count = Signal(COUNT_BITS)
+        entry_word = Signal(_Entry)
+
+        m.d.comb += [
+            turn.requests.eq(Cat(self.i[0].valid, self.i[1].valid, self.arm.valid,
+                                 queues.arm.valid)),
+            job.offered.eq(Mux(turn.grant[0], self.i[0].payload, self.i[1].payload)),
+            job.queue.eq(completion.queue),
+            job.row_vi.eq(job.queue[1:]),
+            self.context.vi.eq(completion.queue[1:]),
+            queues.cq.eq(cq),
+
+            request.payload.address.eq(Mux(entry, queues.address, completion.address)),
+            request.payload.tag.eq(Mux(entry, queues.tag, tag)),
+            request.payload.access.eq(Access.LOCAL),
+            request.payload.wide.eq(entry & queues.wide),
+            self.translate.hold.eq(job.hold),
+
+            both.eq(immediate & (self.max_beats != 1)),
+            bus.write.eq(1),
+            bus.address.eq(Mux(entry, physical, physical + Mux(immediate, 16, 24))),
+            bus.beats.eq(Mux(both, 2, 1)),
+            bus.trace.eq(completion.trace),
+            entry_word.phase.eq(queues.phase),
+            entry_word.receive.eq(completion.queue[0]),
+            entry_word.vi.eq(completion.queue[1:]),
+        ]
+        with m.If(entry):
+            m.d.comb += [word.data.eq(entry_word), word.strobe.eq(0xFF)]
+        with m.Elif(immediate):
+            m.d.comb += [word.data.eq(completion.immediate << 32), word.strobe.eq(0xF0)]
+        with m.Else():
+            m.d.comb += [word.data.eq(Cat(completion.length, completion.status | Status.DONE)),
+                         word.strobe.eq(0xFF)]
+
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                m.d.sync += entry.eq(0)
+                with m.If(self.control.valid):
+                    # The rows' write port is free here.
+                    m.d.comb += [
+                        self.control.ready.eq(1),
+                        job.row_vi.eq(self.control.payload.vi),
+                        job.write.eq((self.control.payload.action == ControlAction.CREATE)
+                                     .replicate(2)),
+                    ]
+                with m.Elif(turn.requests.any() & self.ready):
+                    m.d.comb += turn.advance.eq(1)
+                    with m.If(turn.grant[0] | turn.grant[1]):
+                        m.d.comb += [
+                            self.i[0].ready.eq(turn.grant[0]), self.i[1].ready.eq(turn.grant[1]),
+                            job.begin.eq(1), job.read.eq(1), job.queue.eq(job.offered.queue),
+                            self.context.vi.eq(job.offered.queue[1:]),
+                        ]
+                        m.d.sync += completion.eq(job.offered)
+                        m.next = "CONTEXT"
+                    with m.Elif(turn.grant[2]):
+                        m.d.comb += [self.arm.ready.eq(1), job.read.eq(1),
+                                     job.queue.eq(self.arm.payload.queue)]
+                        m.d.sync += [completion.queue.eq(self.arm.payload.queue),
+                                     count.eq(self.arm.payload.count)]
+                        m.next = "ARM"
+                    with m.Else():
+                        m.d.comb += [queues.arm.ready.eq(1), queues.look.eq(1),
+                                     queues.cq.eq(queues.arm.payload)]
+                        m.d.sync += cq.eq(queues.arm.payload)
+                        m.next = "LOOK AT ARMED"
+            with m.State("CONTEXT"):
+                m.d.sync += [
+                    tag.eq(context.tag),
+                    cq.eq(Mux(completion.queue[0], context.receive_cq, context.send_cq)),
+                    on_cq.eq(Mux(completion.queue[0], context.receive_on_cq, context.send_on_cq)),
+                    immediate.eq((completion.status & Status.IMMEDIATE).any()),
+                ]
+                m.next = "TRANSLATE"
+                with m.If(completion.silent):
+                    self._finish(m, job, queues)
+            with m.State("TRANSLATE"):
+                m.d.comb += [request.valid.eq(1), job.hold.eq(1)]
+                with m.If(request.ready):
+                    m.next = "ANSWER"
+            with m.State("ANSWER"):
+                m.d.comb += [
+                    job.hold.eq(1),
+                    good.eq(self.translate.ok & Mux(
+                        entry,
+                        (self.translate.room >= 8) & (self.translate.physical[:3] == 0),
+                        (self.translate.room >= CONTROL_BYTES)
+                        & (self.translate.physical[:ceil_log2(DESCRIPTOR_ALIGN)] == 0))),
+                ]
+                m.d.sync += physical.eq(self.translate.physical)
+                with m.If(self.translate.valid):
+                    m.next = "REQUEST"
+                    with m.If(~good):
+                        m.d.comb += job.refused.eq(1)
+                        self._finish(m, job, queues)
+            with m.State("REQUEST"):
+                m.d.comb += [self.bus.request.valid.eq(1), job.hold.eq(1)]
+                m.d.sync += more.eq(both)
+                with m.If(self.bus.request.ready):
+                    m.next = "WRITE"
+            with m.State("WRITE"):
+                m.d.comb += [self.bus.write.valid.eq(1), job.hold.eq(1)]
+                with m.If(self.bus.write.ready):
+                    m.d.sync += [immediate.eq(0), more.eq(0)]
+                    with m.If(~more):
+                        m.next = "DONE"
+                        # The next burst, if any, is the one with the status.
+                        with m.If(immediate & ~entry):
+                            m.next = "IMMEDIATE DONE"
+                        self._landed(m, job, queues, entry, on_cq, last=~immediate)
+                with m.If(self.bus.write.ready & ~more & immediate & self.bus.done):
+                    m.next = "REQUEST"
+            with m.State("IMMEDIATE DONE"):
+                m.d.comb += job.hold.eq(1)
+                with m.If(self.bus.done):
+                    m.next = "REQUEST"
+            with m.State("DONE"):
+                m.d.comb += job.hold.eq(1)
+                self._landed(m, job, queues, entry, on_cq, last=1)
+            with m.State("LOOK"):
+                m.d.comb += job.hold.eq(1)
+                m.d.sync += entry.eq(1)
+                m.next = "TRANSLATE"
+                with m.If(queues.full & queues.enabled):
+                    m.d.comb += job.overrun.eq(1)
+                    self._finish(m, job, queues)
+                with m.Elif(~queues.enabled):
+                    m.d.comb += job.refused.eq(1)
+                    self._finish(m, job, queues)
+            with m.State("ARM"):
+                # The queue's events are told from a completion queue's by `entry`, which is 0.
+                m.d.comb += [job.row_new.count.eq(job.row.count), job.row_new.armed.eq(1)]
+                m.next = "IDLE"
+                with m.If(job.row.count == count):
+                    m.d.comb += job.write.eq(Mux(job.queue[0], 0b10, 0b01))
+                with m.Else():
+                    m.d.sync += job.event_queue.eq(1)
+                    m.next = "EVENT"
+            with m.State("LOOK AT ARMED"):
+                m.next = "JUDGE"
+            with m.State("JUDGE"):
+                m.d.comb += queues.judge.eq(1)
+                m.next = "IDLE"
+                with m.If(queues.notify):
+                    m.d.sync += job.event_cq.eq(1)
+                    m.next = "EVENT"
+            with m.State("EVENT"):
+                m.d.comb += self.event.valid.eq(1)
+                with m.If(job.event_cq):
+                    m.d.comb += [self.event.payload.code.eq(Event.CQ_READY),
+                                 self.event.payload.number.eq(cq)]
+                with m.Else():
+                    m.d.comb += [
+                        self.event.payload.code.eq(
+                            Mux(completion.queue[0], Event.RECEIVE_DONE, Event.SEND_DONE)),
+                        self.event.payload.number.eq(completion.queue[1:]),
+                    ]
+                with m.If(self.event.ready):
+                    m.d.sync += job.event_cq.eq(0)
+                    with m.If(~(job.event_cq & job.event_queue)):
+                        m.d.sync += job.event_queue.eq(0)
+                        m.next = "IDLE"
+
+        with m.If(job.finish):
+            m.d.comb += [
+                job.row_new.count.eq(job.row.count + 1),
+                job.write.eq(Mux(completion.queue[0], 0b10, 0b01)),
+            ]
+            m.d.sync += [job.event_queue.eq(job.row.armed), job.event_cq.eq(queues.notify)]
+        return state
+
+    def _landed(self, m: Module, job: "_Job", queues: CompletionQueues, entry: Signal,
+                on_cq: Signal, *, last: object) -> None:
+        """``done`` of the status' or the entry's burst, which may come with its last beat."""
+        with m.If(self.bus.done & last):
+            with m.If(entry):
+                m.d.comb += queues.append.eq(1)
+                self._finish(m, job, queues)
+            with m.Elif(on_cq):
+                m.d.comb += queues.look.eq(1)
+                m.next = "LOOK"
+            with m.Else():
+                self._finish(m, job, queues)
+
+    @staticmethod
+    def _finish(m: Module, job: "_Job", queues: CompletionQueues) -> None:
+        """Count it; raise what was armed for."""
+        m.d.comb += job.finish.eq(1)
+        m.next = "IDLE"
+        with m.If(job.row.armed | queues.notify):
+            m.next = "EVENT"
+
+
+class _Job:
+    """What is under way."""
+
+    def __init__(self) -> None:
+        self.offered = Signal(Completion)
+        self.completion = Signal(Completion)
+        self.begin = Signal()
+        self.finish = Signal()
+        """All of it has landed, or will not: count it."""
+        self.hold = Signal()
+        # To the break queue: COMP_PROT, VI_OVERRUN.
+        self.refused = Signal()
+        self.overrun = Signal()
+        # Events to be raised.
+        self.event_cq = Signal()
+        self.event_queue = Signal()
+        # The row of `queue`, read in the cycle after `read`, and its write, a bit a half.
+        self.queue = Signal(QUEUE_BITS)
+        self.read = Signal()
+        self.row = Signal(_Row)
+        self.row_vi = Signal(VI_BITS)
+        self.row_new = Signal(_Row)
+        self.write = Signal(2)
+        self.wrote = Signal()

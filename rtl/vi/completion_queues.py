@@ -1,0 +1,256 @@
+"""Completion queues: where each is, how far it is filled and emptied, and who waits for it."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.via import (
+    CQ_ARM,
+    CQ_BITS,
+    CQ_CONFIG,
+    CQ_CONSUMED,
+    VA_BITS,
+)
+from .once_queue import OnceQueue
+from .sizes import check_power_of_two
+from .types import Address
+
+__all__ = ["CompletionQueues", "CqWrite"]
+
+COUNT_BITS = 16
+
+CqWrite = wiring.Signature({
+    "valid": Out(1),
+    "cq": Out(CQ_BITS),
+    "offset": Out(12),
+    "data": Out(64),
+    "process": Out(8),
+})
+"""A PIO write to a completion queue's page: at layouts.via.CQ_CONSUMED or CQ_ARM, by a process."""
+
+Config = data.StructLayout({field.name: field.width for field in CQ_CONFIG.fields})
+_Place = data.StructLayout({"base": Address, "config": Config})
+_Filled = data.StructLayout({"tail": COUNT_BITS, "armed": 1})
+_Arming = data.StructLayout({"count": COUNT_BITS, "valid": 1})
+
+
+class CompletionQueues(wiring.Component):
+    """State of ``cqs`` completion queues in block memory, for one unit that appends entries.
+
+    ``look`` reads queue ``cq``; from the next cycle until the next ``look`` the queue's state is
+    shown. ``append`` says that an entry has landed at ``address``: the tail moves on, unless the
+    queue was set up anew since its ``look``. ``judge`` decides an arming that was taken from
+    ``arm`` together with its ``look``. Both disarm the queue with ``notify``: what was armed for is
+    there. ``append`` and ``judge`` not in the cycle of a ``look``, nor in the one after it.
+
+    Latency: 1 cycle from ``look``; an arming is offered 3 cycles after its write. Throughput: a PIO
+    write a cycle. Back-pressure: none to PIO: of several armings of one queue that wait at once the
+    last one counts. Reset: no queue enabled; ``ready`` after cycles of half the queues.
+
+    Parameters
+    ----------
+    cqs : int
+        Completion queues: a power of two of 2 to 256.
+
+    Members
+    -------
+    write : In(CqWrite)
+        PIO. By another process than the owner and the kernel, or to a queue that is not enabled:
+        ``foreign``, and nothing else happens. Not in one cycle with ``config_write``.
+    config_write, config_cq, config_base, config : In(1), In(8), In(64), In(29)
+        Take over ADDRESS ``config_base`` and CQ_CONFIG ``config`` for a queue; empty and disarm it.
+    foreign : Out(1)
+        High for a cycle: a write was refused.
+    look, cq : In(1), In(8)
+        As above.
+    enabled, full : Out(1)
+        The queue is set up; it holds as many entries as it has places.
+    address, wide, tag, phase : Out(Address), Out(1), Out(16), Out(1)
+        Where the next entry goes (``wide``: beyond all addresses), under which tag, and its phase.
+    append, judge, notify : In(1), In(1), Out(1)
+        As above. ``notify`` in the same cycle.
+    arm : Out(stream)
+        A queue that was armed.
+    ready, idle : Out(1)
+        Cleared; nothing changes until something comes in.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``cqs`` breaks its rule.
+    """
+
+    def __init__(self, *, cqs: int) -> None:
+        check_power_of_two("cqs", cqs, least=2, most=1 << CQ_BITS)
+        self._cqs = cqs
+        # The queue of armings has at least four items.
+        self._bits = max(ceil_log2(cqs), 2)
+        super().__init__({
+            "write": In(CqWrite),
+            "config_write": In(1),
+            "config_cq": In(CQ_BITS),
+            "config_base": In(64),
+            "config": In(29),
+            "foreign": Out(1),
+            "look": In(1),
+            "cq": In(CQ_BITS),
+            "enabled": Out(1),
+            "full": Out(1),
+            "address": Out(Address),
+            "wide": Out(1),
+            "tag": Out(16),
+            "phase": Out(1),
+            "append": In(1),
+            "judge": In(1),
+            "notify": Out(1),
+            "arm": Out(stream.Signature(self._bits)),
+            "ready": Out(1),
+            "idle": Out(1),
+        })
+
+    @property
+    def cqs(self) -> int:
+        """Completion queues."""
+        return self._cqs
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        depth = 1 << self._bits
+        m.submodules.places = places = memory.Memory(shape=_Place, depth=depth, init=[])
+        m.submodules.consumed = consumed = memory.Memory(shape=COUNT_BITS, depth=depth, init=[])
+        m.submodules.filled = filled = memory.Memory(shape=_Filled, depth=depth, init=[])
+        m.submodules.armings = armings = memory.Memory(shape=_Arming, depth=depth, init=[])
+        m.submodules.waiting = waiting = OnceQueue(items=depth)
+        wiring.connect(m, waiting.o, wiring.flipped(self.arm))
+        # Registers, not memory, so that a reset closes all: and `emptied` is what setting a queue
+        # up tells the appending side, which alone writes `filled`.
+        enabled = Signal(depth)
+        emptied = Signal(depth)
+        empties = Signal(depth)
+        empty_done = Signal(depth)
+        m.d.sync += emptied.eq((emptied & ~empty_done) | empties)
+
+        self._pio(m, places=places, consumed=consumed, armings=armings, waiting=waiting,
+                  enabled=enabled, empties=empties)
+        self._unit(m, places=places, consumed=consumed, filled=filled, armings=armings,
+                   enabled=enabled, emptied=emptied, empty_done=empty_done)
+        return m
+
+    def _pio(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,
+             armings: memory.Memory, waiting: OnceQueue, enabled: Signal, empties: Signal) -> None:
+        """What software writes. All of it takes effect in the cycle after the write, in order."""
+        owner = places.read_port()
+        place = places.write_port()
+        count = consumed.write_port()
+        arming = armings.write_port()
+        open_ = Signal()
+        came = Signal()
+        cleared = Signal()
+        cq = Signal(self._bits)
+        offset = Signal(12)
+        word = Signal(COUNT_BITS)
+        process = Signal(8)
+
+        m.d.comb += [owner.addr.eq(self.write.cq), owner.en.eq(self.write.valid)]
+        m.d.sync += [came.eq(self.write.valid), cleared.eq(empties.any())]
+        with m.If(self.write.valid):
+            m.d.sync += [cq.eq(self.write.cq), offset.eq(self.write.offset),
+                         word.eq(self.write.data), process.eq(self.write.process),
+                         open_.eq((enabled >> self.write.cq)[0])]
+        with m.If(self.config_write & (self.config_cq < self._cqs)):
+            base = data.View(Address, self.config_base)
+            config = data.View(Config, self.config)
+            m.d.comb += [
+                place.en.eq(1),
+                place.addr.eq(self.config_cq),
+                place.data.base.eq(base),
+                place.data.config.eq(config),
+                empties.eq(1 << self.config_cq[:self._bits]),
+            ]
+            m.d.sync += cq.eq(self.config_cq)
+            with m.If(config.enable):
+                m.d.sync += enabled.eq(enabled | empties)
+            with m.Else():
+                m.d.sync += enabled.eq(enabled & ~empties)
+
+        m.d.comb += [
+            count.addr.eq(cq), arming.addr.eq(cq), waiting.i.payload.eq(cq),
+            self.ready.eq(waiting.i.ready),
+            self.idle.eq(waiting.idle & ~(came | cleared | self.write.valid | self.config_write)),
+        ]
+        with m.If(cleared):
+            m.d.comb += [count.en.eq(1), arming.en.eq(1)]
+        with m.Elif(came):
+            with m.If(~open_ | ((process != 0) & (process != owner.data.config.owner))):
+                m.d.comb += self.foreign.eq(1)
+            with m.Elif(offset == CQ_CONSUMED):
+                m.d.comb += [count.en.eq(1), count.data.eq(word)]
+            with m.Elif(offset == CQ_ARM):
+                m.d.comb += [arming.en.eq(1), arming.data.count.eq(word),
+                             arming.data.valid.eq(1), waiting.i.valid.eq(1)]
+
+    def _unit(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,
+              filled: memory.Memory, armings: memory.Memory, enabled: Signal, emptied: Signal,
+              empty_done: Signal) -> None:
+        """What the unit sees of the queue it looks at, and does to it."""
+        # A queue that is set up while it is looked at shows all its new self.
+        place = places.read_port(transparent_for=places.write_ports)
+        count = consumed.read_port()
+        row = filled.read_port()
+        arming = armings.read_port()
+        write = filled.write_port()
+        cq = Signal(CQ_BITS)
+        fresh = Signal()
+        tail = Signal(COUNT_BITS)
+        armed = Signal()
+        used = Signal(COUNT_BITS)
+        behind = Signal(COUNT_BITS)
+        place_now = Signal(_Place)
+        new = Signal()
+        log = place.data.config.log_entries
+        m.d.comb += [port.addr.eq(self.cq) for port in (place, count, row, arming)]
+        m.d.comb += [port.en.eq(self.look) for port in (place, count, row, arming)]
+        m.d.sync += fresh.eq(self.look)
+        with m.If(self.look):
+            m.d.sync += cq.eq(self.cq)
+
+        m.d.comb += new.eq((emptied >> cq)[0])
+        kept = Signal(data.StructLayout({"tail": COUNT_BITS, "armed": 1, "used": COUNT_BITS}))
+        with m.If(fresh):
+            # Emptied by software: now by the appending side, too.
+            m.d.comb += [tail.eq(Mux(new, 0, row.data.tail)),
+                         armed.eq(~new & row.data.armed),
+                         used.eq(Mux(new, 0, count.data))]
+            m.d.sync += [kept.tail.eq(tail), kept.armed.eq(armed), kept.used.eq(used)]
+            with m.If(new):
+                m.d.comb += [write.en.eq(1), write.addr.eq(cq), empty_done.eq(1 << cq)]
+        with m.Else():
+            m.d.comb += [tail.eq(kept.tail), armed.eq(kept.armed), used.eq(kept.used)]
+
+        start = Signal(VA_BITS + 1)
+        m.d.comb += [
+            place_now.eq(place.data),
+            behind.eq(tail - used),
+            self.enabled.eq((enabled >> cq)[0]),
+            self.full.eq((behind >> log).any()),
+            start.eq(place_now.base.va + ((tail & ((1 << log) - 1)[:COUNT_BITS]) << 3)),
+            self.address.va.eq(start),
+            self.address.handle.eq(place_now.base.handle),
+            self.wide.eq(start[VA_BITS]),
+            self.tag.eq(place_now.config.tag),
+            self.phase.eq(~(tail >> log)[0]),
+        ]
+
+        with m.If(~fresh & ~new):
+            with m.If(self.append):
+                m.d.comb += [
+                    self.notify.eq(armed),
+                    write.en.eq(1), write.addr.eq(cq), write.data.tail.eq(tail + 1),
+                ]
+            with m.If(self.judge & arming.data.valid):
+                m.d.comb += [
+                    self.notify.eq(tail != arming.data.count),
+                    write.en.eq(1), write.addr.eq(cq), write.data.tail.eq(tail),
+                    write.data.armed.eq(~self.notify),
+                ]
