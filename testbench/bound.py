@@ -13,10 +13,12 @@ SATURATED = Fraction(90, 100)
 """A block busy for less than this bounds nothing: the round trip through the window does."""
 TIE = Fraction(3, 100)
 
-NAMES = ("host", "receiver", "send DMA", "switch port", "link", "receive DMA", "bus")
-"""In the order of who waits for whom. A block held up by another counts as busy too, so among the
-busiest the last of this order is the bound: a CPU waits for the bus when its posted writes are
-full, a link for the receive DMA, a DMA engine for the bus, and nobody makes the bus wait."""
+NAMES = ("host", "receiver", "VI fetch", "VI send", "send DMA", "switch port", "link", "VI receive",
+         "receive DMA", "completion", "bus")
+"""In the order of who waits for whom; those of a VI engine only where one is at work. A block held
+up by another counts as busy too, so among the busiest the last of this order is the bound: a CPU
+waits for the bus when its posted writes are full, a link for the receive DMA, a DMA engine for the
+bus, and nobody makes the bus wait."""
 
 MOSTLY = Fraction(3, 4)
 """A saturated bus that serves one DMA engine for this share of its time is that engine's doing."""
@@ -24,7 +26,11 @@ MOSTLY = Fraction(3, 4)
 SEND, RECEIVE = 1, 2
 """Initiators on the bus, as its events name them; 0 is the CPU."""
 
-_IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE}
+_IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE, Activity.EMPTY_CHECK, Activity.BLOCKED}
+
+_ENGINE = (("VI fetch", Block.VI_FETCH, True), ("VI send", Block.VI_SEND, True),
+           ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False))
+"""Blocks of a VI engine, and whether the sender's is on the way."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,10 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
                     Share("link", sender, of(Block.SEND_LINK, sender), held=meeting),
                     Share("receive DMA", receiver, engines["receive DMA"]),
                     Share("bus", where, bus, held=bool(takers))]
+    at_work = {block for block, _ in services.blocks}
+    found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
+                     if block in at_work for node in [sender if sends else receiver]]
+    found_shares.sort(key=lambda one: NAMES.index(one.block))
     # What takes up the bus takes the place of the bus.
     return ([one for one in found_shares if one.block not in takers]
             + [one for one in found_shares if one.block in takers])

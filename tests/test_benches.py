@@ -21,6 +21,8 @@ SMALL = {
     "pairs": {"issues": 192},
     "one-to-many": {"issues": 192, "receivers": [1, 3]},
     "many-to-one": {"issues": 192, "senders": [1, 3]},
+    "latency": {"sizes": [4, 16, 64, 4096], "trips": 3},
+    "bandwidth": {"sizes": [4, 64, 1024, 16384], "bytes": 65536},
 }
 
 
@@ -32,7 +34,8 @@ def outcome(name: str, overrides: tuple[str, ...] = (), **changes):
     return bench.module("am"), files.build(name, "am", "model", description, parameters, found)
 
 
-@pytest.mark.parametrize("name", benches.BENCHES)
+@pytest.mark.parametrize("name", [name for name, bench in benches.BENCHES.items()
+                                  if "am" in bench.layers])
 def test_benchmark(name, capsys):
     module, document = outcome(name)
     text = files.text(document)
@@ -53,9 +56,10 @@ def test_two_runs_give_the_same_bytes():
 def test_every_benchmark_is_a_module_with_its_parts():
     for bench in benches.BENCHES.values():
         description = descriptions.load(nodes=bench.nodes)
-        json.dumps(files.plain(bench.module("am").parameters(description)))
-        for part in ("measure", "evaluate", "tables", "draw"):
-            assert callable(getattr(bench.module("am"), part))
+        for module in map(bench.module, bench.layers):
+            json.dumps(files.plain(module.parameters(description)))
+            for part in ("measure", "evaluate", "tables", "draw", "headline"):
+                assert callable(getattr(module, part))
 
 
 def test_a_run_is_the_beginning_of_a_longer_one():

@@ -73,6 +73,9 @@ BENCHES = {bench.name: bench for bench in [
            am="one_to_many"),
     _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
            am="many_to_one"),
+    _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency"),
+    _bench("bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
+           am="bandwidth"),
 ]}
 
 

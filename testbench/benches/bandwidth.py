@@ -1,0 +1,143 @@
+"""Bandwidth: messages back to back; the clock stops at the acknowledgement of the last."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.description import Description
+from ...layouts.trace import TICKS
+from ..bound import bound, shares
+from ..estimate.bulk import bandwidth
+from ..estimate.compare import check
+from ..report.document import cycles, number
+from ..report.tables import amount, micro, table
+from ..truth.messages import posted
+from ..truth.spans import spans
+from .bulk_report import size_text
+from .headline import Headline, Series
+from .latency import LARGEST
+from .transfers import measure_transfers, sizes
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+BUDGET = 256 << 10
+LEAST, MOST = 8, 64
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """4 B to 32 KB; 64 messages, of long ones fewer."""
+    return {"sizes": sizes(min(LARGEST, description.memory.bytes // 16)), "bytes": BUDGET}
+
+
+def messages(size: int, budget: int) -> int:
+    """Messages in a row."""
+    return max(LEAST, min(MOST, budget // size))
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size: a stream, and then the wait for the acknowledgement of its last message."""
+    found = {}
+    for index, size in enumerate(parameters["sizes"]):
+        count = messages(size, parameters["bytes"])
+        tell(f"{count} messages of {size} bytes", index, len(parameters["sizes"]))
+        if layer == "via":
+            from .via.stream import measure_stream
+
+            found[size] = await measure_stream(lab, size, count)
+        else:
+            found[size] = await measure_transfers(lab, "store_async", size, count, trace=False)
+    return {"via" if layer == "via" else "am": found}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Bytes a cycle over size, r_inf, n_1/2; with VIA what bounds it."""
+    [(layer, runs)] = raw.items()
+    times = {size: Fraction(run["done"], TICKS * len(run["issued"])) for size, run in runs.items()}
+    found = bandwidth(list(times), list(times.values()))
+    rates = {size: size / time for size, time in times.items()}
+    best = max(rates.values())
+    bounds = {}
+    if layer == "via":
+        bounds = {size: _bound(run) for size, run in runs.items()}
+    limit = description.link.bytes_per_cycle
+    return {
+        "results": {"bandwidth": {str(size): number(rate) for size, rate in rates.items()},
+                    "best": number(best), "link": number(Fraction(limit)),
+                    "r_inf": number(found.r_inf),
+                    "n_half": None if found.n_half is None else number(found.n_half),
+                    "residual": number(found.residual), "unit": "bytes a cycle"},
+        "truth": {"bound": {str(size): one for size, one in bounds.items()}} if bounds else {},
+        "points": {str(size): {"messages": len(run["issued"]), "cycles": cycles(run["done"])}
+                   for size, run in runs.items()},
+        "checks": [check("no more than the link carries", best <= limit,
+                         f"{number(best)} of {number(Fraction(limit))} bytes a cycle")],
+    }
+
+
+def _bound(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What the trace says that the second half of a stream waited for."""
+    marks = spans(run["marks"])
+    sent = posted(marks, 0, run["begin"])[:len(run["issued"])]
+    start, stop = sent[len(sent) // 2].begin, run["begin"] + run["done"]
+    found = bound(shares(run["events"], marks, start, stop, 0, 1))
+    return {"block": found.block, "busy": number(found.busy),
+            "shares": {share.block: number(share.busy) for share in found.shares}}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size."""
+    results, clock = document["results"], document["clock_mhz"]
+    bounds = document["truth"].get("bound", {})
+    rows = []
+    for size, rate in results["bandwidth"].items():
+        point = document["points"][size]
+        row = [size_text(int(size)), str(point["messages"]), amount(rate, 3),
+               amount(rate * clock, 1), f"{100 * rate / results['link']:.1f} %",
+               micro(point["cycles"], clock)]
+        if bounds:
+            row.append(f"{bounds[size]['block']} {100 * bounds[size]['busy']:.0f} %")
+        rows.append(row)
+    columns = ["n", "M", "bytes/cycle", "MB/s", "of the link", "µs"]
+    half = "-" if results["n_half"] is None else f"{amount(results['n_half'], 0)} bytes"
+    return [table("Bandwidth: M messages in a row, until the last is acknowledged",
+                  columns + (["bound by"] if bounds else []), rows),
+            f"r_inf {amount(results['r_inf'], 4)} bytes a cycle "
+            f"({amount(results['r_inf'] * clock, 1)} MB/s); n_1/2 {half}"]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Bandwidth over size."""
+    from ..report.plots import PALETTE, octaves
+
+    results, clock = document["results"], document["clock_mhz"]
+    axes = figure.add_subplot()
+    found = {int(size): rate * clock for size, rate in results["bandwidth"].items()}
+    axes.plot(list(found), list(found.values()), color=PALETTE[0], marker="o")
+    rate = results["link"] * clock
+    axes.axhline(rate, color=PALETTE[6], ls=(0, (5, 3)), lw=1)
+    octaves(axes, min(found), max(found), "bytes a message, n", sizes=True)
+    axes.annotate(f"link: {amount(rate, 1)}", (min(found), rate), xytext=(2, 3),
+                  textcoords="offset points", fontsize=8.5, color=PALETTE[6])
+    if results["n_half"]:
+        axes.plot([results["n_half"]], [results["r_inf"] * clock / 2], color=PALETTE[0],
+                  marker="D", ms=6, ls="none")
+    axes.set_ylim(0, rate * 1.1)
+    axes.set_ylabel("MB/s")
+    axes.set_title("Bandwidth, messages back to back; ◆ n$_{1/2}$")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """r_inf, n_1/2, and the bandwidth of some sizes."""
+    results = document["results"]
+    found = [Headline("r_inf", results["r_inf"], "bytes/cycle"),
+             Headline("n_1/2", results["n_half"], "bytes")]
+    return found + [Headline(f"{size_text(int(size))}", results["bandwidth"][size], "bytes/cycle")
+                    for size in ("64", "1024", "4096", "32768") if size in results["bandwidth"]]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth over size."""
+    return Series("bytes a message, n", "bandwidth (bytes/cycle)",
+                  [(int(size), rate) for size, rate in document["results"]["bandwidth"].items()],
+                  sizes=True)

@@ -1,0 +1,183 @@
+"""What the latency benchmarks share: half round trips by variant and over some x, their legs from
+the trace, what a variant costs beyond the plain one; tables, plot, headline figures.
+
+A run is a dictionary: ``trips`` in ticks and, where it was traced, ``begin`` and ``end`` (ticks),
+``marks`` and ``events``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.trace import TICKS
+from ..estimate.compare import check
+from ..estimate.one_way import half_trip
+from ..report.document import cycles
+from ..report.tables import amount, micro, table
+from ..truth.messages import mean_half, trips
+from ..truth.spans import spans
+from .bulk_report import size_text
+from .headline import Headline, Series
+
+__all__ = ["LEGS", "Told", "draw", "evaluate", "faster_than_light", "headline", "series", "tables"]
+
+LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed", "seen": "phase of the poll",
+        "o_r": "o_r: the call that finds it", "turn": "between the two calls"}
+
+Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a benchmark is told: ``title`` of table and plot, ``x`` what it is over (``sizes``: in
+    bytes), ``base`` the variant that the others are compared with."""
+
+    title: str
+    x: str
+    sizes: bool = False
+    base: str | None = None
+
+    def text(self, x: int | str) -> str:
+        """``x`` in words."""
+        return size_text(int(x)) if self.sizes else f"{x}"
+
+
+def evaluate(runs: Runs, told: Told) -> dict[str, Any]:
+    """Half round trips, the truth leg by leg, and the checks."""
+    halves = {variant: {x: half_trip(run["trips"]) for x, run in by_x.items()}
+              for variant, by_x in runs.items()}
+    truth: dict[str, dict[str, Any]] = {}
+    checks = []
+    for variant, by_x in runs.items():
+        for x, run in by_x.items():
+            if not run.get("marks"):
+                continue
+            found, said = _legs(run)
+            if found is not None:
+                truth.setdefault(variant, {})[str(x)] = found
+            checks.append(check(f"{variant}, {told.text(x)}: half the round trip is the sum of its "
+                                "legs", not said, said or "to the tick"))
+    results: dict[str, Any] = {"half": {
+        variant: {str(x): cycles(half.mean) for x, half in by_x.items()}
+        for variant, by_x in halves.items()}}
+    if told.base is not None:
+        base = halves[told.base]
+        results["extra"] = {
+            variant: {str(x): cycles(half.mean - base[x if x in base else min(base)].mean)
+                      for x, half in by_x.items()}
+            for variant, by_x in halves.items() if variant != told.base}
+    return {"results": results, "truth": truth, "checks": checks,
+            "points": {variant: {str(x): [cycles(trip) for trip in run["trips"]]
+                                 for x, run in by_x.items()} for variant, by_x in runs.items()}}
+
+
+def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """The legs of a run, and what is wrong with them."""
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"])
+    if not pairs:
+        return None, "the trace holds no round trip"
+    half = mean_half(pairs)
+    found = {"half": cycles(half.total),
+             "legs": {name: cycles(value) for name, value in asdict(half).items()}}
+    if len(pairs) != len(run["trips"]):
+        return found, f"{len(pairs)} traced, {len(run['trips'])} measured"
+    wrong = [(pair.total, trip) for pair, trip in zip(pairs, run["trips"], strict=True)
+             if pair.total != trip]
+    if wrong:
+        return found, (f"{len(wrong)} of {len(pairs)} differ, the first: {cycles(wrong[0][1])} "
+                       f"measured, {cycles(wrong[0][0])} traced")
+    return found, ""
+
+
+def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) -> dict[str, Any]:
+    """The check that no message was faster than its bytes on the link: ``size`` says how many at an
+    x, ``rate`` is in bytes a cycle."""
+    wrong = [(variant, x) for variant, by_x in runs.items() for x, run in by_x.items()
+             if min(run["trips"]) < 2 * TICKS * size(x) / rate]
+    return check("no message is faster than its bytes on the link", not wrong,
+                 f"{wrong[0][0]} at {wrong[0][1]}" if wrong else "none is")
+
+
+def tables(document: Mapping[str, Any], told: Told) -> list[Any]:
+    """Half round trips, one row an x; then where they go."""
+    clock, results = document["clock_mhz"], document["results"]
+    half, extra = results["half"], results.get("extra", {})
+    every = list(dict.fromkeys(x for by_x in half.values() for x in by_x))
+    columns = [told.x]
+    for variant in half:
+        columns += [variant, "µs"]
+    columns += [f"{variant} − {told.base}" for variant in extra]
+    rows = []
+    for x in every:
+        row = [told.text(x)]
+        for by_x in half.values():
+            row += [amount(by_x.get(x)), micro(by_x.get(x), clock)]
+        rows.append([*row, *(amount(by_x.get(x)) for by_x in extra.values())])
+    shown: list[Any] = [table(f"{told.title} (cycles)", columns, rows)]
+    if document["truth"]:
+        shown.append(_legs_table(document["truth"], told))
+    return shown
+
+
+def _legs_table(truth: Mapping[str, Any], told: Told) -> Any:
+    if len(truth) == 1:
+        [(_, by_x)] = truth.items()
+        chosen = list(by_x)[::max(1, -(-len(by_x) // 5))]
+        columns = {told.text(x): by_x[x] for x in chosen}
+        where = ""
+    else:
+        columns = {variant: next(iter(by_x.values())) for variant, by_x in truth.items()}
+        where = f" at {told.text(next(iter(next(iter(truth.values())))))}"
+    rows = [(title, *(amount(one["legs"][leg]) for one in columns.values()))
+            for leg, title in LEGS.items()]
+    rows.append(("sum", *(amount(one["half"]) for one in columns.values())))
+    return table(f"The truth: half a round trip leg by leg{where} (cycles)", ["leg", *columns],
+                 rows)
+
+
+def draw(document: Mapping[str, Any], figure: Any, told: Told) -> None:
+    """A line a variant."""
+    from ..report.plots import PALETTE, microseconds, octaves, plain_log
+
+    axes = figure.add_subplot()
+    half = document["results"]["half"]
+    for index, (variant, by_x) in enumerate(half.items()):
+        axes.plot([int(x) for x in by_x], list(by_x.values()), marker="o", label=variant,
+                  color=PALETTE[index % len(PALETTE)])
+    across = [int(x) for by_x in half.values() for x in by_x]
+    values = [value for by_x in half.values() for value in by_x.values()]
+    octaves(axes, min(across), max(max(across), 2), told.x, sizes=told.sizes)
+    if told.sizes:
+        plain_log(axes, min(values) / 1.5, max(values) * 1.5)
+    else:
+        axes.set_ylim(0, max(values) * 1.15)
+    axes.set_ylabel("half the round trip (cycles)")
+    microseconds(axes, document["clock_mhz"])
+    if len(half) > 1:
+        axes.legend(loc="best")
+    axes.set_title(told.title)
+
+
+def headline(document: Mapping[str, Any], told: Told, chosen: Sequence[str] = ()) -> list[Headline]:
+    """Each variant at the least and the most x (or at ``chosen``), and what it costs there beyond
+    the plain one."""
+    found = []
+    results = document["results"]
+    for variant, by_x in results["half"].items():
+        names = [x for x in chosen if x in by_x] or list(dict.fromkeys(
+            [next(iter(by_x)), list(by_x)[-1]]))
+        found += [Headline(f"{variant}, {told.text(x)}", by_x[x]) for x in names]
+        more = results.get("extra", {}).get(variant)
+        if more:
+            found += [Headline(f"  − {told.base}", more[x]) for x in names[:1]]
+    return found
+
+
+def series(document: Mapping[str, Any], told: Told, variant: str | None = None) -> Series:
+    """Half the round trip over x, of ``variant`` (default: the last)."""
+    half = document["results"]["half"]
+    name = variant or list(half)[-1]
+    return Series(told.x, f"half the round trip, {name} (cycles)",
+                  [(int(x), value) for x, value in half[name].items()], sizes=told.sizes,
+                  log=told.sizes)

@@ -1,0 +1,103 @@
+"""Latency: half the round trip of equal messages, the same buffers throughout."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...host.node import Node
+from ...layouts.description import Description
+from . import latencies
+from .common import ARRIVED, SINK, programs, stamp, ticks_between
+from .headline import Headline, Series
+from .latencies import Told
+from .transfers import BulkParty, sizes
+
+__all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+LARGEST = 32 << 10
+WORDS = 16
+"""Bytes up to which an active message carries them as its words; above, they are stored."""
+TOLD = Told("Latency: half the round trip of equal messages", "n", sizes=True)
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """4 B to 32 KB, eight round trips each behind two that warm up."""
+    return {"sizes": sizes(min(LARGEST, description.memory.bytes // 16)), "trips": 8, "warm": 2}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size."""
+    if layer == "via":
+        from .via.pingpong import measure_trips
+    else:
+        measure_trips = measure_messages
+    found = {}
+    for index, size in enumerate(parameters["sizes"]):
+        tell(f"{size} bytes", index, len(parameters["sizes"]))
+        found[size] = await measure_trips(lab, size, parameters["trips"], parameters["warm"])
+    return {"latency": found}
+
+
+async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
+    """Round trips of active messages of ``size`` bytes: requests of up to four words, or stores,
+    either way; no reply carries anything."""
+
+    class Sides(BulkParty):
+        def send(self, peer: int) -> Any:
+            if size <= WORDS:
+                return self.am.request(peer, SINK, *range(size // 4))
+            return self.am.store_async(peer, self.source, self.target, size, ARRIVED)
+
+        async def await_message(self, number: int) -> None:
+            await self.am.wait(lambda: self.requests + self.answers >= number)
+
+    async def client(node: Node) -> Any:
+        party = Sides(node)
+        await party.am.enable()
+        times = []
+        for number in range(1, warm + count + 1):
+            start = stamp(node)
+            await party.send(1)
+            await party.await_message(number)
+            times.append((start, stamp(node)))
+        await party.am.disable()
+        return times[warm:]
+
+    async def server(node: Node) -> None:
+        party = Sides(node)
+        await party.am.enable()
+        for number in range(1, warm + count + 1):
+            await party.await_message(number)
+            await party.send(0)
+        await party.am.disable()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
+    return {"trips": [ticks_between(*pair) for pair in run.results[0]]}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Latency over size; with VIA its legs."""
+    found = latencies.evaluate(raw, TOLD)
+    found["checks"].append(latencies.faster_than_light(
+        raw, description.link.bytes_per_cycle, lambda size: size))
+    return found
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size."""
+    return latencies.tables(document, TOLD)
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Latency over size."""
+    latencies.draw(document, figure, TOLD)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Latency of some sizes."""
+    return latencies.headline(document, TOLD, ["4", "64", "1024", "4096", "32768"])
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Latency over size."""
+    return latencies.series(document, TOLD)

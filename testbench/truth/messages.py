@@ -1,0 +1,124 @@
+"""One-way messages and their echoes, from events and marks: where half a round trip goes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+from ...layouts.trace import TICKS, Activity, Block, Event, Kind
+from .spans import Span
+
+__all__ = ["Half", "Trip", "Way", "mean_half", "posted", "trips"]
+
+_LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A message one way, in ticks. The legs follow one another without a gap.
+
+    ``flight``: from the cycle in which the doorbell left the CPU to the one in which the receive
+    descriptor's status (without an engine: the last packet) had landed in host memory. ``seen``:
+    the phase of the CPUs, from the landing to the begin of the call that finds it, less the
+    fraction of a cycle that the sender's clock was ahead; it may be negative.
+    """
+
+    number: int
+    begin: int
+    o_s: int
+    flight: int
+    seen: int
+    o_r: int
+
+    @property
+    def end(self) -> int:
+        return self.begin + self.o_s + self.flight + self.seen + self.o_r
+
+
+@dataclass(frozen=True)
+class Trip:
+    """A message out, and its echo; ``turn`` ticks between finding the one and sending the other."""
+
+    out: Way
+    back: Way
+
+    @property
+    def turn(self) -> int:
+        return self.back.begin - self.out.end
+
+    @property
+    def total(self) -> int:
+        return self.back.end - self.out.begin
+
+
+@dataclass(frozen=True)
+class Half:
+    """Half a round trip by leg, means over both ways; ``turn`` is half of the trip's."""
+
+    o_s: Fraction
+    flight: Fraction
+    seen: Fraction
+    o_r: Fraction
+    turn: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        return sum((getattr(self, leg.name) for leg in fields(self)), Fraction(0))
+
+
+def posted(found: Sequence[Span], node: int, since: int = 0) -> list[Span]:
+    """The sends that ``node`` posted from tick ``since`` on, in order."""
+    return [span for span in found if span.activity == Activity.POST_SEND and span.node == node
+            and span.begin >= since]
+
+
+def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int, client: int = 0,
+          server: int = 1) -> list[Trip]:
+    """The round trips that ``client`` began from tick ``begin`` to ``end``: each send's message is
+    found by ``server``, whose next send is its echo. Of calls in a row that find one message (a
+    completion queue's, then the work queue's) the first begins o_r and the last ends it."""
+    landed: dict[tuple[int, int], list[int]] = {}
+    for event in events:
+        if event.block in _LANDINGS and event.kind == Kind.END and event.number:
+            landed.setdefault((event.node, event.number), []).append(event.cycle * TICKS)
+    out = [span for span in posted(found, client, begin) if span.begin < end]
+    answers = posted(found, server, begin)
+    taken = {node: [span for span in found if span.node == node and span.begin >= begin
+                    and span.activity == Activity.RECEIVE_COMPLETE] for node in (client, server)}
+    made = []
+    for index, (sent, answer) in enumerate(zip(out, answers, strict=False)):
+        following = out[index + 1].begin if index + 1 < len(out) else end
+        there = [span for span in taken[server] if sent.begin <= span.begin < answer.begin]
+        here = [span for span in taken[client] if answer.begin <= span.begin < following]
+        if there and here:
+            made.append(Trip(_way(sent, there, landed), _way(answer, here, landed)))
+    return made
+
+
+def _way(sent: Span, calls: Sequence[Span], landed: dict[tuple[int, int], list[int]]) -> Way:
+    first, last = calls[0], calls[-1]
+    times = [tick for number in {sent.number, *(span.number for span in calls)} if number
+             for tick in landed.get((first.node, number), []) if sent.begin <= tick <= last.end]
+    # Without an event the call that finds it is the first that is known of it.
+    arrived = max(times, default=first.begin)
+    left = sent.end - sent.end % TICKS
+    return Way(sent.number, sent.begin, sent.end - sent.begin, arrived - left,
+               first.begin - arrived - (sent.end - left), last.end - first.begin)
+
+
+def mean_half(pairs: Sequence[Trip]) -> Half:
+    """The mean of each leg, exactly.
+
+    Raises
+    ------
+    ValueError
+        There are no trips.
+    """
+    if not pairs:
+        raise ValueError("the trace holds no complete round trip")
+    ways = [way for pair in pairs for way in (pair.out, pair.back)]
+
+    def mean(name: str) -> Fraction:
+        return Fraction(sum(getattr(way, name) for way in ways), len(ways))
+
+    return Half(mean("o_s"), mean("flight"), mean("seen"), mean("o_r"),
+                Fraction(sum(pair.turn for pair in pairs), 2 * len(pairs)))
