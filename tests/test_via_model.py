@@ -1,37 +1,18 @@
-"""The VI engine's promises to raw host programs, on the functional model."""
+"""The VI engine's model, messages: what raw host programs are promised at each reliability level.
+"""
 
-from typing import Any
+import random
 
 import pytest
-from am_scenarios import describe, pattern
-from model_target import Model
-from nicbed.layouts.via import Reliability, RemoteOperation, Status
-from via_raw import Raw
+from am_scenarios import pattern
+from nicbed.layouts.via import Control, Event, Operation, RemoteOperation, Status, ViState
+from via_model_lab import RD, RR, UD, run, run_pair, status
 
-DONE = int(Status.DONE)
-UD, RD, RR = Reliability
-RELIABILITIES = [UD, RD, RR]
-LEVELS = pytest.mark.parametrize("level", RELIABILITIES, ids=lambda level: level.name)
-SMALL = {"via.vis": 8, "via.translations": 256, "via.cache_sets": 4, "memory.bytes": 1 << 20}
-
-
-def run(*programs: Any, limit: int = 20_000_000, **knobs: Any) -> list[Any]:
-    """Results of ``programs``, each called with its node's Raw, opened."""
-    description = describe(SMALL, {name.replace("__", "."): value for name, value in knobs.items()})
-    model = Model(description)
-
-    def started(program: Any) -> Any:
-        async def start(node: Any) -> Any:
-            raw = Raw(node)
-            await raw.open()
-            return await program(raw)
-        return start
-
-    return model.run([started(program) for program in programs], limit=limit).results
-
-
-def status(operation: RemoteOperation, errors: int = 0) -> int:
-    return DONE | errors | operation << 16
+LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
+RELIABLE = pytest.mark.parametrize("level", [RD, RR], ids=lambda level: level.name)
+SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
+FLUSHED = Status.FLUSHED
+WAIT = 60_000
 
 
 @LEVELS
@@ -48,7 +29,7 @@ def test_a_message_arrives(level, translation, length):
         raw.write(descriptors, 64, [region.at(28, length)])
         await raw.port.delay(20000)
         await raw.post(1, descriptors, 64)
-        assert await raw.done(descriptors, 64) == (status(RemoteOperation.SEND), length)
+        assert await raw.done(descriptors, 64) == (SENT, length)
 
     async def receiver(raw):
         region = await raw.region(16384)
@@ -56,7 +37,7 @@ def test_a_message_arrives(level, translation, length):
         await raw.connect(2, 0, 1, reliability=level)
         raw.write(descriptors, 0, [region.at(9, 3), region.at(50, length + 5)])
         await raw.post(2, descriptors, 0, receive=True)
-        assert await raw.done(descriptors, 0) == (status(RemoteOperation.RECEIVE), length)
+        assert await raw.done(descriptors, 0) == (RECEIVED, length)
         assert region.read(9, 3)[:length] == data[:3]
         assert region.read(50, length)[:max(0, length - 3)] == data[3:]
         assert await raw.get("vi_posted") == 1 << 16
@@ -64,3 +45,492 @@ def test_a_message_arrives(level, translation, length):
         assert await raw.events() == []
 
     run(sender, receiver, via__translation=translation)
+
+
+@LEVELS
+@pytest.mark.parametrize("segments", [0, 1, 3, 252])
+def test_gather_and_scatter_over_many_segments(level, segments):
+    """Any length, also none, any alignment; what lies between the segments stays as it was."""
+    draw = random.Random(f"{level} {segments}")
+    places = [(20 * i + draw.randrange(8), draw.randrange(13)) for i in range(segments)]
+    total = sum(length for _, length in places)
+    data = pattern(total, 1)
+
+    async def sender(side):
+        at = 0
+        for place, length in places:
+            side.data.write(place, data[at:at + length])
+            at += length
+        post = await side.post(*(side.data.at(*place) for place in places))
+        assert await side.done(post) == (SENT, total)
+
+    async def receiver(side):
+        pieces = list(reversed(places))
+        side.next = 4096
+        post = await side.post(*(side.data.at(*piece) for piece in pieces), receive=True)
+        assert await side.done(post) == (RECEIVED, total)
+        expected = bytearray(b"\xee" * 8192)
+        at = 0
+        for place, length in pieces:
+            expected[place:place + length] = data[at:at + length]
+            at += length
+        assert side.data.read(0, 8192) == expected
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("knobs", [
+    {}, {"via__page_bytes": 1024, "via__window": 1, "nic__mtu": 64},
+    {"via__send_slots": 4, "via__window": 2}])
+def test_messages_are_in_order_and_completions_in_posting_order(level, knobs):
+    """Posted ahead, of all lengths, more than a window, sequence numbers wrapping."""
+    draw = random.Random(str(level))
+    lengths = [draw.choice([0, 1, 7, 8, 63, 500, 2000]) for _ in range(60)]
+
+    async def sender(side):
+        posts = []
+        for number, length in enumerate(lengths):
+            side.data.write(2048 * (number % 8), pattern(length, number))
+            posts.append(await side.send(length, 2048 * (number % 8), immediate=number))
+            if number >= 7:
+                assert await side.done(posts[-8]) == (SENT, lengths[number - 7])
+        for post, length in list(zip(posts, lengths, strict=True))[-7:]:
+            assert await side.done(post) == (SENT, length)
+
+    async def receiver(side):
+        posts = [await side.receive(2048, 2048 * i) for i in range(8)]
+        for number, length in enumerate(lengths):
+            assert await side.done(posts[number]) == (
+                status(RemoteOperation.RECEIVE, immediate=True), length)
+            place = posts[number]
+            assert side.descriptors.read(place + 20, 4) == number.to_bytes(4, "little")
+            assert side.data.read(2048 * (number % 8), length) == pattern(length, number)
+            if number % 2:
+                posts += [await side.receive(2048, 2048 * i % 16384)
+                          for i in (number - 1, number)]
+        assert await side.raw.events() == []
+
+    if level == UD:
+        knobs = {**knobs, "via__queue_depth": 1024}
+    run_pair(level, sender, receiver, **knobs)
+
+
+@LEVELS
+@pytest.mark.parametrize(("fields", "error"), [
+    ({"operation": Operation.RESERVED}, Status.FORMAT),
+    ({"control": 0x10}, Status.FORMAT),
+    ({"control": 0x8000}, Status.FORMAT),
+    ({"count": 253}, Status.FORMAT),
+    ({"operation": Operation.RDMA_WRITE, "count": 0}, Status.FORMAT),
+    ({"operation": Operation.RDMA_READ, "remote": (0, 0), "control": Control.IMMEDIATE},
+     Status.FORMAT),
+    ({"length": 9}, Status.LENGTH),
+    ({"length": 7}, Status.LENGTH),
+    ({"length": (1 << 20) + 1}, Status.LENGTH),
+    ({"remote": (1 << 38, 5)}, Status.PROTECTION),
+    ({"remote": (0, 1 << 26)}, Status.PROTECTION),
+])
+def test_a_malformed_send_completes_with_its_error(level, fields, error):
+    """Nothing of it is sent. Unreliable: the next one goes; reliable: the connection is lost."""
+    async def sender(side):
+        before = await side.send(8)
+        bad = await side.send(8, **fields)
+        after = await side.send(8)
+        assert await side.done(before) == (SENT, 8)
+        operation = {Operation.RDMA_WRITE: RemoteOperation.RDMA_WRITE,
+                     Operation.RDMA_READ: RemoteOperation.RDMA_READ}.get(
+            fields.get("operation", Operation.RDMA_WRITE if "remote" in fields else 0),
+            RemoteOperation.SEND)
+        assert (await side.done(bad))[0] == status(operation, error)
+        if level == UD:
+            assert await side.done(after) == (SENT, 8)
+            assert await side.raw.events() == []
+        else:
+            assert await side.done(after) == (SENT | FLUSHED, 0)
+            assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+            assert await side.state() == ViState.ERROR
+
+    async def receiver(side):
+        posts = [await side.receive(64) for _ in range(2)]
+        assert await side.done(posts[0]) == (RECEIVED, 8)
+        if level == UD:
+            assert await side.done(posts[1]) == (RECEIVED, 8)
+        else:
+            assert await side.done(posts[1]) == (RECEIVED | FLUSHED, 0)
+            assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+
+    run_pair(level, sender, receiver)
+
+
+def test_an_rdma_read_is_malformed_on_an_unreliable_vi():
+    async def sender(side):
+        post = await side.send(8, remote=(0, 0), operation=Operation.RDMA_READ)
+        assert (await side.done(post))[0] == status(RemoteOperation.RDMA_READ, Status.FORMAT)
+
+    async def receiver(side):
+        pass
+
+    run_pair(UD, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("what", ["tag", "handle", "end", "wide", "wide handle", "gone"])
+def test_a_send_from_memory_that_is_not_allowed(level, what):
+    async def sender(side):
+        raw = side.raw
+        region = await raw.region(100, tag=8 if what == "tag" else 7, start=50)
+        va, handle, length = region.at(0, 100)
+        if what == "handle":
+            handle += 1
+        elif what == "end":
+            length += 1
+        elif what == "wide":
+            va += 1 << 38
+        elif what == "wide handle":
+            handle += 1 << 26
+        elif what == "gone":
+            good = await side.post(region.at(0, 100))
+            assert await side.done(good) == (SENT, 100)
+            await raw.deregister(region)
+        bad = await side.post((va, handle, length))
+        assert await side.done(bad) == (SENT | Status.PROTECTION, 0)
+        assert await raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+
+    async def receiver(side):
+        await side.receive(200)
+        await side.receive(200)
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+def test_no_receive_descriptor(level):
+    async def sender(side):
+        first = await side.send(8)
+        if level == RR:
+            second = await side.send(8)
+            assert (await side.done(first))[0] == SENT | Status.REMOTE_DESCRIPTOR
+            assert (await side.done(second))[0] == SENT | FLUSHED
+        else:
+            assert await side.done(first) == (SENT, 8)
+        await side.rest(WAIT)
+        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+        second = await side.send(8)
+        assert (await side.done(second))[0] == (SENT if level == UD else SENT | FLUSHED)
+
+    async def receiver(side):
+        await side.rest(WAIT)
+        assert await side.raw.get("via_dropped") == 1
+        assert await side.raw.events() == [
+            (Event.RECVQ_EMPTY if level == UD else Event.CONN_LOST, 1)]
+        post = await side.receive(64)
+        assert await side.done(post) == ((RECEIVED, 8) if level == UD
+                                         else (RECEIVED | FLUSHED, 0))
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("length", [101, 3000])
+def test_longer_than_the_receive_descriptor(level, length):
+    """What fits is written, nothing past the segments."""
+    async def sender(side):
+        side.data.write(0, pattern(length, 2))
+        post = await side.send(length)
+        ends = await side.done(post)
+        if level == RR:
+            assert ends[0] == SENT | Status.REMOTE_DESCRIPTOR
+        elif length < 1024 or level == UD:
+            assert ends == (SENT, length)
+        await side.rest(WAIT)
+        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+        if level == UD:
+            assert await side.done(await side.send(5)) == (SENT, 5)
+
+    async def receiver(side):
+        posts = [await side.receive(100, 64), await side.receive(100, 1024)]
+        assert await side.done(posts[0]) == (RECEIVED | Status.LENGTH, 100)
+        assert side.data.read(64, 101) == pattern(length, 2)[:100] + b"\xee"
+        assert await side.done(posts[1]) == ((RECEIVED, 5) if level == UD
+                                             else (RECEIVED | FLUSHED, 0))
+        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize(("fields", "error"), [
+    ({"operation": Operation.RDMA_WRITE, "remote": (0, 0)}, Status.FORMAT),
+    ({"control": 0x40}, Status.FORMAT), ({"count": 300}, Status.FORMAT),
+    ({}, Status.PROTECTION)])
+def test_a_bad_receive_descriptor(level, fields, error):
+    """It completes with its error; the message that met it is dropped, or breaks the connection."""
+    async def sender(side):
+        post = await side.send(8)
+        ends = await side.done(post)
+        assert ends[0] == (SENT | Status.REMOTE_DESCRIPTOR if level == RR else SENT)
+        await side.rest(WAIT)
+        await side.send(8)
+
+    async def receiver(side):
+        va, handle, _ = side.data.at(0)
+        bad = await side.post((va, handle + (error == Status.PROTECTION), 64), receive=True,
+                              **fields)
+        good = await side.receive(64)
+        assert await side.done(bad) == (RECEIVED | error, 0)
+        assert await side.done(good) == ((RECEIVED, 8) if level == UD
+                                         else (RECEIVED | FLUSHED, 0))
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("length", [0, 5, 3000])
+@pytest.mark.parametrize("immediate", [None, 0xABCD1234])
+def test_rdma_write(level, length, immediate):
+    """Its data goes where it says; only immediate data takes a receive descriptor."""
+    data = pattern(length, 9)
+    target = []
+
+    async def sender(side):
+        side.data.write(3, data)
+        va, handle, _ = target[0].at(1001)
+        post = await side.send(length, 3, remote=(va, handle), immediate=immediate)
+        assert await side.done(post) == (status(RemoteOperation.RDMA_WRITE), length)
+        assert await side.done(await side.send(4)) == (SENT, 4)
+
+    async def receiver(side):
+        target.append(side.data)
+        posts = [await side.receive(64, 8000), await side.receive(64, 8000)]
+        if immediate is not None:
+            assert await side.done(posts[0]) == (
+                status(RemoteOperation.REMOTE_RDMA_WRITE, immediate=True), length)
+            assert side.descriptors.read(posts[0] + 20, 4) == immediate.to_bytes(4, "little")
+            assert side.data.read(1001, length) == data
+            posts.pop(0)
+        assert await side.done(posts[0]) == (RECEIVED, 4)
+        assert side.data.read(1000, length + 2) == b"\xee" + data + b"\xee"
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("immediate", [None, 1])
+@pytest.mark.parametrize("what", ["vi", "region", "tag", "end", "handle"])
+def test_an_rdma_write_that_is_refused(level, immediate, what):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = target[0].at(0)
+        post = await side.send(101 if what == "end" else 100, immediate=immediate,
+                               remote=(va, handle + (what == "handle")))
+        assert (await side.done(post))[0] == status(
+            RemoteOperation.RDMA_WRITE, Status.RDMA_PROTECTION if level == RR else 0)
+        await side.rest(WAIT)
+        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+
+    async def receiver(side):
+        region = await side.raw.region(100, tag=8 if what == "tag" else 7,
+                                       rdma_write=what != "region")
+        target.append(region)
+        region.write(0, bytes(200))
+        post = await side.receive(64)
+        await side.rest(WAIT)
+        events = await side.raw.events()
+        if immediate is not None:
+            assert await side.done(post) == (
+                status(RemoteOperation.REMOTE_RDMA_WRITE, Status.RDMA_PROTECTION), 0)
+        else:
+            assert events.pop(0) == (Event.RDMAW_PROT, 1)
+            assert await side.done(post, 100) == ((-1, 0) if level == UD
+                                                  else (RECEIVED | FLUSHED, 0))
+        assert events == ([] if level == UD else [(Event.CONN_LOST, 1)])
+        if what != "end":
+            assert region.read(0, 200) == bytes(200)
+        assert region.read(100, 100) == bytes(100)
+
+    run_pair(level, sender, receiver, attributes={"rdma_write": what != "vi"})
+
+
+@RELIABLE
+@pytest.mark.parametrize("length", [0, 5, 3000])
+def test_rdma_read(level, length):
+    """Both ways at once; what is posted behind waits for it."""
+    regions = {}
+
+    async def program(side):
+        me = side.raw.node.number
+        side.data.write(5000, pattern(length, me))
+        regions[me] = side.data
+        posts = [await side.receive(64, 12000)]
+        await side.rest(20_000 * (2 - me))
+        va, handle, _ = regions[1 - me].at(5000)
+        read = await side.post(side.data.at(7, length // 2),
+                               side.data.at(9000, length - length // 2),
+                               remote=(va, handle), operation=Operation.RDMA_READ)
+        sent = await side.send(8, 12100)
+        assert await side.done(sent) == (SENT, 8)
+        assert await side.done(read, 1) == (status(RemoteOperation.RDMA_READ), length)
+        got = side.data.read(7, length // 2) + side.data.read(9000, length - length // 2)
+        assert got == pattern(length, 1 - me)
+        assert await side.done(posts[0]) == (RECEIVED, 8)
+        await side.rest(WAIT)
+        assert await side.raw.events() == []
+
+    run_pair(level, program, program)
+
+
+@RELIABLE
+@pytest.mark.parametrize("what", ["vi", "region", "end", "handle"])
+def test_an_rdma_read_that_is_refused(level, what):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = target[0].at(0)
+        post = await side.send(101 if what == "end" else 100, operation=Operation.RDMA_READ,
+                               remote=(va, handle + (what == "handle")))
+        assert await side.done(post) == (
+            status(RemoteOperation.RDMA_READ, Status.RDMA_PROTECTION), 0)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+
+    async def receiver(side):
+        target.append(await side.raw.region(100, rdma_read=what != "region"))
+        await side.rest(WAIT)
+        assert await side.raw.events() == [(Event.RDMAR_PROT, 1), (Event.CONN_LOST, 1)]
+
+    run_pair(level, sender, receiver, attributes={"rdma_read": what != "vi"})
+
+
+@RELIABLE
+@pytest.mark.parametrize("local", [Status.PROTECTION, Status.LENGTH])
+def test_an_rdma_read_into_memory_that_is_not_allowed(level, local):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = side.data.at(0)
+        remote = target[0].at(0)[:2]
+        post = await side.post((va, handle + (local == Status.PROTECTION), 100),
+                               operation=Operation.RDMA_READ, remote=remote,
+                               length=100 + (local == Status.LENGTH))
+        assert await side.done(post) == (status(RemoteOperation.RDMA_READ, local), 0)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+        assert side.data.read(0, 100) == b"\xee" * 100
+
+    async def receiver(side):
+        target.append(side.data)
+        await side.rest(WAIT)
+
+    run_pair(level, sender, receiver)
+
+
+FAULTS = {"faults__drop": 0.05, "faults__duplicate": 0.05, "faults__corrupt": 0.03,
+          "faults__delay": 0.05, "faults__delay_cycles": 3000, "via__retry_timeout": 5000,
+          "via__retries": 50}
+
+
+@RELIABLE
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("window", [1, 8])
+def test_reliable_messages_survive_faults_exactly_once_in_order(level, seed, window):
+    count = 90
+    regions = {}
+
+    async def program(side):
+        me = side.raw.node.number
+        regions[me] = side.data
+        draw = random.Random(f"{seed} {me}")
+        receives = [await side.receive(2048, 2048 * (i % 4)) for i in range(count)]
+        await side.rest(20_000 * (2 - me))
+        sends, lengths = [], []
+        side.next = 20480
+        ring = await side.raw.region(16384)
+        side.descriptors = ring
+        for number in range(count):
+            side.next = number % 16 * 128
+            length = draw.choice([0, 3, 100, 1500])
+            if number % 10 == 9:
+                va, handle, _ = regions[1 - me].at(16000)
+                place = await side.post(side.data.at(20000, 2000), remote=(va, handle),
+                                        operation=Operation.RDMA_READ)
+                expected = (status(RemoteOperation.RDMA_READ), 2000)
+            else:
+                side.data.write(8192 + 1500 * (number % 4), pattern(length, number + me))
+                place = await side.send(length, 8192 + 1500 * (number % 4), immediate=number)
+                expected = (SENT, length)
+            sends.append(place)
+            lengths.append(length)
+            assert await side.done(place, 0) == expected
+        return receives, lengths, side
+
+    async def check(side):
+        me = side.raw.node.number
+        descriptors = side.descriptors
+        receives, *_ = await program(side)
+        draw = random.Random(f"{seed} {1 - me}")
+        at = 0
+        for number in range(count):
+            length = draw.choice([0, 3, 100, 1500])
+            if number % 10 == 9:
+                continue
+            assert await side.raw.done(descriptors, receives[at]) == (
+                status(RemoteOperation.RECEIVE, immediate=True), length), number
+            assert descriptors.read(receives[at] + 20, 4) == number.to_bytes(4, "little")
+            at += 1
+        assert await side.raw.get("via_duplicates") > 0
+        assert await side.raw.get("via_resent") > 0
+        assert await side.raw.events() == []
+        await side.rest(2_000_000)
+
+    run_pair(level, check, check, faults__seed=seed, via__window=window, **FAULTS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_unreliable_messages_arrive_at_most_once_in_order_and_whole(seed):
+    count = 100
+
+    async def sender(side):
+        for number in range(count):
+            length = [0, 3, 100, 3000][number % 4]
+            side.data.write(0, pattern(length, number))
+            assert await side.done(await side.send(length, immediate=number)) == (SENT, length)
+            await side.rest(20_000)
+
+    async def receiver(side):
+        places = [await side.receive(4096) for _ in range(count)]
+        seen = []
+        for place in places:
+            ends = await side.done(place, 3_000_000)
+            if ends[0] == -1:
+                break
+            number = int.from_bytes(side.descriptors.read(place + 20, 4), "little")
+            seen.append(number)
+            length = [0, 3, 100, 3000][number % 4]
+            assert ends == (status(RemoteOperation.RECEIVE, immediate=True), length)
+            assert side.data.read(0, length) == pattern(length, number)
+        assert seen == sorted(set(seen)) and count / 2 < len(seen) < count
+        assert await side.raw.get("via_duplicates") > 0
+        assert await side.raw.get("via_gaps") > 0
+
+    run_pair(UD, sender, receiver, faults__seed=seed, **FAULTS)
+
+
+@RELIABLE
+def test_a_peer_that_does_not_answer(level):
+    """The retries over: TRANSPORT (where a descriptor is unfinished), CONN_LOST, flushed."""
+    async def sender(side):
+        first, second = await side.send(8), await side.send(8)
+        if level == RR:
+            assert (await side.done(first))[0] == SENT | Status.TRANSPORT
+            assert (await side.done(second))[0] == SENT | FLUSHED
+        else:
+            assert await side.done(first) == await side.done(second) == (SENT, 8)
+        await side.rest(WAIT)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+        assert await side.raw.get("via_resent") == 2 * 2
+        assert await side.state() == ViState.ERROR
+
+    async def receiver(side):
+        await side.receive(8)
+
+    run_pair(level, sender, receiver, faults__drop=1.0, via__retry_timeout=2000, via__retries=3)
