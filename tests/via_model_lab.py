@@ -34,7 +34,8 @@ def run(*programs: Any, limit: int = 20_000_000, **knobs: Any) -> list[Any]:
             return await program(raw)
         return start
 
-    return model.run([started(program) for program in programs], limit=limit).results
+    return model.run([program and started(program) for program in programs],
+                     limit=limit).results
 
 
 class Side:

@@ -3,7 +3,16 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.via import CQ_CONFIG, CQ_CONSUMED, CQ_ENTRY, EVENT, PAGE, Event, Status
+from nicbed.layouts.via import (
+    CQ_ARM,
+    CQ_CONFIG,
+    CQ_CONSUMED,
+    CQ_ENTRY,
+    EVENT,
+    PAGE,
+    Event,
+    Status,
+)
 from via_model_memory import Access, Refused
 
 if TYPE_CHECKING:
@@ -137,7 +146,8 @@ def page_write(engine: "Engine", offset: int, word: int, process: int) -> None:
     """A write to a completion queue's page: entries consumed, or an arming."""
     number, place = divmod(offset, PAGE)
     cq = engine.cqs.get(number)
-    if cq is None or not cq.enable or process not in (0, cq.owner):
+    if (cq is None or not cq.enable or process not in (0, cq.owner)
+            or place not in (CQ_CONSUMED, CQ_ARM)):
         engine.count("doorbells_foreign")
     elif place == CQ_CONSUMED:
         cq.consumed = word & COUNT

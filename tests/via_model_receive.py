@@ -148,9 +148,9 @@ class Receiver:
                 self.engine.events.push(fatal.event, vi.number)
             if vi.reliable:
                 self.engine.sender.tell(vi, PacketKind.BREAK, packet.sequence, fatal.code)
-                self.engine.break_(vi, fatal.breaks or Event.CONN_LOST)
-            elif fatal.breaks is not None:
-                self.engine.break_(vi, fatal.breaks)
+            broken = fatal.breaks if fatal.breaks is not None else Event.CONN_LOST
+            if vi.reliable or fatal.breaks is not None:
+                self.engine.break_(vi, broken)
         if vi.state == ViState.CONNECTED and vi.reliable:
             side.expected = packet.sequence + 1 & 255
             if packet.ask:
