@@ -1,7 +1,7 @@
 """The completion unit: status into descriptors, entries into completion queues, armed events."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -19,6 +19,7 @@ from ...layouts.via import (
 from ..arbiter import RoundRobin
 from ..burst import Burst
 from ..event import EventPort
+from .completion_counts import COUNT_BITS, CompletionCounts
 from .completion_queues import CompletionQueues, CqWrite
 from .once_queue import OnceQueue
 from .sizes import check_power_of_two, check_vis
@@ -36,9 +37,6 @@ from .types import (
 
 __all__ = ["CompletionUnit"]
 
-COUNT_BITS = 16
-
-_Row = data.StructLayout({"count": COUNT_BITS, "armed": 1})
 _Entry = data.StructLayout({field.name: field.width for field in CQ_ENTRY.fields})
 
 
@@ -163,8 +161,8 @@ class CompletionUnit(wiring.Component):
         m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
         wiring.connect(m, wiring.flipped(self.cq_write), queues.write)
         job = _Job()
-        self._rows(m, job)
-        state = self._steps(m, job, queues)
+        m.submodules.counts = counts = CompletionCounts(vis=self._vis)
+        state = self._steps(m, job, queues, counts)
         m.d.comb += [
             queues.config_write.eq(self.config_write),
             queues.config_cq.eq(self.config_cq),
@@ -181,7 +179,9 @@ class CompletionUnit(wiring.Component):
             self.ready.eq(queues.ready & breaks.i.ready),
             self.landed.eq(job.finish),
             self.landed_queue.eq(job.completion.queue),
-            self.idle.eq(state.ongoing("IDLE") & queues.idle & breaks.idle & ~job.wrote
+            counts.status_vi.eq(self.status_vi),
+            self.completed.eq(counts.completed),
+            self.idle.eq(state.ongoing("IDLE") & queues.idle & breaks.idle & counts.idle
                          & ~(self.i[0].valid | self.i[1].valid | self.arm.valid
                              | self.control.valid)),
         ]
@@ -197,32 +197,8 @@ class CompletionUnit(wiring.Component):
                          event.arg.eq(job.offered.queue)]
         return m
 
-    def _rows(self, m: Module, job: "_Job") -> None:
-        """How many descriptors of each work queue have completed, and whether it is armed."""
-        said = Signal(VI_BITS)
-        fresh = Signal()
-        m.d.sync += job.wrote.eq(job.write.any())
-        # Simulators pay for every read: none while the same VI stays as it is.
-        m.d.comb += fresh.eq(job.wrote | (self.status_vi != said))
-        with m.If(fresh):
-            m.d.sync += said.eq(self.status_vi)
-        for half, name in enumerate(("send", "receive")):
-            m.submodules[name] = rows = memory.Memory(shape=_Row, depth=self._vis, init=[])
-            write, read, shown = rows.write_port(), rows.read_port(), rows.read_port()
-            m.d.comb += [
-                write.addr.eq(job.row_vi),
-                write.data.eq(job.row_new),
-                write.en.eq(job.write[half]),
-                read.addr.eq(job.row_vi),
-                read.en.eq(job.read),
-                shown.addr.eq(self.status_vi),
-                shown.en.eq(fresh),
-                self.completed.word_select(half, COUNT_BITS).eq(shown.data.count),
-            ]
-            with m.If(job.queue[0] == half):
-                m.d.comb += job.row.eq(read.data)
-
-    def _steps(self, m: Module, job: "_Job", queues: CompletionQueues) -> object:
+    def _steps(self, m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts
+               ) -> object:
         """One thing at a time."""
         m.submodules.turn = turn = RoundRobin(count=4)
         completion = job.completion
@@ -247,8 +223,8 @@ class CompletionUnit(wiring.Component):
             turn.requests.eq(Cat(self.i[0].valid, self.i[1].valid, self.arm.valid,
                                  queues.arm.valid)),
             job.offered.eq(Mux(turn.grant[0], self.i[0].payload, self.i[1].payload)),
-            job.queue.eq(completion.queue),
-            job.row_vi.eq(job.queue[1:]),
+            counts.queue.eq(completion.queue),
+            counts.create_vi.eq(self.control.payload.vi),
             self.context.vi.eq(completion.queue[1:]),
             queues.cq.eq(cq),
 
@@ -279,26 +255,23 @@ class CompletionUnit(wiring.Component):
             with m.State("IDLE"):
                 m.d.sync += entry.eq(0)
                 with m.If(self.control.valid):
-                    # The rows' write port is free here.
                     m.d.comb += [
                         self.control.ready.eq(1),
-                        job.row_vi.eq(self.control.payload.vi),
-                        job.write.eq((self.control.payload.action == ControlAction.CREATE)
-                                     .replicate(2)),
+                        counts.create.eq(self.control.payload.action == ControlAction.CREATE),
                     ]
                 with m.Elif(turn.requests.any() & self.ready):
                     m.d.comb += turn.advance.eq(1)
                     with m.If(turn.grant[0] | turn.grant[1]):
                         m.d.comb += [
                             self.i[0].ready.eq(turn.grant[0]), self.i[1].ready.eq(turn.grant[1]),
-                            job.begin.eq(1), job.read.eq(1), job.queue.eq(job.offered.queue),
+                            job.begin.eq(1), counts.look.eq(1), counts.queue.eq(job.offered.queue),
                             self.context.vi.eq(job.offered.queue[1:]),
                         ]
                         m.d.sync += completion.eq(job.offered)
                         m.next = "CONTEXT"
                     with m.Elif(turn.grant[2]):
-                        m.d.comb += [self.arm.ready.eq(1), job.read.eq(1),
-                                     job.queue.eq(self.arm.payload.queue)]
+                        m.d.comb += [self.arm.ready.eq(1), counts.look.eq(1),
+                                     counts.queue.eq(self.arm.payload.queue)]
                         m.d.sync += [completion.queue.eq(self.arm.payload.queue),
                                      count.eq(self.arm.payload.count)]
                         m.next = "ARM"
@@ -316,7 +289,7 @@ class CompletionUnit(wiring.Component):
                 ]
                 m.next = "TRANSLATE"
                 with m.If(completion.silent):
-                    self._finish(m, job, queues)
+                    self._finish(m, job, queues, counts)
             with m.State("TRANSLATE"):
                 m.d.comb += [request.valid.eq(1), job.hold.eq(1)]
                 with m.If(request.ready):
@@ -335,7 +308,7 @@ class CompletionUnit(wiring.Component):
                     m.next = "REQUEST"
                     with m.If(~good):
                         m.d.comb += job.refused.eq(1)
-                        self._finish(m, job, queues)
+                        self._finish(m, job, queues, counts)
             with m.State("REQUEST"):
                 m.d.comb += [self.bus.request.valid.eq(1), job.hold.eq(1)]
                 m.d.sync += more.eq(both)
@@ -350,7 +323,7 @@ class CompletionUnit(wiring.Component):
                         # The next burst, if any, is the one with the status.
                         with m.If(immediate & ~entry):
                             m.next = "IMMEDIATE DONE"
-                        self._landed(m, job, queues, entry, on_cq, last=~immediate)
+                        self._landed(m, job, queues, counts, entry, on_cq, last=~immediate)
                 with m.If(self.bus.write.ready & ~more & immediate & self.bus.done):
                     m.next = "REQUEST"
             with m.State("IMMEDIATE DONE"):
@@ -359,23 +332,21 @@ class CompletionUnit(wiring.Component):
                     m.next = "REQUEST"
             with m.State("DONE"):
                 m.d.comb += job.hold.eq(1)
-                self._landed(m, job, queues, entry, on_cq, last=1)
+                self._landed(m, job, queues, counts, entry, on_cq, last=1)
             with m.State("LOOK"):
                 m.d.comb += job.hold.eq(1)
                 m.d.sync += entry.eq(1)
                 m.next = "TRANSLATE"
                 with m.If(queues.full & queues.enabled):
                     m.d.comb += job.overrun.eq(1)
-                    self._finish(m, job, queues)
+                    self._finish(m, job, queues, counts)
                 with m.Elif(~queues.enabled):
                     m.d.comb += job.refused.eq(1)
-                    self._finish(m, job, queues)
+                    self._finish(m, job, queues, counts)
             with m.State("ARM"):
-                # The queue's events are told from a completion queue's by `entry`, which is 0.
-                m.d.comb += [job.row_new.count.eq(job.row.count), job.row_new.armed.eq(1)]
                 m.next = "IDLE"
-                with m.If(job.row.count == count):
-                    m.d.comb += job.write.eq(Mux(job.queue[0], 0b10, 0b01))
+                with m.If(counts.count == count):
+                    m.d.comb += counts.arm.eq(1)
                 with m.Else():
                     m.d.sync += job.event_queue.eq(1)
                     m.next = "EVENT"
@@ -405,32 +376,30 @@ class CompletionUnit(wiring.Component):
                         m.next = "IDLE"
 
         with m.If(job.finish):
-            m.d.comb += [
-                job.row_new.count.eq(job.row.count + 1),
-                job.write.eq(Mux(completion.queue[0], 0b10, 0b01)),
-            ]
-            m.d.sync += [job.event_queue.eq(job.row.armed), job.event_cq.eq(queues.notify)]
+            m.d.comb += counts.add.eq(1)
+            m.d.sync += [job.event_queue.eq(counts.armed), job.event_cq.eq(queues.notify)]
         return state
 
-    def _landed(self, m: Module, job: "_Job", queues: CompletionQueues, entry: Signal,
-                on_cq: Signal, *, last: object) -> None:
+    def _landed(self, m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts,
+                entry: Signal, on_cq: Signal, *, last: object) -> None:
         """``done`` of the status' or the entry's burst, which may come with its last beat."""
         with m.If(self.bus.done & last):
             with m.If(entry):
                 m.d.comb += queues.append.eq(1)
-                self._finish(m, job, queues)
+                self._finish(m, job, queues, counts)
             with m.Elif(on_cq):
                 m.d.comb += queues.look.eq(1)
                 m.next = "LOOK"
             with m.Else():
-                self._finish(m, job, queues)
+                self._finish(m, job, queues, counts)
 
     @staticmethod
-    def _finish(m: Module, job: "_Job", queues: CompletionQueues) -> None:
+    def _finish(m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts
+                ) -> None:
         """Count it; raise what was armed for."""
         m.d.comb += job.finish.eq(1)
         m.next = "IDLE"
-        with m.If(job.row.armed | queues.notify):
+        with m.If(counts.armed | queues.notify):
             m.next = "EVENT"
 
 
@@ -450,11 +419,3 @@ class _Job:
         # Events to be raised.
         self.event_cq = Signal()
         self.event_queue = Signal()
-        # The row of `queue`, read in the cycle after `read`, and its write, a bit a half.
-        self.queue = Signal(QUEUE_BITS)
-        self.read = Signal()
-        self.row = Signal(_Row)
-        self.row_vi = Signal(VI_BITS)
-        self.row_new = Signal(_Row)
-        self.write = Signal(2)
-        self.wrote = Signal()
