@@ -19,7 +19,6 @@ from ...layouts.via import (
     RemoteOperation,
     Status,
 )
-from . import paths
 from .process import Process
 
 __all__ = ["Descriptor", "Segment", "allocate", "build", "pack", "rdma_read", "rdma_write", "read",

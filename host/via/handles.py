@@ -5,14 +5,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...layouts.via import ViState
+from ...layouts.operations import NIC_BASE
+from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE, Doorbell, ViState
 from .attributes import ViAttributes
 
 if TYPE_CHECKING:
     from .process import Process
     from .regions import Region
 
-__all__ = ["Cq", "Nic", "Peer", "Posted", "Ptag", "Vi", "WorkQueue"]
+__all__ = ["Cq", "CqEntry", "Nic", "Peer", "Posted", "Ptag", "Ring", "Vi", "WorkQueue"]
 
 
 class Nic:
@@ -44,13 +45,14 @@ class Posted(NamedTuple):
     """A descriptor in a work queue.
 
     ``status`` is the physical address of the word with its Length and Status, as the consumer's
-    CPU reads it; 0 if the descriptor is in no memory of the process. ``shadow``: what the provider
+    CPU reads it. ``counted``: whether the NIC counts its completion. ``shadow``: what the provider
     keeps beside it."""
 
     va: int
     handle: int
     status: int
     trace: int
+    counted: bool = True
     shadow: Any = None
 
 
@@ -60,6 +62,13 @@ class Peer(NamedTuple):
     node: int
     vi: int
     connection: int
+
+
+class CqEntry(NamedTuple):
+    """An entry of a completion queue: a work queue of VI number ``vi`` has a completion."""
+
+    vi: int
+    receive: bool
 
 
 class WorkQueue:
@@ -78,13 +87,16 @@ class WorkQueue:
         Notifies asked for and not yet called: (handler, context).
     signalled
         An interrupt told of a completion since the queue was armed last.
+    doorbell, arming
+        CPU addresses at the NIC.
     """
 
-    __slots__ = ("vi", "receive", "number", "cq", "entries", "posted", "seen", "handlers",
-                 "signalled", "armed", "doorbell", "private")
+    __slots__ = ("vi", "process", "receive", "number", "cq", "entries", "posted", "seen",
+                 "handlers", "signalled", "doorbell", "arming", "private")
 
     def __init__(self, vi: "Vi", receive: bool, cq: "Cq | None") -> None:
         self.vi = vi
+        self.process = vi.nic.process.number
         self.receive = receive
         self.number = 2 * vi.number + receive
         self.cq = cq
@@ -93,8 +105,9 @@ class WorkQueue:
         self.seen = 0
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
         self.signalled = False
-        self.armed = False
-        self.doorbell = 0
+        page = NIC_BASE + DOORBELL_PAGES + vi.number * PAGE
+        self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
+        self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
         self.private: Any = None
         """The provider's."""
 
@@ -110,11 +123,11 @@ class Vi:
         A connection is being made: VIPL's state is then CONNECT_PENDING.
     lost
         Descriptors were posted that the NIC could not read or complete: what of the queues never
-        completes in memory is flushed.
+        completes in memory is flushed, at the latest when the VI is disconnected.
     """
 
     __slots__ = ("nic", "number", "attributes", "state", "pending", "peer", "send", "receive",
-                 "lost", "private")
+                 "lost", "open", "private")
 
     def __init__(self, nic: Nic, number: int, attributes: ViAttributes, send_cq: "Cq | None",
                  receive_cq: "Cq | None") -> None:
@@ -127,7 +140,45 @@ class Vi:
         self.send = WorkQueue(self, False, send_cq)
         self.receive = WorkQueue(self, True, receive_cq)
         self.lost = False
+        self.open = True
         self.private: Any = None
+
+
+class Ring:
+    """The memory of a completion queue: ``size`` entries of 8 bytes, a power of two.
+
+    Attributes
+    ----------
+    region
+        Where it is registered.
+    places
+        Physical addresses of its pieces: entry i is word ``i % per_place`` of
+        ``places[i // per_place]``.
+    seen, told
+        Entries taken, and taken as far as the NIC knows.
+    slack
+        How far the two may be apart without the NIC finding the ring full too early.
+    """
+
+    __slots__ = ("region", "places", "size", "seen", "told", "slack", "per_place")
+
+    def __init__(self, region: "Region", places: list[int], size: int, slack: int) -> None:
+        self.region = region
+        self.places = places
+        self.size = size
+        self.slack = slack
+        self.per_place = region.process.page_bytes // 8
+        self.seen = 0
+        self.told = 0
+
+    def place(self) -> int:
+        """Physical address of the next entry."""
+        index = self.seen % self.size
+        return self.places[index // self.per_place] + 8 * (index % self.per_place)
+
+    def phase(self) -> int:
+        """What the next entry's phase will be."""
+        return 1 - (self.seen // self.size & 1)
 
 
 class Cq:
@@ -136,42 +187,31 @@ class Cq:
     Attributes
     ----------
     entries
-        What was asked for; ``ring`` is what there is, a power of two and more than that.
-    region
-        Where the ring is.
-    places
-        Physical addresses of the ring's entries, a page a piece: entry i is word
-        ``i % per_page`` of ``places[i // per_page]``.
-    seen, told
-        Entries taken, and taken as far as the NIC knows.
+        What was asked for; the ring has more.
+    old
+        The ring before a resize, for as long as the NIC may have written to it last.
     users
         Work queues bound to it.
     backlog
-        Entries taken out of the ring and not yet handed out.
+        Entries taken out of a ring and not yet handed out.
     """
 
-    __slots__ = ("nic", "number", "entries", "ring", "region", "places", "seen", "told", "users",
-                 "backlog", "handlers", "signalled", "armed", "page", "slack", "old", "valid",
-                 "private")
+    __slots__ = ("nic", "process", "number", "entries", "ring", "old", "users", "backlog",
+                 "handlers", "signalled", "page", "open", "private")
 
-    def __init__(self, nic: Nic, number: int, entries: int) -> None:
+    def __init__(self, nic: Nic, number: int, entries: int, ring: Ring) -> None:
         self.nic = nic
+        self.process = nic.process.number
         self.number = number
         self.entries = entries
-        self.ring = 0
-        self.slack = 0
-        self.region: Region | None = None
-        self.places: list[int] = []
-        self.seen = 0
-        self.told = 0
+        self.ring = ring
+        self.old: Ring | None = None
         self.users = 0
-        self.backlog: deque[tuple[int, bool]] = deque()
+        self.backlog: deque[CqEntry] = deque()
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
         self.signalled = False
-        self.armed = False
-        self.page = 0
+        self.page = NIC_BASE + CQ_PAGES + number * PAGE
         """CPU address of its page at the NIC."""
-        self.old: Cq | None = None
-        """The ring before a resize, as long as the NIC may have written to it last."""
-        self.valid = True
+        self.open = True
         self.private: Any = None
+        """The provider's."""

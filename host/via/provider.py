@@ -9,18 +9,19 @@ What is the library's: argument checks, the bookkeeping in :mod:`.handles` (``en
 ``seen``), the paths and marks of the calls themselves. What is the provider's: all that touches the
 NIC or the consumer's memory on the way of a message, and its cost.
 
-*User calls* run with ``port.process`` set to the caller's number, *kernel calls* with 0 and the
-trap already charged. A call returns when its operations are in the port's block; only where it says
-"waits" has the block been executed.
+``port.process`` is 0, the kernel, but around the PIO of *user calls*, which set it to the caller's
+number (``queue.process``) and back. *Kernel calls* find the trap already charged. A call
+returns when its operations are in the port's block; only where it says "waits" has the block been
+executed.
 """
 
 from typing import Any, NamedTuple, Protocol
 
 from ...layouts.via import Event, ViState
-from .handles import Cq, Vi, WorkQueue
+from .handles import Cq, CqEntry, Vi, WorkQueue
 from .regions import Region
 
-__all__ = ["Completed", "CqEntry", "Provider"]
+__all__ = ["Completed", "Provider"]
 
 
 class Completed(NamedTuple):
@@ -29,13 +30,6 @@ class Completed(NamedTuple):
     status: int
     """layouts.via.STATUS."""
     length: int
-
-
-class CqEntry(NamedTuple):
-    """An entry of a completion queue: a work queue of VI ``vi`` has a completion."""
-
-    vi: int
-    receive: bool
 
 
 class Provider(Protocol):
@@ -108,9 +102,8 @@ class Provider(Protocol):
         ...
 
     async def create_cq(self, cq: Cq) -> None:
-        """Begin to use the ring of ``cq`` (``region``, ``places``, ``ring`` entries). Also for a
-        ring that takes another's place: entries go to the one or the other, none are lost. Waits.
-        """
+        """Begin to use ``cq.ring``, of ``cq``'s own tag. Also for a ring that takes another's
+        place (``cq.old``): entries go to the one or the other, none are lost. Waits."""
         ...
 
     async def destroy_cq(self, cq: Cq) -> None:
@@ -149,7 +142,9 @@ class Provider(Protocol):
     # --- User calls: completion queues -----------------------------------------------------------
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
-        """One check for an entry; taken, if there is one, and counted in ``cq.seen``. Waits."""
+        """One check for an entry; taken, if there is one, and counted in its ring. An
+        entry in the new ring ends the old one: what is in that is put into ``cq.backlog`` first,
+        the new one behind it, and the first of it returned. Waits."""
         ...
 
     async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
@@ -157,7 +152,8 @@ class Provider(Protocol):
         ...
 
     async def cq_arm(self, cq: Cq) -> None:
-        """Ask for an interrupt (event CQ_READY) once there are more than ``cq.seen`` entries."""
+        """Ask for an interrupt (event CQ_READY) once the ring has had more than ``cq.ring.seen``
+        entries."""
         ...
 
     # --- Interrupts ------------------------------------------------------------------------------

@@ -1,0 +1,75 @@
+"""What all VIPL calls stand on: whose library it is, and the checks of their arguments."""
+
+from typing import Any
+
+from .attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttributes
+from .handles import Cq, Nic, Ptag, Vi
+from .kernel import Kernel
+from .process import Process
+
+__all__ = ["Caller"]
+
+TIMES = (int, float)
+
+
+class Caller:
+    """The library of ``process``.
+
+    Handles of other processes, closed ones, and what is no handle at all are INVALID_PARAMETER to
+    every call.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.node = process.node
+        self.port = process.port
+        self.memory = process.memory
+        self.paths = process.paths
+        self.kernel = kernel = process.node.service(Kernel)
+        self.provider = kernel.provider
+        self._spin = kernel.description.via.spin
+        self._millisecond = kernel.description.nic.clock_mhz * 1000
+
+    def _is_nic(self, nic: Any) -> bool:
+        return nic.__class__ is Nic and nic.open and nic.process is self.process
+
+    def _is_vi(self, vi: Any) -> bool:
+        return vi.__class__ is Vi and vi.open and vi.nic.process is self.process
+
+    def _is_cq(self, cq: Any, nic: Nic | None = None) -> bool:
+        return (cq.__class__ is Cq and cq.open and cq.nic.process is self.process
+                and nic in (None, cq.nic))
+
+    def _is_tag(self, tag: Any, nic: Nic) -> bool:
+        return tag.__class__ is Ptag and tag.valid and tag.nic is nic
+
+    def _is_time(self, milliseconds: Any) -> bool:
+        return milliseconds is None or (isinstance(milliseconds, TIMES)
+                                        and not isinstance(milliseconds, bool)
+                                        and milliseconds >= 0)
+
+    def _is_address(self, address: Any) -> bool:
+        return (isinstance(address, NetAddress) and isinstance(address.host, int)
+                and isinstance(address.discriminator, bytes)
+                and len(address.discriminator) <= MAX_DISCRIMINATOR)
+
+    def _is_memory(self, attributes: Any) -> bool:
+        return isinstance(attributes, MemAttributes)
+
+    def _is_attributes(self, attributes: Any) -> bool:
+        return isinstance(attributes, ViAttributes)
+
+    def _deadline(self, milliseconds: float | None) -> int | None:
+        """The cycle in which a time-out that begins now comes."""
+        if milliseconds is None:
+            return None
+        return self.port.cycle + int(-(-milliseconds * self._millisecond // 1))
+
+    async def _enter(self) -> None:
+        """Enter the kernel: what follows is its work."""
+        self.port.spend(self.paths.kernel)
+        await self.port.flush()
+
+    async def _leave(self) -> None:
+        """And leave it, with interrupts taken."""
+        await self.kernel.attend()

@@ -1,0 +1,184 @@
+"""Messages between the kernel agents of the nodes, over packets that may be lost or come twice.
+
+A lane to each node, each way: one message at a time, sent again until it is acknowledged, so all of
+them arrive once and in order. Resending is done when the agent happens to run: in blocking calls
+and in interrupts.
+"""
+
+import struct
+from collections import deque
+from collections.abc import Awaitable, Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...layouts.operations import BLOCK, BURST, NIC_BASE
+from ...layouts.packet import HEADER, Protocol
+from ...layouts.registers import SEND_WINDOW, address
+from ..port import Watch
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+__all__ = ["Channel", "Message", "MessageKind"]
+
+FAR = 1 << 62
+BACK_OFF = 16
+"""Resending slows down to this many times ``via.retry_timeout``."""
+SEND_SPACE = address("send_space")
+ROOM = (1 << 32) - 1 & ~63
+"""Bits of send_space of which one is set when a message has room."""
+
+
+class MessageKind(IntEnum):
+    """The wire header's ``detail`` in packets of Protocol.VIA_CONTROL."""
+
+    ACK = 0
+    REQUEST = 1
+    """A client wants a connection; ``vi``, ``remote`` address, its attributes."""
+    ACCEPT = 2
+    CONFIRM = 3
+    """The client has the connection, too."""
+    REJECT = 4
+    NO_MATCH = 5
+    GONE = 6
+    """The client gave up before it was accepted."""
+    PEER = 7
+    """One end of a peer-to-peer connection asks for the other."""
+    PEER_READY = 8
+    """And has set up its VI."""
+    PEER_CANCEL = 9
+    DISCONNECT = 10
+
+
+class Message(NamedTuple):
+    """What a packet says. ``request`` numbers what it is about, ``vi`` is the sender's VI and
+    ``other`` the receiver's; the rest are the sender's VI attributes and both network addresses'
+    discriminators."""
+
+    request: int
+    vi: int = 0
+    other: int = 0
+    reliability: int = 0
+    rdma: int = 0
+    qos: int = 0
+    max_transfer: int = 0
+    local: bytes = b""
+    remote: bytes = b""
+
+
+BODY = struct.Struct("<HHHHBBHIBB12s12s6x")
+"""Sequence number; then the fields of a Message in their order, lengths before the addresses."""
+WORDS = struct.Struct(f"<{BODY.size // 8}Q")
+
+
+def encode(sequence: int, message: Message) -> tuple[int, ...]:
+    """The words behind the wire header."""
+    *fields, local, remote = message
+    return WORDS.unpack(BODY.pack(sequence, *fields, len(local), len(remote), local, remote))
+
+
+def decode(body: bytes) -> tuple[int, Message]:
+    """Sequence number and message."""
+    sequence, *fields, a, b, local, remote = BODY.unpack(body)
+    return sequence, Message(*fields, local[:a], remote[:b])
+
+
+class Lane:
+    """What is under way to one node, and what is expected from it."""
+
+    __slots__ = ("queue", "sequence", "expected", "deadline", "wait")
+
+    def __init__(self) -> None:
+        self.queue: deque[tuple[MessageKind, Message]] = deque()
+        """The first is on its way."""
+        self.sequence = 0
+        self.expected = 0
+        self.deadline = FAR
+        self.wait = 0
+
+
+class Channel:
+    """All lanes of a node. ``deliver(node, kind, message)`` is called for what arrives."""
+
+    def __init__(self, kernel: "Kernel",
+                 deliver: Callable[[int, MessageKind, Message], Awaitable[None]]) -> None:
+        self.port = kernel.port
+        self.memory = kernel.memory
+        self.paths = kernel.paths
+        self.node = kernel.node
+        self.timeout = kernel.description.via.retry_timeout
+        self.deliver = deliver
+        self.resent = 0
+        self._lanes: dict[int, Lane] = {}
+
+    @property
+    def deadline(self) -> int:
+        """The cycle in which something has to be sent again; far off if nothing waits."""
+        return min((lane.deadline for lane in self._lanes.values()), default=FAR)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything sent has been acknowledged."""
+        return not any(lane.queue for lane in self._lanes.values())
+
+    async def send(self, node: int, kind: MessageKind, message: Message) -> None:
+        """Have ``message`` delivered on ``node``, some time."""
+        lane = self._lane(node)
+        lane.queue.append((kind, message))
+        if len(lane.queue) == 1:
+            await self._launch(node, lane)
+
+    async def tick(self) -> None:
+        """Send again what has waited too long."""
+        now = self.port.cycle
+        for node, lane in list(self._lanes.items()):
+            if lane.deadline <= now:
+                self.resent += 1
+                lane.wait = min(2 * lane.wait, BACK_OFF * self.timeout)
+                lane.deadline = now + lane.wait
+                await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
+
+    async def receive(self, header: int, slot: int, trace: int) -> None:
+        """A packet of Protocol.VIA_CONTROL, in the receive slot."""
+        port = self.port
+        port.spend(self.paths.control_handle)
+        await port.touch(slot + 8, 8 + BODY.size)
+        kind = MessageKind(HEADER.get(header, "detail"))
+        node = HEADER.get(header, "source")
+        sequence, message = decode(self.memory.read(slot + 16, BODY.size))
+        lane = self._lane(node)
+        if kind is MessageKind.ACK:
+            if lane.queue and sequence == lane.sequence:
+                lane.queue.popleft()
+                lane.sequence = lane.sequence + 1 & 0xFFFF
+                lane.deadline = FAR
+                if lane.queue:
+                    await self._launch(node, lane)
+            return
+        await self._transmit(node, MessageKind.ACK, sequence, Message(0))
+        if sequence == lane.expected:
+            lane.expected = sequence + 1 & 0xFFFF
+            await self.deliver(node, kind, message)
+
+    def _lane(self, node: int) -> Lane:
+        return self._lanes.setdefault(node, Lane())
+
+    async def _launch(self, node: int, lane: Lane) -> None:
+        lane.wait = self.timeout
+        lane.deadline = self.port.cycle + lane.wait
+        await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
+
+    async def _transmit(self, node: int, kind: MessageKind, sequence: int,
+                        message: Message) -> None:
+        port = self.port
+        port.spend(self.paths.control_send)
+        await port.poll(Watch(SEND_SPACE, 0, ROOM, not_equal=True))
+        header = HEADER.pack(route=self.node.route(node), length=BODY.size,
+                             source=self.node.number, destination=node,
+                             protocol=Protocol.VIA_CONTROL, detail=kind)
+        await port.pio_write(NIC_BASE + SEND_WINDOW, header, *encode(sequence, message),
+                             trace=self.node.trace_number())
+
+
+if BODY.size % 8 or BODY.size > 56 or BLOCK < 2 or BURST < 2:
+    raise AssertionError("a control message does not fit the room that is asked for")

@@ -1,0 +1,114 @@
+"""VipCreateVi, VipDestroyVi, VipQueryVi, VipSetViAttributes."""
+
+from typing import NamedTuple
+
+from ...layouts.via import Reliability, ViState
+from .attributes import STATES, ViAttributes, VipState
+from .caller import Caller
+from .handles import Cq, Nic, Vi
+from .opening import MAX_TRANSFER
+from .returns import VIP_RETURN
+
+__all__ = ["Endpoints", "ViStatus"]
+
+
+class ViStatus(NamedTuple):
+    """What VipQueryVi tells. A queue is empty when everything posted was handed back."""
+
+    state: VipState
+    attributes: ViAttributes
+    send_empty: bool
+    receive_empty: bool
+
+
+class Endpoints(Caller):
+    """VIs."""
+
+    async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
+                          receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
+        """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
+        ``via.vis`` already."""
+        if (not self._is_nic(nic) or not self._is_attributes(attributes)
+                or not all(cq is None or self._is_cq(cq, nic) for cq in (send_cq, receive_cq))):
+            return VIP_RETURN.INVALID_PARAMETER, None
+        refused = self._refused(nic, attributes)
+        if refused is not None:
+            return refused, None
+        await self._enter()
+        kernel = self.kernel
+        if not kernel.free_vis:
+            return VIP_RETURN.ERROR_RESOURCE, None
+        vi = Vi(nic, kernel.free_vis.popleft(), attributes, send_cq, receive_cq)
+        kernel.vis[vi.number] = vi
+        attributes.ptag.users += 1
+        for cq in (send_cq, receive_cq):
+            if cq is not None:
+                cq.users += 1
+        await self.provider.create_vi(vi)
+        await self._leave()
+        return VIP_RETURN.SUCCESS, vi
+
+    async def VipDestroyVi(self, vi: Vi) -> VIP_RETURN:
+        """Only an idle VI (else INVALID_STATE) whose queues are empty (else ERROR_RESOURCE);
+        VipDisconnect flushes what an idle one has posted."""
+        if not self._is_vi(vi):
+            return VIP_RETURN.INVALID_PARAMETER
+        await self._enter()
+        if vi.state is not ViState.IDLE or vi.pending:
+            return VIP_RETURN.INVALID_STATE
+        if vi.send.entries or vi.receive.entries:
+            return VIP_RETURN.ERROR_RESOURCE
+        await self.provider.destroy_vi(vi)
+        vi.open = False
+        vi.attributes.ptag.users -= 1
+        for cq in (vi.send.cq, vi.receive.cq):
+            if cq is not None:
+                cq.users -= 1
+        del self.kernel.vis[vi.number]
+        self.kernel.free_vis.append(vi.number)
+        await self._leave()
+        return VIP_RETURN.SUCCESS
+
+    async def VipQueryVi(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
+        """State, attributes, and whether the queues are empty."""
+        if not self._is_vi(vi):
+            return VIP_RETURN.INVALID_PARAMETER, None
+        await self._enter()
+        await self._leave()
+        state = VipState.CONNECT_PENDING if vi.pending else STATES[vi.state]
+        return VIP_RETURN.SUCCESS, ViStatus(state, vi.attributes, not vi.send.entries,
+                                            not vi.receive.entries)
+
+    async def VipSetViAttributes(self, vi: Vi, attributes: ViAttributes) -> VIP_RETURN:
+        """Give an idle VI (else INVALID_STATE) other attributes."""
+        if not self._is_vi(vi) or not self._is_attributes(attributes):
+            return VIP_RETURN.INVALID_PARAMETER
+        refused = self._refused(vi.nic, attributes)
+        if refused is not None:
+            return refused
+        await self._enter()
+        if vi.state is not ViState.IDLE or vi.pending:
+            return VIP_RETURN.INVALID_STATE
+        vi.attributes.ptag.users -= 1
+        attributes.ptag.users += 1
+        vi.attributes = attributes
+        await self.provider.change_vi(vi)
+        await self._leave()
+        return VIP_RETURN.SUCCESS
+
+    def _refused(self, nic: Nic, attributes: ViAttributes) -> VIP_RETURN | None:
+        """Why a VI cannot have these attributes."""
+        if not self._is_tag(attributes.ptag, nic):
+            return VIP_RETURN.INVALID_PTAG
+        if not isinstance(attributes.reliability, Reliability):
+            return VIP_RETURN.INVALID_RELIABILITY_LEVEL
+        if not isinstance(attributes.max_transfer, int) or not (
+                0 < attributes.max_transfer <= MAX_TRANSFER):
+            return VIP_RETURN.INVALID_MTU
+        if not isinstance(attributes.qos, int) or not 0 <= attributes.qos < 256:
+            return VIP_RETURN.INVALID_QOS
+        if attributes.rdma_read and attributes.reliability is Reliability.UNRELIABLE_DELIVERY:
+            return VIP_RETURN.INVALID_RDMAREAD
+        if (attributes.rdma_read or attributes.rdma_write) and not self.provider.rdma:
+            return VIP_RETURN.ERROR_NOT_SUPPORTED
+        return None

@@ -1,0 +1,270 @@
+"""The kernel agent of a node: what processes share, the interrupt, sleeping, and the tables.
+
+It is code that runs on the program's CPU, on entering the kernel (``cpu.trap``) or on an interrupt
+(``cpu.interrupt``), and is charged like any other. The interrupt line is looked at whenever the
+port has executed a block within a VIPL call, and in blocking calls all the time.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ...layouts.packet import Protocol
+from ...layouts.registers import Irq, address
+from ...layouts.trace import Activity, Kind
+from ...layouts.via import Event, ViState
+from ..node import Node
+from .attributes import ErrorDescriptor, MemAttributes
+from .channel import FAR
+from .connections import Connections
+from .handles import Cq, Nic, Ptag, Vi, WorkQueue
+from .notifies import Notifier
+from .process import Prices, Process
+from .provider import Provider
+from .receive_ring import ReceiveRing
+from .regions import HandleTable, NoRoom, Region
+from .returns import ErrorCode
+
+__all__ = ["Kernel"]
+
+CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
+RECEIVE_RING_ON = 2
+LONGEST = 1 << 31
+"""Most cycles of one wait for the interrupt."""
+BLOCKED, BEGIN, END = int(Activity.BLOCKED), int(Kind.BEGIN), int(Kind.END)
+UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
+"""After these, descriptors were posted that never complete in memory."""
+BREAKS = (*UNREADABLE, Event.CONN_LOST)
+"""These end a connection."""
+
+log = logging.getLogger("nicbed.via")
+
+
+def make_provider(kernel: "Kernel") -> Provider:
+    """The provider of the description's design point (via.design, via.translation)."""
+    via = kernel.description.via
+    if via.design == "kernel":
+        from .kernel_trap import KernelTrap
+        return KernelTrap(kernel)
+    if via.translation == "physical":
+        from .physical import PhysicalEngine
+        return PhysicalEngine(kernel)
+    from .engine import Engine
+    return Engine(kernel)
+
+
+class Kernel:
+    """One a node: ``node.service(Kernel)``.
+
+    Attributes
+    ----------
+    provider
+        What moves the data.
+    regions, vis, cqs
+        All there are on the node, by handle and number.
+    nics
+        All open NIC handles.
+    interrupts
+        Interrupts taken so far.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.description = node.description
+        self.paths = node.service(Prices)
+        self.page_bytes = node.description.via.page_bytes
+        via = node.description.via
+        self.regions: dict[int, Region] = {}
+        self.vis: dict[int, Vi] = {}
+        self.cqs: dict[int, Cq] = {}
+        self.nics: list[Nic] = []
+        self.interrupts = 0
+        self.free_vis = deque(range(via.vis))
+        self.free_cqs = deque(range(via.cqs))
+        self._handles = HandleTable(via.translations)
+        self._tags = 0
+        self._calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._calling = False
+        self._started = False
+        self.ring = ReceiveRing(self)
+        self.connections = Connections(self)
+        self.provider: Provider = make_provider(self)
+        self.notifier = Notifier(self)
+        self.ring.receivers = {Protocol.VIA_CONTROL: self.connections.channel.receive,
+                               Protocol.VIA: self.provider.packet}
+
+    async def start(self) -> None:
+        """Set the NIC up, the first time."""
+        if self._started:
+            return
+        self._started = True
+        await self.ring.start()
+        await self.port.pio_write(CONTROL, RECEIVE_RING_ON)
+        await self.provider.start()
+        await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE | self.provider.causes)
+
+    # Interrupts
+
+    async def interrupt(self) -> None:
+        """The interrupt handler, and what it calls."""
+        self.interrupts += 1
+        port = self.port
+        port.spend(self.paths.interrupt)
+        for event, number in await self.provider.events():
+            port.spend(self.paths.event)
+            await self.event(event, number)
+        await self.ring.drain()
+        await self.call()
+
+    async def attend(self) -> None:
+        """Take the interrupt if the CPU has seen one."""
+        if self.port.interrupted:
+            await self.interrupt()
+        elif self._calls:
+            await self.call()
+
+    async def doze(self, deadline: int | None) -> bool:
+        """Give up the CPU until an interrupt, at most to ``deadline`` (a cycle). False if that has
+        come. Resends what the channel has to."""
+        port, channel = self.port, self.connections.channel
+        end = FAR if deadline is None else deadline
+        until = min(end, channel.deadline)
+        timeout = 0 if until == FAR else min(LONGEST, until - port.cycle)
+        if timeout >= 0:
+            port.spend(self.paths.block)
+            mark = port.mark(BLOCKED, BEGIN, 0)
+            came = await port.wait_irq(timeout if until == FAR else max(1, timeout))
+            port.mark(BLOCKED, END, mark[3])
+            if came:
+                await self.interrupt()
+        await channel.tick()
+        return port.cycle < end
+
+    # Events
+
+    async def event(self, event: Event, number: int) -> None:
+        """Something happened: see to it, or have it seen to by the consumer's handler."""
+        if event is Event.CQ_READY:
+            cq = self.cqs.get(number)
+            if cq is not None:
+                cq.signalled = True
+                if cq.handlers:
+                    self.later(self.notifier.cq, cq)
+            return
+        vi = self.vis.get(number)
+        if event is Event.CATASTROPHIC:
+            await self._look_at_everything()
+        elif vi is None:
+            return
+        elif event in (Event.SEND_DONE, Event.RECEIVE_DONE):
+            self._signal(vi.receive if event is Event.RECEIVE_DONE else vi.send)
+        else:
+            self.report(event, vi)
+
+    def report(self, event: Event, vi: Vi) -> None:
+        """An asynchronous error of ``vi``."""
+        if event in UNREADABLE:
+            vi.lost = True
+        if event in BREAKS:
+            if vi.state is ViState.CONNECTED:
+                vi.state = ViState.ERROR
+            elif event is Event.CONN_LOST:
+                return
+        if vi.lost:
+            self._signal(vi.send)
+            self._signal(vi.receive)
+        self._tell(vi.nic, ErrorDescriptor(ErrorCode(event), vi))
+
+    def _signal(self, queue: WorkQueue) -> None:
+        queue.signalled = True
+        if queue.handlers:
+            self.later(self.notifier.queue, queue)
+
+    async def _look_at_everything(self) -> None:
+        """Events were lost."""
+        for vi in list(self.vis.values()):
+            if (vi.state is ViState.CONNECTED
+                    and await self.provider.state(vi) is not ViState.CONNECTED):
+                self.report(Event.CONN_LOST, vi)
+            vi.lost = True
+            self._signal(vi.send)
+            self._signal(vi.receive)
+        for cq in self.cqs.values():
+            cq.signalled = True
+            if cq.handlers:
+                self.later(self.notifier.cq, cq)
+        for nic in self.nics:
+            self._tell(nic, ErrorDescriptor(ErrorCode.CATASTROPHIC, None))
+
+    def _tell(self, nic: Nic, error: ErrorDescriptor) -> None:
+        if nic.error_handler is None:
+            where = f"VI {error.vi.number} of " if error.vi else ""
+            log.warning("%sprocess %d on node %d: %s", where, nic.process.number,
+                        self.node.number, error.code.name)
+        else:
+            self.later(nic.error_handler, nic.error_context, error)
+
+    def later(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call ``function`` before the VIPL call that the program is in returns, or the one whose
+        waiting was interrupted goes on waiting."""
+        self._calls.append((function, arguments))
+
+    async def call(self) -> None:
+        """Call what is to be called. Not from within: one after the other."""
+        if self._calling:
+            return
+        self._calling = True
+        try:
+            while self._calls:
+                function, arguments = self._calls.popleft()
+                self.port.spend(self.paths.handler)
+                result = function(*arguments)
+                if result is not None and hasattr(result, "__await__"):
+                    await result
+        finally:
+            self._calling = False
+
+    # Memory
+
+    def tag(self, nic: Nic) -> Ptag | None:
+        """A protection tag that nobody had before; None when there are no more."""
+        if self._tags == 0xFFFF:
+            return None
+        self._tags += 1
+        return Ptag(nic, self._tags)
+
+    async def register(self, process: Process, va: int, length: int,
+                       attributes: MemAttributes) -> Region:
+        """Pin these bytes and tell the NIC. Raises NoRoom."""
+        port = self.port
+        first = va // self.page_bytes
+        pages = (va + length - 1) // self.page_bytes - first + 1
+        if pages > self.description.via.translations:
+            raise NoRoom(f"{pages} pages are more than the table has entries (via.translations)")
+        port.spend(self.paths.region)
+        handle, index = self._handles.take(first, pages)
+        frames = [process.physical(page * self.page_bytes) // self.page_bytes
+                  for page in range(first, first + pages)]
+        region = Region(process, va, length, attributes.ptag, attributes.rdma_write,
+                        attributes.rdma_read, handle, first, frames, index)
+        for _ in frames:
+            port.spend(self.paths.page)
+        try:
+            await self.provider.register(region)
+        except NoRoom:
+            self._handles.give(index, pages)
+            raise
+        attributes.ptag.users += 1
+        self.regions[handle] = region
+        return region
+
+    async def deregister(self, region: Region) -> None:
+        """Unpin it. Its handle never works again."""
+        self.port.spend(self.paths.region)
+        await self.provider.deregister(region)
+        del self.regions[region.handle]
+        region.ptag.users -= 1
+        self._handles.give(region.index, region.pages)
