@@ -38,16 +38,17 @@ from vi_memory import Region, TranslatorClient, VirtualMemory
 __all__ = ["Bench", "Chance", "status_of"]
 
 
-def status_of(operation: RemoteOperation, errors: Status = Status(0), *,
+def status_of(operation: RemoteOperation, errors: int = 0, *,
               immediate: bool = False) -> int:
     """Status as a Completion carries it."""
-    return int(errors) | operation << 16 | (Status.IMMEDIATE if immediate else 0)
+    return errors | operation << 16 | (Status.IMMEDIATE if immediate else 0)
 
 
 class Chance:
     """A stream that may be withdrawn: taken with probability ``take`` in each cycle."""
 
-    def __init__(self, dut: Any, name: str, shape: Any, *, take: float = 1.0, seed: int = 0) -> None:
+    def __init__(self, dut: Any, name: str, shape: Any, *, take: float = 1.0,
+                 seed: int = 0) -> None:
         import cocotb
         self.taken: list[dict[str, int]] = []
         self.refused: list[dict[str, int]] = []
@@ -155,7 +156,7 @@ class Bench:
     """
 
     def __init__(self, dut: Any, *, stall: float = 0.0, page: int = 1024, burst: int = 256,
-                 take: float = 1.0, latency: int = 2) -> None:
+                 take: float = 1.0, latency: int = 2, setup: int = 0) -> None:
         base = seed() * 100
         self.dut = dut
         self.rng = random.Random(base)
@@ -163,7 +164,8 @@ class Bench:
         self.image = self.memory.image
         dut.timing.value = timing(max_burst=burst)
         self.buses = [BurstMemory(dut, f"bus__{n}", self.image, stall=stall, seed=base + 2 + n,
-                                  max_beats=burst // 8) for n in range(2)]
+                                  setup=setup + 1 - n, max_beats=burst // 8)
+                      for n in range(2)]
         self.translators = [TranslatorClient(dut, f"translate__{n}", self.memory, stall=stall,
                                              seed=base + 4 + n, latency=latency)
                             for n in range(3)]
@@ -215,29 +217,53 @@ class Bench:
             self.control.send({"vi": vi, "action": action.value})
         await self.settle()
 
+    def forget(self, vi: int) -> None:
+        """The next descriptor posted is the queue's first."""
+        self._tails.pop(vi, None)
+
+    def forget_results(self) -> None:
+        """What came out up to now."""
+        for port in (self.complete, self.break_, self.event, self.acknowledged, self.read_done,
+                     self.control_packet, self.read_job):
+            port.taken.clear()
+        self.queues.lost.clear()
+
+    def post_unreadable(self, vi: int, behind: int) -> tuple[int, int]:
+        """Posts a descriptor where no memory is, and ``behind`` more that nobody can find."""
+        place = (0x3F_0000_0000, 77)
+        self._follow(vi, place)
+        queue = self.queues.posted.setdefault(vi, deque())
+        queue.extend([place] * (1 + behind))
+        self._tails.pop(vi, None)
+        return place
+
+    def _follow(self, vi: int, place: tuple[int, int]) -> None:
+        """Writes the Next of the last descriptor."""
+        if vi in self._tails:
+            self.memory.write(self.arena[vi].handle, self._tails[vi],
+                              CONTROL_SEGMENT.pack(*place, 0, 0, 0, 0, 0, 0)[:12])
+
     def post(self, vi: int, segments: list[tuple[int, int, int]], *, control: int = 0,
              count: int | None = None) -> tuple[int, int]:
         """Posts a receive descriptor with data ``segments`` (VA, handle, length)."""
         address = self.describe(vi, segments, control=control, count=count)
+        self._follow(vi, address)
+        self._tails[vi] = address[0]
         self.queues.posted.setdefault(vi, deque()).append(address)
         return address
 
     def describe(self, vi: int, segments: list[tuple[int, int, int]], *, control: int = 0,
                  count: int | None = None) -> tuple[int, int]:
-        """Writes a descriptor, and its address into the one before it."""
+        """Writes a descriptor; where it is."""
         arena = self.arena[vi]
         content = CONTROL_SEGMENT.pack(0, 0, len(segments) if count is None else count, control, 0,
                                        0, 0, 0)
         content += b"".join(DATA_SEGMENT.pack(*segment) for segment in segments)
         size = -(-len(content) // 64) * 64
         if self._used[vi] + size > arena.length:
-            raise ValueError("arena full")
+            self._used[vi] = 0
         va = arena.va + self._used[vi]
         self.memory.write(arena.handle, va, content)
-        if vi in self._tails:
-            self.memory.write(arena.handle, self._tails[vi],
-                              CONTROL_SEGMENT.pack(va, arena.handle, 0, 0, 0, 0, 0, 0)[:12])
-        self._tails[vi] = va
         self._used[vi] += size
         return va, arena.handle
 

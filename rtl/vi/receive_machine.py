@@ -63,6 +63,7 @@ class PacketMachine:
         # The message that it belongs to, and what the VI's sequence entry becomes.
         self.message = Signal(Message)
         self.on_read = Signal()
+        self.walked = Signal()
         self.sequence = Signal(Sequence)
         # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
         self.at_once = Signal()
@@ -160,7 +161,7 @@ class PacketMachine:
             end.kind.eq(Mux(self.refused, Kind.DROP, Kind.END)),
             end.arg.eq(Mux(self.refused, REFUSED, 0)),
         ]
-        with m.If(message.begun & ~message.write):
+        with m.If(self.walked):
             m.d.comb += [saved.index.eq(self.walk.index), saved.offset.eq(self.walk.offset)]
         for pending in (port.break_, port.event, port.read_done):
             with m.If(pending.ready):
@@ -206,12 +207,12 @@ class PacketMachine:
         m = self.m
         m.d.sync += [
             self.completes.eq(1),
-            self.errors.eq(self.errors | _errors(error)),
+            self.errors.eq(_errors(error)),
             self.message.held.eq(0),
             self.message.begun.eq(0),
             self.refused.eq(1),
         ]
-        with m.If(self.reliable & ~self.breaks):
+        with m.If(self.reliable):
             self._break(self._no_descriptor() if code is None else code)
         m.next = "FINISH"
 
@@ -223,6 +224,7 @@ class PacketMachine:
                 self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
                 self.breaks.eq(0), self.tells.eq(0), self.raises.eq(0), self.replies.eq(0),
                 self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
+                self.walked.eq(0),
             ]
             with m.If(port.control.valid):
                 m.d.comb += state.vi.eq(port.control.payload.vi)
@@ -391,6 +393,7 @@ class PacketMachine:
                                  self.break_event.eq(Event.POST_DESC)]
                 with m.Elif(descriptor.malformed):
                     self._bad_descriptor(Status.FORMAT)
+                    m.d.sync += message.bytes.eq(0)
                 with m.Elif(self.at_once):
                     m.d.sync += [self.completes.eq(1), message.held.eq(0)]
                     m.next = "FINISH"
@@ -408,6 +411,7 @@ class PacketMachine:
             m.d.comb += walk.load.eq(1)
             m.next = "WALK"
         with m.State("WALK"):
+            m.d.sync += self.walked.eq(1)
             m.d.comb += [
                 run.address.eq(walk.piece.address),
                 run.wide.eq(walk.piece.wide),
