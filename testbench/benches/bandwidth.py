@@ -15,6 +15,7 @@ from ..truth.messages import posted
 from ..truth.spans import spans
 from .bulk_report import size_text
 from .headline import Headline, Series
+from .latencies import ordered
 from .latency import LARGEST
 from .transfers import measure_transfers, sizes
 
@@ -90,7 +91,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     results, clock = document["results"], document["clock_mhz"]
     bounds = document["truth"].get("bound", {})
     rows = []
-    for size, rate in results["bandwidth"].items():
+    for size in ordered(results["bandwidth"]):
+        rate = results["bandwidth"][size]
         point = document["points"][size]
         row = [size_text(int(size)), str(point["messages"]), amount(rate, 3),
                amount(rate * clock, 1), f"{100 * rate / results['link']:.1f} %",
@@ -112,7 +114,8 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
     results, clock = document["results"], document["clock_mhz"]
     axes = figure.add_subplot()
-    found = {int(size): rate * clock for size, rate in results["bandwidth"].items()}
+    found = {int(size): results["bandwidth"][size] * clock for size in ordered(
+        results["bandwidth"])}
     axes.plot(list(found), list(found.values()), color=PALETTE[0], marker="o")
     rate = results["link"] * clock
     axes.axhline(rate, color=PALETTE[6], ls=(0, (5, 3)), lw=1)
@@ -138,6 +141,6 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 def series(document: Mapping[str, Any]) -> Series:
     """Bandwidth over size."""
+    found = document["results"]["bandwidth"]
     return Series("bytes a message, n", "bandwidth (bytes/cycle)",
-                  [(int(size), rate) for size, rate in document["results"]["bandwidth"].items()],
-                  sizes=True)
+                  [(int(size), found[size]) for size in ordered(found)], sizes=True)

@@ -5,7 +5,7 @@ A run is a dictionary: ``trips`` in ticks and, where it was traced, ``begin`` an
 ``marks`` and ``events``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,8 @@ from ..truth.spans import spans
 from .bulk_report import size_text
 from .headline import Headline, Series
 
-__all__ = ["LEGS", "Told", "draw", "evaluate", "faster_than_light", "headline", "series", "tables"]
+__all__ = ["LEGS", "Told", "draw", "evaluate", "faster_than_light", "headline", "ordered", "series",
+           "tables"]
 
 LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed", "seen": "phase of the poll",
         "o_r": "o_r: the call that finds it", "turn": "between the two calls"}
@@ -99,11 +100,16 @@ def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) ->
                  f"{wrong[0][0]} at {wrong[0][1]}" if wrong else "none is")
 
 
+def ordered(found: Iterable[str]) -> list[str]:
+    """Each x of ``found`` once, by number: a result file has its keys by letters."""
+    return sorted(set(found), key=int)
+
+
 def tables(document: Mapping[str, Any], told: Told) -> list[Any]:
     """Half round trips, one row an x; then where they go."""
     clock, results = document["clock_mhz"], document["results"]
     half, extra = results["half"], results.get("extra", {})
-    every = list(dict.fromkeys(x for by_x in half.values() for x in by_x))
+    every = ordered(x for by_x in half.values() for x in by_x)
     columns = [told.x]
     for variant in half:
         columns += [variant, "µs"]
@@ -123,12 +129,13 @@ def tables(document: Mapping[str, Any], told: Told) -> list[Any]:
 def _legs_table(truth: Mapping[str, Any], told: Told) -> Any:
     if len(truth) == 1:
         [(_, by_x)] = truth.items()
-        chosen = list(by_x)[::max(1, -(-len(by_x) // 5))]
+        every = ordered(by_x)
+        chosen = every[::max(1, -(-len(every) // 5))]
         columns = {told.text(x): by_x[x] for x in chosen}
         where = ""
     else:
-        columns = {variant: next(iter(by_x.values())) for variant, by_x in truth.items()}
-        where = f" at {told.text(next(iter(next(iter(truth.values())))))}"
+        columns = {variant: by_x[ordered(by_x)[0]] for variant, by_x in truth.items()}
+        where = f" at {told.text(ordered(next(iter(truth.values())))[0])}"
     rows = [(title, *(amount(one["legs"][leg]) for one in columns.values()))
             for leg, title in LEGS.items()]
     rows.append(("sum", *(amount(one["half"]) for one in columns.values())))
@@ -143,8 +150,8 @@ def draw(document: Mapping[str, Any], figure: Any, told: Told) -> None:
     axes = figure.add_subplot()
     half = document["results"]["half"]
     for index, (variant, by_x) in enumerate(half.items()):
-        axes.plot([int(x) for x in by_x], list(by_x.values()), marker="o", label=variant,
-                  color=PALETTE[index % len(PALETTE)])
+        axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)], marker="o",
+                  label=variant, color=PALETTE[index % len(PALETTE)])
     across = [int(x) for by_x in half.values() for x in by_x]
     values = [value for by_x in half.values() for value in by_x.values()]
     octaves(axes, min(across), max(max(across), 2), told.x, sizes=told.sizes)
@@ -165,8 +172,8 @@ def headline(document: Mapping[str, Any], told: Told, chosen: Sequence[str] = ()
     found = []
     results = document["results"]
     for variant, by_x in results["half"].items():
-        names = [x for x in chosen if x in by_x] or list(dict.fromkeys(
-            [next(iter(by_x)), list(by_x)[-1]]))
+        every = ordered(by_x)
+        names = [x for x in chosen if x in by_x] or list(dict.fromkeys([every[0], every[-1]]))
         found += [Headline(f"{variant}, {told.text(x)}", by_x[x]) for x in names]
         more = results.get("extra", {}).get(variant)
         if more:
@@ -179,5 +186,5 @@ def series(document: Mapping[str, Any], told: Told, variant: str | None = None) 
     half = document["results"]["half"]
     name = variant or list(half)[-1]
     return Series(told.x, f"half the round trip, {name} (cycles)",
-                  [(int(x), value) for x, value in half[name].items()], sizes=told.sizes,
+                  [(int(x), half[name][x]) for x in ordered(half[name])], sizes=told.sizes,
                   log=told.sizes)

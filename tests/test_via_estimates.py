@@ -1,0 +1,174 @@
+"""Estimators, truth and reports of the VIA benchmarks, on a machine with known parameters."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.layouts.trace import TICKS
+from nicbed.testbench.benches import bandwidth, latencies
+from nicbed.testbench.benches.latencies import Told
+from nicbed.testbench.benches.via import logp_report
+from nicbed.testbench.benches.via.logp_evaluation import evaluate
+from nicbed.testbench.estimate.one_way import counting_loop, half_trip, receive_overhead
+from nicbed.testbench.report import document as files
+from nicbed.testbench.report import plots
+from nicbed.testbench.report.tables import console
+from nicbed.testbench.truth.messages import mean_half, trips
+from nicbed.testbench.truth.spans import spans
+from via_machine import Machine
+
+SIZES = [4, 64, 1024]
+
+
+def logp(machine: Machine) -> dict:
+    raw = machine.logp(SIZES, [0, 50, 500])
+    return files.plain(evaluate(raw, Description(), {}))
+
+
+def as_file(outcome: dict, name: str = "logp") -> dict:
+    document = files.build(name, "via", "model", Description(), {}, outcome)
+    return json.loads(files.text(document))
+
+
+@pytest.mark.parametrize("machine", [
+    Machine(), Machine(copy=1), Machine(flight=900), Machine(service=120), Machine(phase=9),
+    Machine(window=2), Machine(send=3, find=90)])
+def test_parameters_are_recovered(machine):
+    found = logp(machine)
+    for size in SIZES:
+        one = found["results"]["by_size"][str(size)]
+        o_s = machine.send + size * machine.copy
+        assert one["o_s"] == o_s
+        assert one["o_r"] == machine.find
+        # What the estimate takes for flight: the poll's phase, and half the server's turn.
+        assert one["L"] == pytest.approx(machine.flight + size // 2 + machine.phase
+                                         + machine.turn / 2)
+        assert found["truth"][str(size)]["L"] == machine.flight + size // 2
+        if one["g_visible"]:
+            assert one["rate"] == pytest.approx(max(machine.service, size // 2), rel=0.1)
+    assert not [check for check in found["checks"] if not check["ok"]]
+
+
+def test_g_is_not_visible_where_the_host_is_the_bottleneck():
+    assert not logp(Machine(send=300))["results"]["g_visible"]
+    assert logp(Machine(service=120))["results"]["g"] == pytest.approx(120, rel=0.01)
+
+
+def test_a_copying_host_shows_in_the_slope_of_o_s():
+    assert logp(Machine(copy=1))["results"]["o_s_per_byte"] == pytest.approx(1)
+    assert logp(Machine())["results"]["o_s_per_byte"] == 0
+
+
+def test_the_counting_loop_finds_the_interrupt():
+    found = logp(Machine(interrupt=400))
+    assert found["results"]["interrupts"]["o_r"] == pytest.approx(400, abs=2)
+    assert found["truth"]["interrupts"]["o_r"] == pytest.approx(400, abs=2)
+    assert counting_loop(1000, 900, 10, 8000) == 80
+    for wrong in ((0, 0, 1, 1), (10, 5, 0, 100)):
+        with pytest.raises(ValueError, match="counting loop"):
+            counting_loop(*wrong)
+
+
+@pytest.mark.parametrize(("spoil", "failing"), [
+    (lambda raw: raw["sizes"][64]["trips"]["trips"].__setitem__(0, 5), "sum of its legs"),
+    (lambda raw: raw["sizes"][64].update(delayed=Machine().trips(64, delay=50)),
+     "there when it is looked for"),
+    (lambda raw: raw["counting"]["disturbed"].update(count=10), "counting loop"),
+    (lambda raw: raw["sizes"][4].update(stream=Machine(window=40).stream(4, 30)),
+     "g within"),
+    (lambda raw: raw["sizes"][4]["stream"]["issued"].__setitem__(300, 10 ** 7), "steady state"),
+])
+def test_checks_can_fail(spoil, failing):
+    raw = Machine().logp(SIZES, [0])
+    spoil(raw)
+    failed = [check["check"] for check in evaluate(raw, Description(), {})["checks"]
+              if not check["ok"]]
+    assert any(failing in check for check in failed)
+
+
+def test_half_a_trip():
+    half = half_trip([8, 12, 16, 20])
+    assert (half.mean, half.low, half.median, half.high) == (7, 4, 8, 10)
+    assert receive_overhead([100, 104], 60, Fraction(20)) == 22
+    with pytest.raises(ValueError, match="no round trips"):
+        half_trip([])
+
+
+def test_legs_add_up_to_the_round_trip():
+    machine = Machine()
+    run = machine.trips(64)
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"])
+    assert [pair.total for pair in pairs] == run["trips"]
+    half = mean_half(pairs)
+    assert half.total * 2 * len(pairs) == sum(run["trips"])
+    assert (half.o_s, half.flight, half.seen, half.o_r) == (
+        20 * TICKS, 132 * TICKS, 2 * TICKS, 16 * TICKS)
+    assert half.turn == Fraction(3 * TICKS, 2)
+    with pytest.raises(ValueError, match="no complete round trip"):
+        mean_half([])
+
+
+def test_without_events_the_finding_call_ends_the_flight():
+    run = Machine().trips(64)
+    half = mean_half(trips(spans(run["marks"]), [], run["begin"], run["end"]))
+    assert half.seen == 0 and half.flight == (132 + 2) * TICKS
+
+
+def shown(module_tables, document, capsys) -> str:
+    out = console()
+    for item in module_tables(document):
+        out.print(item)
+    return capsys.readouterr().out
+
+
+def test_the_report_of_logp(capsys):
+    document = as_file(logp(Machine(copy=1)))
+    text = shown(logp_report.tables, document, capsys)
+    assert "o_s grows by 1 cycles a byte" in text and "1 KB" in text and "counting" in text
+    figure = plots.render(logp_report.draw, document)
+    assert figure[".png"].startswith(b"\x89PNG")
+    names = [one.name for one in logp_report.headline(document)]
+    assert "o_s, 4 B" in names and "L, 1 KB" in names
+    assert [x for x, _ in logp_report.series(document).points] == SIZES
+
+
+def test_a_variant_beside_the_plain_one(capsys):
+    told = Told("Latency, fresh buffers", "n", sizes=True, base="same")
+    machine = Machine()
+    runs = {"same": {size: machine.trips(size) for size in SIZES},
+            "fresh": {size: machine.trips(size, extra=40) for size in SIZES}}
+    outcome = files.plain(latencies.evaluate(runs, told))
+    assert outcome["results"]["extra"]["fresh"] == {str(size): 40 for size in SIZES}
+    assert all(check["ok"] for check in outcome["checks"]) and len(outcome["checks"]) == 6
+    document = as_file(outcome, "buffers")
+    text = shown(lambda one: latencies.tables(one, told), document, capsys)
+    assert "fresh − same" in text and "1 KB" in text
+    assert plots.render(lambda one, figure: latencies.draw(one, figure, told), document)
+    figures = latencies.headline(document, told)
+    assert ("  − same", 40) in [(one.name, one.value) for one in figures]
+    assert [x for x, _ in latencies.series(document, told).points] == SIZES
+
+
+def test_a_wrong_leg_is_found():
+    told = Told("Latency", "n", sizes=True)
+    run = Machine().trips(64)
+    run["trips"][1] += 1
+    failed = [check for check in latencies.evaluate({"latency": {64: run}}, told)["checks"]
+              if not check["ok"]]
+    assert len(failed) == 1 and "1 of 4 differ" in failed[0]["detail"]
+    slow = latencies.faster_than_light({"latency": {64: run}}, Fraction(2), lambda size: size)
+    fast = latencies.faster_than_light({"latency": {64: run}}, Fraction(1, 8), lambda size: size)
+    assert slow["ok"] and not fast["ok"]
+
+
+def test_bandwidth_over_size(capsys):
+    machine = Machine(service=1, flight=0)
+    runs = {size: machine.stream(size, 64) for size in (64, 1024, 4096, 16384)}
+    outcome = files.plain(bandwidth.evaluate({"via": runs}, Description(), {}))
+    assert outcome["results"]["r_inf"] == pytest.approx(2, rel=0.01)
+    assert outcome["truth"]["bound"]["16384"]["block"] == "link"
+    assert all(check["ok"] for check in outcome["checks"])
+    document = as_file(outcome, "bandwidth")
+    assert "link 100 %" in shown(bandwidth.tables, document, capsys)
+    assert plots.render(bandwidth.draw, document)
