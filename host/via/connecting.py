@@ -83,7 +83,7 @@ class Connecting(Caller):
         """Client: connect ``vi`` to whoever waits at ``remote``. NO_MATCH: nobody does, right now.
         REJECT: the server will not. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
         program runs on that node."""
-        refused = self._refused(vi, local, remote, timeout)
+        refused = self._unfit(vi, local, remote, timeout)
         if refused is not None:
             return refused, None
         await self._enter()
@@ -102,7 +102,7 @@ class Connecting(Caller):
                                     timeout: float | None) -> VIP_RETURN:
         """Peer: begin to connect ``vi`` to the VI whose peer request names ``local`` as its remote
         and ``remote`` as its local address. Returns at once."""
-        refused = self._refused(vi, local, remote, timeout)
+        refused = self._unfit(vi, local, remote, timeout)
         if refused is not None:
             return refused
         await self._enter()
@@ -139,8 +139,8 @@ class Connecting(Caller):
         return (isinstance(connection, Connection) and connection.open
                 and self._is_nic(connection.nic))
 
-    def _refused(self, vi: Vi, local: NetAddress, remote: NetAddress,
-                 timeout: float | None) -> VIP_RETURN | None:
+    def _unfit(self, vi: Vi, local: NetAddress, remote: NetAddress,
+               timeout: float | None) -> VIP_RETURN | None:
         """Why a request cannot be made."""
         if (not self._is_vi(vi) or not self._is_address(local) or not self._is_address(remote)
                 or local.host != self.node.number or not self._is_time(timeout) or timeout == 0):

@@ -115,6 +115,9 @@ class PhysicalTable(NicTable):
                    for other in self._regions.get(frame, ())):
                 raise NoRoom("host-supplied physical addresses: a page cannot have two protection "
                              "tags")
+
+    async def install(self, region: Region) -> None:
+        self.check(region)
         for frame in region.frames:
             self._regions.setdefault(frame, []).append(region)
             await self._enter(frame)

@@ -1,0 +1,46 @@
+"""VIPL end to end on the engine's model: messages, completions, waiting, at every level."""
+
+import pytest
+from am_scenarios import pattern
+from nicbed.host.via import VIP_INFINITE
+from nicbed.layouts.via import RemoteOperation
+from vipl_programs import RD, RR, SUCCESS, UD, run_pair
+
+LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
+TRANSLATIONS = pytest.mark.parametrize("translation", ["cache", "table"])
+
+
+@LEVELS
+@TRANSLATIONS
+@pytest.mark.parametrize("spin", [0, 1000, 1 << 30])
+def test_messages_there_and_back(level, translation, spin):
+    """Blocking, spinning, and first one then the other."""
+    lengths = (0, 1, 100, 1025, 3000)
+
+    async def first(side):
+        for length in lengths:
+            side.process.write(side.va, pattern(length, length))
+            back = await side.receive(side.segment(4096, 4096))
+            va = await side.send(side.segment(0, length))
+            assert await side.vipl.VipSendWait(side.vi, VIP_INFINITE) == (SUCCESS, va)
+            assert await side.vipl.VipRecvWait(side.vi, VIP_INFINITE) == (SUCCESS, back)
+            assert side.process.read(side.va + 4096, length) == pattern(length, length)
+        return side.errors
+
+    async def second(side):
+        for length in lengths:
+            va = side.posted.pop(0)
+            assert await side.vipl.VipRecvWait(side.vi, VIP_INFINITE) == (SUCCESS, va)
+            found = side.look(va)
+            assert found.length == length and found.operation is RemoteOperation.RECEIVE
+            await side.send(side.segment(1600 * len(side.posted), length))
+            assert (await side.vipl.VipSendWait(side.vi, VIP_INFINITE))[0] is SUCCESS
+        return side.errors
+
+    async def before(side):
+        if side.node.number:
+            side.posted = [await side.receive(side.segment(1600 * (len(lengths) - 1 - at), 3200))
+                           for at in range(len(lengths))]
+
+    assert run_pair(first, second, level, before=before, via__translation=translation,
+                    via__spin=spin) == [[], []]
