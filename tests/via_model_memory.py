@@ -189,10 +189,15 @@ class Descriptor:
             raise Refused
         return va, handle
 
-    def total(self) -> int:
-        """Bytes of all data segments."""
-        return sum(DATA_SEGMENT.unpack(self.segment(index))[2]
-                   for index in range(self.rdma, self.segments))
+    def check_total(self) -> None:
+        """Raises Wrong, with LENGTH, unless the data segments' bytes together are its Length."""
+        left = self.length
+        for index in range(self.rdma, self.segments):
+            left -= DATA_SEGMENT.unpack(self.segment(index))[2]
+            if left < 0:
+                break
+        if left:
+            raise Wrong(Status.LENGTH)
 
 
 class Walk:

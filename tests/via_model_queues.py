@@ -86,8 +86,8 @@ def complete(engine: "Engine", vi: "Vi", receive: bool, address: tuple[int, int]
              silent: bool = False) -> None:
     """A descriptor is over: status (done last), entry of the completion queue, event if armed.
 
-    ``silent``: it cannot be written to, it is only counted. So is one whose memory is refused now,
-    and that breaks the VI with COMP_PROT.
+    ``silent``: it cannot be written to, it is only counted (and may raise the event armed for). So
+    is one whose memory is refused now, and that breaks the VI with COMP_PROT.
     """
     queue = vi.queues[receive]
     queue.completed = queue.completed + 1 & COUNT
@@ -98,12 +98,10 @@ def complete(engine: "Engine", vi: "Vi", receive: bool, address: tuple[int, int]
     if not silent:
         try:
             _write_status(engine, vi, address, length, word, immediate)
+            if vi.attributes["receive_on_cq" if receive else "send_on_cq"]:
+                broken = _append(engine, vi, receive)
         except Refused:
             broken = Event.COMP_PROT
-    cq = engine.cqs.get(vi.attributes["receive_cq" if receive else "send_cq"])
-    bound = vi.attributes["receive_on_cq" if receive else "send_on_cq"]
-    if bound and cq is not None and cq.enable:
-        broken = _append(engine, cq, vi, receive) or broken
     if queue.armed:
         queue.armed = False
         engine.events.push(Event.RECEIVE_DONE if receive else Event.SEND_DONE, vi.number)
@@ -122,18 +120,18 @@ def _write_status(engine: "Engine", vi: "Vi", address: tuple[int, int], length: 
     engine.dma_write(at + 24, length.to_bytes(4, "little") + int(word).to_bytes(4, "little"))
 
 
-def _append(engine: "Engine", cq: CompletionQueue, vi: "Vi", receive: bool) -> Event | None:
-    """One entry at the tail; the event to break the VI with, if there is no room."""
+def _append(engine: "Engine", vi: "Vi", receive: bool) -> Event | None:
+    """One entry at the tail of the completion queue; what breaks the VI, if there is no room."""
+    cq = engine.cqs.get(vi.attributes["receive_cq" if receive else "send_cq"])
+    if cq is None or not cq.enable:
+        raise Refused
     if (cq.tail - cq.consumed & COUNT) >= cq.entries:
         return Event.VI_OVERRUN
     entry = CQ_ENTRY.pack(phase=1 - cq.tail // cq.entries % 2, receive=receive, vi=vi.number)
-    try:
-        at, room = engine.translator.translate(cq.va + 8 * (cq.tail % cq.entries), cq.handle,
-                                               cq.tag, Access.LOCAL)
-        if room < 8:
-            raise Refused
-    except Refused:
-        return Event.COMP_PROT
+    at, room = engine.translator.translate(cq.va + 8 * (cq.tail % cq.entries), cq.handle, cq.tag,
+                                           Access.LOCAL)
+    if room < 8 or at % 8:
+        raise Refused
     engine.dma_write(at, entry.to_bytes(8, "little"))
     cq.tail = cq.tail + 1 & COUNT
     if cq.armed:
@@ -146,11 +144,12 @@ def page_write(engine: "Engine", offset: int, word: int, process: int) -> None:
     """A write to a completion queue's page: entries consumed, or an arming."""
     number, place = divmod(offset, PAGE)
     cq = engine.cqs.get(number)
-    if (cq is None or not cq.enable or process not in (0, cq.owner)
-            or place not in (CQ_CONSUMED, CQ_ARM)):
+    if cq is None or not cq.enable or process not in (0, cq.owner):
         engine.count("doorbells_foreign")
     elif place == CQ_CONSUMED:
         cq.consumed = word & COUNT
+    elif place != CQ_ARM:
+        pass
     elif cq.tail != word & COUNT:
         engine.events.push(Event.CQ_READY, number)
     else:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["Arrived", "Receiver", "Receiving"]
 
 
+BEHIND = 32
+"""Packets of an unreliable VI up to so many before the expected one are duplicates."""
+
+
 @dataclass
 class Receiving:
     """The receiving side of a connection."""
@@ -61,10 +65,13 @@ class Arrived:
         self.sequence, self.immediate = via["sequence"], via["immediate"]
         self.payload = data[16:]
         self.address = (0, 0)
+        wanted = 16
         if self.kind in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
             address = ADDRESS.unpack(int.from_bytes(data[16:24].ljust(8, b"\0"), "little"))
             self.address = (address["va"], address["handle"])
             self.payload = data[24:]
+            wanted = 24
+        self.malformed = len(data) < wanted or self.kind > PacketKind.BREAK
         self.trace = trace
 
 
@@ -90,31 +97,37 @@ class Receiver:
     def arrive(self, data: bytes, trace: int) -> None:
         packet = Arrived(data, trace)
         vi = self.engine.vis.get(packet.destination)
-        if (vi is None or vi.state != ViState.CONNECTED
-                or (vi.peer["node"], vi.peer["vi"]) != (packet.node, packet.source)):
+        if vi is None or not self.counts(vi, packet):
             self.engine.count("via_unmatched")
         elif packet.kind in (PacketKind.ACK, PacketKind.NAK):
             self.engine.sender.acknowledged(vi, packet.sequence, packet.kind == PacketKind.NAK)
         elif packet.kind == PacketKind.BREAK:
-            if vi.reliable:
-                self.engine.sender.broken(vi, packet.sequence, packet.immediate)
+            self.engine.sender.broken(vi, packet.sequence, packet.immediate)
         elif self.in_sequence(vi, packet):
             self.take(vi, packet)
+
+    @staticmethod
+    def counts(vi: "Vi", packet: Arrived) -> bool:
+        """Whether a packet is from the peer of a connected VI, and of a kind that it may get."""
+        return (vi.state == ViState.CONNECTED and not packet.malformed
+                and (vi.peer["node"], vi.peer["vi"]) == (packet.node, packet.source)
+                and (vi.reliable or packet.kind in (PacketKind.SEND, PacketKind.RDMA_WRITE)))
 
     # Sequence
 
     def in_sequence(self, vi: "Vi", packet: Arrived) -> bool:
-        """Whether this is the packet that comes next. Unreliable: any but the one before again; a
+        """Whether this is the packet that comes next. Unreliable: any but those just before it; a
         hole abandons the message begun."""
         side, sender = vi.receiving, self.engine.sender
         ahead = packet.sequence - side.expected & 255
         if not vi.reliable:
-            if ahead == 255:
+            if ahead >= 256 - BEHIND:
                 self.engine.count("via_duplicates")
                 return False
             if ahead:
-                self.engine.count("via_gaps")
                 side.kind = None
+                if not packet.first:
+                    self.engine.count("via_gaps")
             side.expected = packet.sequence + 1 & 255
             return True
         if ahead == 0:
@@ -137,7 +150,7 @@ class Receiver:
                 self.send(vi, side, packet)
             elif packet.kind == PacketKind.RDMA_WRITE:
                 self.rdma_write(vi, side, packet)
-            elif packet.kind == PacketKind.READ_REQUEST and vi.reliable:
+            elif packet.kind == PacketKind.READ_REQUEST:
                 if not self.read_request(vi, packet):
                     return
             elif packet.kind == PacketKind.READ_RESPONSE and side.reading is not None:

@@ -187,19 +187,19 @@ class Sender:
     def begin(self, vi: "Vi", descriptor: Descriptor) -> Message:
         """The checks before anything is sent."""
         message = Message(descriptor, Walk(descriptor))
-        if format_error(False, descriptor.segments, descriptor.control, vi.reliable):
-            message.error = Status.FORMAT
-        elif descriptor.length > vi.peer["max_transfer"]:
-            message.error = Status.LENGTH
-        else:
-            try:
-                if descriptor.rdma:
-                    message.remote = descriptor.remote
-                if (descriptor.operation == Operation.RDMA_READ
-                        and descriptor.total() != descriptor.length):
-                    message.error = Status.LENGTH
-            except Refused:
-                message.error = Status.PROTECTION
+        try:
+            if format_error(False, descriptor.segments, descriptor.control, vi.reliable):
+                raise Wrong(Status.FORMAT)
+            if descriptor.rdma:
+                message.remote = descriptor.remote
+            if descriptor.length > vi.peer["max_transfer"]:
+                raise Wrong(Status.LENGTH)
+            if descriptor.operation == Operation.RDMA_READ:
+                descriptor.check_total()
+        except Refused:
+            message.error = Status.PROTECTION
+        except Wrong as wrong:
+            message.error = wrong.status
         return message
 
     def cut(self, vi: "Vi", side: Sending, message: Message) -> None:
