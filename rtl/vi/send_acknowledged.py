@@ -1,0 +1,370 @@
+"""What comes back to the sender: acknowledgements, breaks, time-outs, orders of the manager."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.via import QUEUE_BITS, VI_BITS, BreakCode, Event, PacketKind, Status
+from .send_job import Progress, Release, Unfinished, before
+from .send_ring import PLACE_BITS
+from .send_walk import remote_operation
+from .sizes import check_power_of_two, check_vis
+from .types import Acknowledged, Break, Completion, Control, ControlAction, ControlPacket
+from .vi_records import ViRecords
+
+__all__ = ["SendAcknowledged"]
+
+
+class _Cause(enum.Enum, shape=2):
+    """What is being worked on."""
+
+    CONTROL = 0
+    READ_DONE = 1
+    ACKNOWLEDGED = 2
+    EXPIRED = 3
+
+
+class SendAcknowledged(wiring.Component):
+    """Keeps every VI's progress; the only one who completes what is in the ring.
+
+    - An acknowledgement of a sequence number between the last one and the next to be given forgets
+      the packets before it, completes the Reliable Reception descriptors that are over with it, and
+      wakes the VI; any other number does nothing. ``again`` then puts all packets from it on in
+      line once more (go-back-N).
+    - ``broken``: as an acknowledgement, then the oldest unfinished descriptor, or the one that had
+      begun, gets the code's error (none with LOST), the VI's packets are forgotten and it breaks
+      with CONN_LOST.
+    - A time-out goes back to the oldest packet; the ``retries``-th in a row breaks the connection,
+      with error TRANSPORT.
+    - ``read_done`` and what else opens a way wakes the VI.
+    - Control CREATE and CONNECT forget all about the VI (``clear``). ABORT stops the walk stage's
+      job of it (``abort``, until ``quiet``), forgets its packets, completes all that is in the ring
+      flushed, oldest first, sends one BREAK(LOST), then lets go; the manager wakes the VI after
+      it.
+
+    Latency: 2 cycles from an acknowledgement to its release. Throughput: one at a time, about 6
+    cycles and 3 for each descriptor completed. Back-pressure: every input is taken within bounded
+    cycles, as ``complete`` and ``wake`` are; nothing that could break is begun while ``break_`` has
+    one to take, so that control is taken even then; a BREAK that finds another waiting for the link
+    is not sent. Reset: idle; the records are
+    not reset.
+
+    Parameters
+    ----------
+    vis, window, slots : int
+        VIs, packets not acknowledged of one, send slots.
+
+    Members
+    -------
+    control, acknowledged, read_done : In(stream)
+        What comes.
+    retries : In(8)
+        Time-outs in a row that break a connection.
+    complete, wake, break_, control_packet : Out(stream)
+        What is said about it.
+    look, look_vi, progress : In(1).array(2), In(12).array(2), Out(Progress).array(2)
+        Readers of progress: fetch stage, walk stage.
+    numbers_look, numbers_vi, numbers_next : Out, Out, In(8)
+        A VI's next sequence number.
+    ring_look, ring_vi, newest, ring_read, ring_place, oldest : of SendRing
+        The ring.
+    writing, clear, clear_vi : In(1), Out(1), Out(12)
+        Clears the records of a VI, while nobody writes his.
+    abort, abort_vi, quiet : Out(1), Out(12), In(1)
+        Of the walk stage.
+    release, slot_vi, slot_sequence, found, found_slot, found_waits, again, again_slot, expired,
+    expired_vi : of SendSlots
+        The slots.
+    idle : Out(1)
+        Nothing under way, nothing asked for.
+    """
+
+    def __init__(self, *, vis: int, window: int, slots: int) -> None:
+        check_vis(vis)
+        check_power_of_two("window", window, least=1, most=32)
+        check_power_of_two("slots", slots)
+        self._vis = vis
+        self._window = window
+        self._slots = slots
+        bits = ceil_log2(slots)
+        super().__init__({
+            "control": In(stream.Signature(Control)),
+            "acknowledged": In(stream.Signature(Acknowledged)),
+            "read_done": In(stream.Signature(VI_BITS)),
+            "retries": In(8),
+            "complete": Out(stream.Signature(Completion)),
+            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "break_": Out(stream.Signature(Break)),
+            "control_packet": Out(stream.Signature(ControlPacket)),
+            "look": In(1).array(2), "look_vi": In(VI_BITS).array(2),
+            "progress": Out(Progress).array(2),
+            "numbers_look": Out(1), "numbers_vi": Out(VI_BITS), "numbers_next": In(8),
+            "ring_look": Out(1), "ring_vi": Out(VI_BITS), "newest": In(PLACE_BITS),
+            "ring_read": Out(1), "ring_place": Out(PLACE_BITS), "oldest": In(Unfinished),
+            "writing": In(1), "clear": Out(1), "clear_vi": Out(VI_BITS),
+            "abort": Out(1), "abort_vi": Out(VI_BITS), "quiet": In(1),
+            "release": Out(Release),
+            "slot_vi": Out(VI_BITS), "slot_sequence": Out(8), "found": In(1),
+            "found_slot": In(bits), "found_waits": In(1),
+            "again": Out(1), "again_slot": Out(bits),
+            "expired": In(1), "expired_vi": In(VI_BITS),
+            "idle": Out(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    @property
+    def window(self) -> int:
+        """Packets not acknowledged."""
+        return self._window
+
+    @property
+    def slots(self) -> int:
+        """Send slots."""
+        return self._slots
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.records = records = ViRecords(shape=Progress, vis=self._vis, readers=3)
+        for port, en, vi_, out in zip(list(records.read)[1:], self.look, self.look_vi,
+                                      self.progress, strict=True):
+            m.d.comb += [port.en.eq(en), port.vi.eq(vi_), out.eq(port.data)]
+
+        vi = Signal(VI_BITS)
+        cause = Signal(_Cause)
+        progress = Signal(Progress)
+        # From the record in the first cycle, then as it becomes.
+        message = Signal(Acknowledged)
+        action = Signal(ControlAction)
+        sequence = Signal(8)
+        newest = Signal(PLACE_BITS)
+        errors = Signal(9)
+        # What to do after the descriptors that are over.
+        breaks = Signal()
+        again = Signal()
+        wakes = Signal()
+        flush = Signal()
+        following = Signal(8)
+        chosen = Signal(VI_BITS)
+        begins = Signal()
+        code_errors = Signal(9)
+        old = records.read[0].data
+        entry = self.oldest
+        over = Signal()
+        break_pending = Signal()
+        tell_pending = Signal()
+        m.d.comb += [
+            records.read[0].en.eq(begins),
+            records.read[0].vi.eq(chosen),
+            self.numbers_look.eq(begins), self.numbers_vi.eq(chosen),
+            self.ring_look.eq(begins), self.ring_vi.eq(Mux(begins, chosen, vi)),
+            self.ring_place.eq(progress.oldest),
+            records.write_vi.eq(vi),
+            records.write_data.eq(progress),
+            self.clear_vi.eq(vi),
+            self.abort_vi.eq(vi),
+            self.release.vi.eq(vi),
+            self.release.sequence.eq(progress.acknowledged),
+            self.slot_vi.eq(vi),
+            self.slot_sequence.eq(sequence),
+            self.again_slot.eq(self.found_slot),
+            self.wake.payload.eq(vi << 1),
+            self.break_.valid.eq(break_pending),
+            self.break_.payload.event.eq(Event.CONN_LOST),
+            self.control_packet.valid.eq(tell_pending),
+            self.control_packet.payload.kind.eq(PacketKind.BREAK),
+            self.control_packet.payload.code.eq(BreakCode.LOST),
+            self.complete.payload.queue.eq(vi << 1),
+            self.complete.payload.address.eq(entry.address),
+            self.complete.payload.silent.eq(entry.silent),
+            self.complete.payload.trace.eq(entry.trace),
+        ]
+        with m.Switch(message.code):
+            with m.Case(BreakCode.REMOTE_DESCRIPTOR):
+                m.d.comb += code_errors.eq(Status.REMOTE_DESCRIPTOR)
+            with m.Case(BreakCode.RDMA_PROTECTION):
+                m.d.comb += code_errors.eq(Status.RDMA_PROTECTION)
+            with m.Case(BreakCode.TRANSPORT):
+                m.d.comb += code_errors.eq(Status.TRANSPORT)
+
+        for pending, port in ((break_pending, self.break_), (tell_pending, self.control_packet)):
+            with m.If(port.ready):
+                m.d.sync += pending.eq(0)
+
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                m.d.sync += [breaks.eq(0), again.eq(0), wakes.eq(0), errors.eq(0), flush.eq(0)]
+                with m.If(self.control.valid):
+                    m.d.comb += [begins.eq(1), chosen.eq(self.control.payload.vi)]
+                    m.d.sync += [cause.eq(_Cause.CONTROL), action.eq(self.control.payload.action)]
+                with m.Elif(self.read_done.valid):
+                    m.d.comb += [begins.eq(1), chosen.eq(self.read_done.payload),
+                                 self.read_done.ready.eq(1)]
+                    m.d.sync += cause.eq(_Cause.READ_DONE)
+                with m.Elif(~break_pending):
+                    with m.If(self.acknowledged.valid):
+                        m.d.comb += [begins.eq(1), chosen.eq(self.acknowledged.payload.vi),
+                                     self.acknowledged.ready.eq(1)]
+                        m.d.sync += [cause.eq(_Cause.ACKNOWLEDGED),
+                                     message.eq(self.acknowledged.payload)]
+                    with m.Elif(self.expired):
+                        m.d.comb += [begins.eq(1), chosen.eq(self.expired_vi)]
+                        m.d.sync += cause.eq(_Cause.EXPIRED)
+                with m.If(begins):
+                    m.d.sync += vi.eq(chosen)
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.d.sync += [progress.eq(old), newest.eq(self.newest),
+                             following.eq(self.numbers_next)]
+                with m.Switch(cause):
+                    with m.Case(_Cause.CONTROL):
+                        m.next = "CLEAR"
+                        with m.If(action == ControlAction.ABORT):
+                            m.next = "QUIET"
+                    with m.Case(_Cause.READ_DONE):
+                        m.d.sync += [progress.read_done.eq(~old.read_done), wakes.eq(1)]
+                        m.next = "END"
+                    with m.Case(_Cause.ACKNOWLEDGED):
+                        m.next = "CHECK"
+                    with m.Case(_Cause.EXPIRED):
+                        m.d.sync += progress.retries.eq(old.retries + 1)
+                        with m.If(old.retries + 1 >= self.retries):
+                            m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
+                            m.next = "FAIL"
+                        with m.Else():
+                            m.d.sync += [again.eq(1), sequence.eq(old.acknowledged)]
+                            m.next = "END"
+            with m.State("CHECK"):
+                m.d.sync += [breaks.eq(message.broken), errors.eq(code_errors)]
+                m.next = "END"
+                with m.If(message.broken):
+                    m.next = "FAIL"
+                with m.If((message.sequence - progress.acknowledged)[:8]
+                          <= (following - progress.acknowledged)[:8]):
+                    m.d.sync += [
+                        progress.acknowledged.eq(message.sequence),
+                        sequence.eq(message.sequence),
+                        again.eq(message.again & ~message.broken),
+                    ]
+                    with m.If(message.sequence != progress.acknowledged):
+                        m.d.sync += [progress.retries.eq(0), wakes.eq(~message.broken)]
+                    m.next = "RELEASE"
+            with m.State("RELEASE"):
+                m.d.comb += [self.release.valid.eq(1), self.ring_read.eq(1)]
+                m.next = "POP"
+                with m.If(progress.oldest == newest):
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("POP"):
+                # The oldest entry is there: is it over?
+                m.d.comb += over.eq((entry.errors == 0) & ~entry.silent
+                                    & before(entry.sequence, progress.acknowledged))
+                with m.If(over | flush):
+                    m.d.comb += [
+                        self.complete.valid.eq(1),
+                        self._status(entry, Mux(flush & (entry.errors == 0), Status.FLUSHED,
+                                                entry.errors)),
+                    ]
+                    with m.If(self.complete.ready):
+                        m.d.sync += progress.oldest.eq(progress.oldest + 1)
+                        m.next = "NEXT"
+                with m.Else():
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("NEXT"):
+                m.d.comb += self.ring_read.eq(1)
+                m.next = "POP"
+                with m.If(progress.oldest == newest):
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("FAIL"):
+                # The error goes to the oldest unfinished descriptor, else to the one under way.
+                m.d.comb += [self.release.valid.eq(1), self.release.all.eq(1),
+                             self.ring_read.eq(1)]
+                m.next = "END"
+                with m.If(errors != 0):
+                    with m.If(progress.oldest != newest):
+                        m.next = "BLAME"
+                    with m.Else():
+                        m.d.sync += progress.failure.eq(errors)
+            with m.State("BLAME"):
+                m.d.comb += [
+                    self.complete.valid.eq(1),
+                    self._status(entry, Mux(entry.errors == 0, errors, entry.errors)),
+                ]
+                with m.If(self.complete.ready):
+                    m.d.sync += progress.oldest.eq(progress.oldest + 1)
+                    m.next = "END"
+            with m.State("END"):
+                m.d.comb += records.write.eq(1)
+                m.next = "IDLE"
+                with m.If(flush):
+                    m.next = "TELL"
+                with m.Elif(breaks):
+                    m.next = "BREAK"
+                with m.Elif(again):
+                    m.next = "REPEAT"
+                with m.Elif(wakes):
+                    m.next = "WAKE"
+            with m.State("REPEAT"):
+                m.d.comb += self.again.eq(self.found & self.found_waits)
+                m.d.sync += sequence.eq(sequence + 1)
+                with m.If(~self.found):
+                    m.next = "IDLE"
+                    with m.If(wakes):
+                        m.next = "WAKE"
+            with m.State("BREAK"):
+                m.d.sync += [break_pending.eq(1), self.break_.payload.vi.eq(vi)]
+                m.next = "IDLE"
+            with m.State("WAKE"):
+                m.d.comb += self.wake.valid.eq(1)
+                with m.If(self.wake.ready):
+                    m.next = "IDLE"
+            with m.State("CLEAR"):
+                with m.If(~self.writing):
+                    m.d.comb += [
+                        self.clear.eq(1), self.control.ready.eq(1),
+                        records.write.eq(1), records.write_data.eq(0),
+                        records.write_data.connected.eq(action == ControlAction.CONNECT),
+                    ]
+                    m.next = "IDLE"
+            with m.State("QUIET"):
+                m.d.comb += self.abort.eq(1)
+                with m.If(self.quiet):
+                    m.next = "DROP"
+            with m.State("DROP"):
+                m.d.comb += [self.abort.eq(1), self.release.valid.eq(1), self.release.all.eq(1),
+                             self.ring_look.eq(1)]
+                m.next = "DROPPED"
+            with m.State("DROPPED"):
+                m.d.comb += self.abort.eq(1)
+                m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(self.newest)]
+                m.next = "NEXT"
+            with m.State("TELL"):
+                # If one still waits for the link, this peer finds out by its time-outs.
+                with m.If(~tell_pending):
+                    m.d.sync += [tell_pending.eq(1), self.control_packet.payload.vi.eq(vi)]
+                m.d.comb += self.control.ready.eq(1)
+                m.next = "IDLE"
+        with m.If(flush):
+            m.d.comb += self.abort.eq(1)
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.control.valid
+                                 & ~self.read_done.valid & ~self.acknowledged.valid
+                                 & ~break_pending & ~tell_pending)
+        return m
+
+    def _status(self, entry: "data.View", errors: "Signal | Mux") -> list:
+        """The completion of a ring's entry."""
+        good = Mux(errors == 0, entry.length, 0)
+        return [
+            self.complete.payload.length.eq(good),
+            self.complete.payload.status.eq(
+                Cat(errors[:9], Const(0, 7), remote_operation(entry.operation))),
+        ]

@@ -1,0 +1,170 @@
+"""Packets out: acknowledgements first, then what is to be sent again, then what is new."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.packet import FLIT_BYTES, Protocol
+from ...layouts.via import DETAIL, VIA_HEADER, Reliability
+from ..flit import FlitStream, Header
+from ..queue import Queue
+from .send_job import Slot
+from .sizes import check_power_of_two
+from .types import ContextRead, ControlPacket
+
+__all__ = ["Detail", "SendTransmit", "ViaHeader"]
+
+ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
+Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
+
+CONTROL_DEPTH = 8
+
+
+class SendTransmit(wiring.Component):
+    """Makes flits of control packets and of slots, a whole packet at a time.
+
+    A control packet of an unreliable VI is thrown away: it has no acknowledgements, and its peer
+    is not told of a break.
+
+    Latency: 1 cycle from a slot being offered to its first flit, 4 from a control packet.
+    Throughput: a flit a cycle, 1 cycle between packets. Back-pressure: ``control`` is not ready
+    when CONTROL_DEPTH wait. Reset: idle.
+
+    Parameters
+    ----------
+    slots : int
+        Of the SendSlots.
+
+    Members
+    -------
+    control : In(stream of ControlPacket)
+        Acknowledgements and breaks.
+    node : In(8)
+        This node's number.
+    context : Out(ContextRead)
+        Peers.
+    slot, slot_again, slot_forgotten, done, done_slot : of SendSlots ``o`` to ``sent_slot``
+        The slot to send.
+    read_en ... body : of SendSlots
+        Its words.
+    o : Out(FlitStream)
+        Packets without CRC.
+    sent, resent : Out(1), Out(1)
+        A packet of a slot left, for the first time or again: high with its last flit.
+    idle : Out(1)
+        No packet under way, none to send.
+    """
+
+    def __init__(self, *, slots: int) -> None:
+        check_power_of_two("slots", slots)
+        self._slots = slots
+        bits = ceil_log2(slots)
+        super().__init__({
+            "control": In(stream.Signature(ControlPacket)),
+            "node": In(8),
+            "context": Out(ContextRead),
+            "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_forgotten": In(1),
+            "done": Out(1), "done_slot": Out(bits),
+            "read_en": Out(1), "read_slot": Out(bits), "read_front": Out(2), "read_body": Out(8),
+            "meta": In(Slot), "front": In(64), "body": In(64),
+            "o": Out(FlitStream),
+            "sent": Out(1), "resent": Out(1),
+            "idle": Out(1),
+        })
+
+    @property
+    def slots(self) -> int:
+        """Of the SendSlots."""
+        return self._slots
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.queue = queue = Queue(shape=ControlPacket, depth=CONTROL_DEPTH)
+        wiring.connect(m, wiring.flipped(self.control), queue.i)
+        control = queue.o.payload
+        flit = self.o.payload
+        peer = self.context.data.peer
+        header = Signal(Header)
+        detail = Signal(Detail)
+        via = Signal(ViaHeader)
+        slot = Signal.like(self.slot.payload)
+        again = Signal()
+        index = Signal(9)
+        following = Signal(9)
+        fronts = Signal(2)
+        m.d.comb += [
+            self.done_slot.eq(slot),
+            header.route.eq(peer.route),
+            header.length.eq(8),
+            header.source.eq(self.node),
+            header.destination.eq(peer.node),
+            header.protocol.eq(Protocol.VIA),
+            detail.kind.eq(control.kind),
+            header.detail.eq(detail),
+            via.destination.eq(peer.vi),
+            via.source.eq(control.vi),
+            via.sequence.eq(control.sequence),
+            via.immediate.eq(control.code),
+        ]
+        with m.If(queue.o.valid):
+            m.d.comb += self.context.vi.eq(control.vi)
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                m.d.sync += index.eq(0)
+                with m.If(queue.o.valid):
+                    m.next = "CONTROL"
+                with m.Elif(self.slot.valid):
+                    m.d.comb += [
+                        self.slot.ready.eq(1),
+                        self.read_en.eq(1),
+                        self.read_slot.eq(self.slot.payload),
+                    ]
+                    m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again)]
+                    m.next = "SLOT"
+                    with m.If(self.slot_forgotten):
+                        m.next = "FORGOTTEN"
+            with m.State("FORGOTTEN"):
+                m.d.comb += self.done.eq(1)
+                m.next = "IDLE"
+            with m.State("CONTROL"):
+                # The context is that of the queue's head.
+                m.next = "HEADER"
+                with m.If(self.context.data.attributes.reliability
+                          == Reliability.UNRELIABLE_DELIVERY):
+                    m.d.comb += queue.o.ready.eq(1)
+                    m.next = "IDLE"
+            with m.State("HEADER"):
+                m.d.comb += [flit.data.eq(header), flit.first.eq(1), flit.size.eq(FLIT_BYTES),
+                             self.o.valid.eq(1)]
+                with m.If(self.o.ready):
+                    m.next = "VIA"
+            with m.State("VIA"):
+                m.d.comb += [flit.data.eq(via), flit.last.eq(1), flit.size.eq(FLIT_BYTES),
+                             self.o.valid.eq(1)]
+                with m.If(self.o.ready):
+                    m.d.comb += queue.o.ready.eq(1)
+                    m.next = "IDLE"
+            with m.State("SLOT"):
+                m.d.comb += [
+                    fronts.eq(Mux(self.meta.addressed, 3, 2)),
+                    following.eq(index + 1),
+                    flit.data.eq(Mux(index < fronts, self.front, self.body)),
+                    flit.first.eq(index == 0),
+                    flit.last.eq(following == self.meta.words),
+                    flit.size.eq(Mux(flit.last, self.meta.size, FLIT_BYTES)),
+                    flit.trace.eq(self.meta.trace),
+                    self.o.valid.eq(1),
+                    self.read_slot.eq(slot),
+                    self.read_front.eq(following),
+                    self.read_body.eq(following - fronts),
+                ]
+                with m.If(self.o.ready):
+                    m.d.comb += self.read_en.eq(~flit.last)
+                    m.d.sync += index.eq(following)
+                    with m.If(flit.last):
+                        m.d.comb += [self.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
+                        m.next = "IDLE"
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~queue.o.valid & (queue.level == 0)
+                                 & ~self.slot.valid)
+        return m

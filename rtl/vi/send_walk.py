@@ -1,0 +1,550 @@
+"""Second stage of the sender: gathers one packet's data, or completes a descriptor."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.packet import FLIT_BYTES, Protocol
+from ...layouts.via import (
+    QUEUE_BITS,
+    VI_BITS,
+    BreakCode,
+    Event,
+    Operation,
+    PacketKind,
+    RemoteOperation,
+    Status,
+)
+from ..burst import Burst
+from ..flit import Header
+from .packet_gather import PacketGather
+from .segment_walk import SegmentWalk
+from .send_job import LENGTH_BITS, Job, JobKind, Position, Progress, Response, Slot, Unfinished
+from .send_transmit import Detail, ViaHeader
+from .sizes import check_count, check_power_of_two
+from .types import (
+    Access,
+    Address,
+    Break,
+    Completion,
+    ControlPacket,
+    EngineEvent,
+    Reading,
+    Translate,
+)
+
+__all__ = ["SendWalk", "remote_operation"]
+
+
+def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
+    """RemoteOperation in a send queue's Status for a descriptor's Operation."""
+    return Cat(Const(0, 1), operation)
+
+
+class SendWalk(wiring.Component):
+    """Carries out the jobs of the fetch stage, one at a time and in order.
+
+    A packet takes a free send slot, is gathered into it segment by segment, each piece translated
+    anew, and is committed when it is whole: nothing of a packet that meets an error is sent. Its
+    message is over with the last packet: the descriptor completes, or with Reliable Reception goes
+    into the ring of unfinished ones. So do descriptors with errors on such a VI, so that they
+    complete in posting order.
+
+    Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
+    LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
+    breaks after them. A refused response to the peer's RDMA read raises RDMAR_PROT, tells the peer,
+    breaks the connection.
+
+    ``abort``, held for ``abort_vi``, stops a job of that VI at the next point at which no slot is
+    half written, no burst under way; ``quiet`` tells that it has, or there is none. When ``abort``
+    falls, that descriptor completes flushed (or with the VI's ``failure`` if it had begun). So does
+    every later job of a VI that is not ``connected`` any more.
+
+    Latency, of a packet of one piece whose translation takes t cycles and whose burst takes b: t +
+    b + 5 cycles from the job to ``commit``, its completion 1 later. Throughput: a job at a time;
+    1 to 2 cycles between jobs. Back-pressure: while no slot is free. Reset: idle.
+
+    Parameters
+    ----------
+    mtu, slots : int
+        Payload bytes of a packet; send slots.
+
+    Members
+    -------
+    job : In(stream of Job)
+        Taken when it is done.
+    node, max_beats : In(8), In(10)
+        This node's number; longest burst.
+    look, look_vi, progress : Out, Out, In(Progress)
+        Reads a VI's progress, there in the next cycle.
+    push_look, push, entry : Out, Out, Out(Unfinished)
+        To the ring; of ``look_vi``.
+    position_write, position : Out(1), Out(Position)
+        Keeps the position of ``look_vi``.
+    response_write, response : Out(1), Out(Response)
+        And what its peer's read is still to get.
+    free ... meta : of SendSlots
+        The slot being written.
+    chunks, piece : Out(Translate)
+        Translations of the descriptor's further blocks, and of data.
+    chunk_bus, bus : Out(Burst)
+        Their reads.
+    complete, break_, wake, event, control_packet, reading : Out(stream)
+        Completions; CONN_LOST; the VI of an exclusive job; RDMAR_PROT; BREAK; an RDMA read's
+        descriptor, before its request is committed.
+    abort, abort_vi, quiet : In(1), In(12), Out(1)
+        See above.
+    begin, end, trace : Out(1), Out(1), Out(24)
+        A packet's first translation, and its commit: high for a cycle.
+    idle : Out(1)
+        No job, no read under way.
+    """
+
+    def __init__(self, *, mtu: int, slots: int) -> None:
+        check_count("mtu", mtu, least=8)
+        check_power_of_two("slots", slots)
+        self._mtu = mtu
+        self._slots = slots
+        bits = ceil_log2(slots)
+        super().__init__({
+            "job": In(stream.Signature(Job)),
+            "node": In(8), "max_beats": In(10),
+            "look": Out(1), "look_vi": Out(VI_BITS), "progress": In(Progress),
+            "push_look": Out(1), "push": Out(1), "entry": Out(Unfinished),
+            "position_write": Out(1), "position": Out(Position),
+            "response_write": Out(1), "response": Out(Response),
+            "free": In(1), "free_slot": In(bits),
+            "front_write": Out(1), "front_index": Out(2), "front_data": Out(64),
+            "body_write": Out(1), "body_index": Out(8), "body_data": Out(64),
+            "write_slot": Out(bits), "commit": Out(1), "meta": Out(Slot),
+            "chunks": Out(Translate), "piece": Out(Translate),
+            "chunk_bus": Out(Burst), "bus": Out(Burst),
+            "complete": Out(stream.Signature(Completion)),
+            "break_": Out(stream.Signature(Break)),
+            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "event": Out(stream.Signature(EngineEvent)),
+            "control_packet": Out(stream.Signature(ControlPacket)),
+            "reading": Out(stream.Signature(Reading)),
+            "abort": In(1), "abort_vi": In(VI_BITS), "quiet": Out(1),
+            "begin": Out(1), "end": Out(1), "trace": Out(24),
+            "idle": Out(1),
+        })
+
+    @property
+    def mtu(self) -> int:
+        """Payload bytes of a packet."""
+        return self._mtu
+
+    @property
+    def slots(self) -> int:
+        """Send slots."""
+        return self._slots
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.walk = walk = SegmentWalk()
+        m.submodules.gather = gather = PacketGather()
+        wiring.connect(m, wiring.flipped(self.chunks), walk.translate)
+        wiring.connect(m, wiring.flipped(self.chunk_bus), walk.bus)
+        wiring.connect(m, wiring.flipped(self.bus), gather.bus)
+
+        job = self.job.payload
+        vi = job.queue[1:]
+        slot = Signal(self._slots.bit_length() - 1)
+        # Bytes of the packet, or of an RDMA read's segments, still to come.
+        left = Signal(32)
+        went = Signal(11)
+        errors = Signal(9)
+        doomed = Signal()
+        stop = Signal()
+        broken = Signal()
+        size = Signal(11)
+        is_respond = Signal()
+        piece = Signal(data.StructLayout({"address": Address, "wide": 1, "left": 32}))
+        there = Signal()
+        none = Signal()
+        request = self.piece.request.payload
+        told = Signal()
+        placed = Signal()
+        quiet = Signal()
+
+        def fail(status: Status) -> None:
+            m.d.sync += [errors.eq(status), broken.eq(job.reliable)]
+            m.next = "FAIL"
+
+        def over() -> None:
+            """The job is done; the next state."""
+            m.next = "WAKE"
+            with m.If(~job.exclusive):
+                m.d.comb += self.job.ready.eq(1)
+                m.next = "IDLE"
+
+        m.d.comb += [
+            self.look_vi.eq(vi),
+            stop.eq((self.abort & (self.abort_vi == vi)) | doomed),
+            is_respond.eq(job.kind == JobKind.RESPOND),
+            walk.max_beats.eq(self.max_beats),
+            walk.walk.address.eq(job.address),
+            walk.walk.tag.eq(job.tag),
+            walk.walk.segments.eq(job.segments),
+            walk.walk.index.eq(job.index),
+            walk.walk.offset.eq(job.offset),
+            walk.walk.trace.eq(job.trace),
+            walk.fresh.eq(job.fresh),
+            walk.head.eq(job.head),
+            walk.head_count.eq(job.head_count),
+            gather.max_beats.eq(self.max_beats),
+            gather.trace.eq(job.trace),
+            gather.place.eq(self.piece.physical),
+            gather.bytes.eq(size),
+            self.body_write.eq(gather.write),
+            self.body_index.eq(gather.index),
+            self.body_data.eq(gather.data),
+            self.write_slot.eq(slot),
+            self.trace.eq(job.trace),
+            request.address.eq(piece.address),
+            request.wide.eq(piece.wide),
+            request.tag.eq(job.tag),
+            request.access.eq(Mux(is_respond, Access.RDMA_READ, Access.LOCAL)),
+        ]
+        # Where data comes from: the descriptor's segments, or the place the peer asked for.
+        with m.If(is_respond):
+            m.d.comb += [
+                piece.address.va.eq(job.remote.va + went),
+                piece.address.handle.eq(job.remote.handle),
+                piece.wide.eq((job.remote.va + went)[38:]),
+                piece.left.eq(left),
+                there.eq(left != 0),
+                none.eq(left == 0),
+            ]
+        with m.Else():
+            m.d.comb += [piece.eq(walk.piece), there.eq(walk.valid), none.eq(walk.exhausted)]
+
+        with m.If(self.abort & (self.abort_vi == vi)):
+            m.d.sync += doomed.eq(1)
+        fronts = self._front(m, job, placed)
+        self._records(m, job, errors, walk)
+
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                with m.If(self.job.valid):
+                    m.d.comb += [
+                        self.look.eq(1), self.push_look.eq(1), gather.clear.eq(1),
+                        walk.load.eq((job.kind == JobKind.PACKET) | (job.kind == JobKind.READ)),
+                    ]
+                    m.d.sync += [
+                        left.eq(job.bytes), went.eq(0), errors.eq(job.errors),
+                        doomed.eq(0), told.eq(0), placed.eq(0),
+                        broken.eq(job.breaks & ~job.silent),
+                    ]
+                    m.next = "START"
+            with m.State("START"):
+                # Nothing is committed in this state: what aborts now is seen in the next.
+                with m.If(~self.progress.connected | stop):
+                    m.d.sync += doomed.eq(1)
+                    m.next = "DOOMED"
+                with m.Else():
+                    with m.Switch(job.kind):
+                        with m.Case(JobKind.COMPLETE):
+                            m.next = "FINISH"
+                        with m.Case(JobKind.PARK):
+                            m.next = "PARK"
+                        with m.Case(JobKind.READ):
+                            m.d.sync += left.eq(job.length)
+                            m.next = "SUM"
+                        with m.Default():
+                            m.next = "SLOT"
+                            with m.If(self.free):
+                                m.d.sync += placed.eq(1)
+                                m.next = "PIECE"
+                                with m.If(job.bytes == 0):
+                                    m.next = "TAIL"
+                m.d.sync += slot.eq(self.free_slot)
+            with m.State("SLOT"):
+                m.d.sync += slot.eq(self.free_slot)
+                with m.If(stop):
+                    m.next = "DOOMED"
+                with m.Elif(self.free):
+                    m.d.sync += placed.eq(1)
+                    m.next = "PIECE"
+                    with m.If(job.bytes == 0):
+                        m.next = "TAIL"
+            with m.State("PIECE"):
+                with m.If(there):
+                    m.d.comb += [
+                        self.piece.request.valid.eq(1), self.piece.hold.eq(1),
+                        self.begin.eq(self.piece.request.ready & (went == 0)),
+                    ]
+                    with m.If(self.piece.request.ready):
+                        m.next = "TRANSLATE"
+                with m.Elif(stop):
+                    m.next = "DOOMED"
+                with m.Elif(none):
+                    fail(Status.LENGTH)
+                with m.Elif(walk.failed & ~is_respond):
+                    fail(Status.PROTECTION)
+            with m.State("TRANSLATE"):
+                m.d.comb += [
+                    self.piece.hold.eq(1),
+                    size.eq(Mux(piece.left < left, piece.left, left)),
+                ]
+                with m.If(self.piece.room < Mux(piece.left < left, piece.left, left)):
+                    m.d.comb += size.eq(self.piece.room)
+                with m.If(self.piece.valid):
+                    with m.If(self.piece.ok):
+                        m.d.comb += [gather.start.eq(1), walk.bytes.eq(size),
+                                     walk.advance.eq(~is_respond)]
+                        m.d.sync += [left.eq(left - size), went.eq(went + size)]
+                        m.next = "MOVE"
+                    with m.Else():
+                        fail(Status.PROTECTION)
+            with m.State("MOVE"):
+                m.d.comb += self.piece.hold.eq(1)
+                with m.If(gather.done):
+                    m.next = "PIECE"
+                    with m.If(left == 0):
+                        m.next = "TAIL"
+                    with m.Elif(stop):
+                        m.next = "DOOMED"
+            with m.State("TAIL"):
+                # The message's end must be the segments' end.
+                with m.If(job.last & ~is_respond):
+                    with m.If(walk.failed):
+                        fail(Status.PROTECTION)
+                    with m.Elif(walk.valid):
+                        fail(Status.LENGTH)
+                    with m.Elif(walk.exhausted & fronts):
+                        m.d.comb += gather.flush.eq(1)
+                        m.next = "COMMIT"
+                with m.Elif(fronts):
+                    m.d.comb += gather.flush.eq(1)
+                    m.next = "COMMIT"
+            with m.State("SUM"):
+                with m.If(walk.valid):
+                    m.d.comb += [walk.bytes.eq(walk.piece.left), walk.advance.eq(1)]
+                    m.d.sync += left.eq(left - walk.piece.left)
+                    with m.If(walk.piece.left > left):
+                        fail(Status.LENGTH)
+                with m.Elif(walk.failed):
+                    fail(Status.PROTECTION)
+                with m.Elif(walk.exhausted):
+                    m.next = "READING"
+                    with m.If(left != 0):
+                        fail(Status.LENGTH)
+            with m.State("READING"):
+                with m.If(stop):
+                    m.next = "DOOMED"
+                with m.Elif(self.free):
+                    m.d.sync += [slot.eq(self.free_slot), placed.eq(1)]
+                    m.next = "TELL"
+            with m.State("TELL"):
+                m.d.comb += self.reading.valid.eq(1)
+                with m.If(self.reading.ready):
+                    m.d.sync += told.eq(1)
+                    m.next = "TOLD"
+            with m.State("TOLD"):
+                with m.If(fronts):
+                    m.next = "COMMIT"
+            with m.State("COMMIT"):
+                with m.If(stop):
+                    m.next = "DOOMED"
+                with m.Else():
+                    m.d.comb += [self.commit.eq(1), self.end.eq(1)]
+                    with m.If(is_respond):
+                        m.d.comb += self.response_write.eq(1)
+                        m.next = "WAKE"
+                    with m.Else():
+                        m.d.comb += [
+                            self.position_write.eq(job.resumed | ~job.last),
+                            self.position.active.eq(~job.last),
+                        ]
+                        over()
+                        with m.If(job.last & (job.kind == JobKind.PACKET)):
+                            with m.If(job.until_received):
+                                m.d.comb += self.push.eq(1)
+                            with m.Else():
+                                m.d.comb += self.job.ready.eq(0)
+                                m.next = "FINISH"
+            with m.State("PARK"):
+                m.next = "WAKE"
+                with m.If(stop):
+                    m.next = "DOOMED"
+                with m.Else():
+                    m.d.comb += [self.position_write.eq(1), self.position.active.eq(1)]
+            with m.State("DOOMED"):
+                m.d.comb += quiet.eq(1)
+                with m.If(~self.abort | (self.abort_vi != vi)):
+                    m.d.comb += self.look.eq(1)
+                    m.next = "FLUSH"
+            with m.State("FLUSH"):
+                # A response has no completion, and a read that was told none here.
+                m.d.comb += self.position_write.eq(job.resumed)
+                m.d.sync += broken.eq(0)
+                with m.If(job.kind != JobKind.COMPLETE):
+                    m.d.sync += errors.eq(Status.FLUSHED)
+                    with m.If(~job.first & (self.progress.failure != 0)):
+                        m.d.sync += errors.eq(self.progress.failure)
+                m.next = "FINISH"
+                with m.If(is_respond | told):
+                    m.next = "WAKE"
+            with m.State("FAIL"):
+                with m.If(stop):
+                    m.next = "DOOMED"
+                with m.Elif(is_respond):
+                    m.d.comb += self.response_write.eq(1)
+                    m.next = "EVENT"
+                with m.Else():
+                    m.next = "FINISH"
+            with m.State("FINISH"):
+                m.d.comb += quiet.eq(~self.complete.valid)
+                with m.If(job.until_received & (errors != 0) & (broken | job.breaks) & ~doomed):
+                    # Behind what is unfinished: the break's abort completes both, in order.
+                    m.d.comb += [self.push.eq(~stop), quiet.eq(0),
+                                 self.position_write.eq(job.resumed & ~stop)]
+                    m.next = "BREAK"
+                    with m.If(stop):
+                        m.next = "DOOMED"
+                    with m.Elif(~broken):
+                        over()
+                with m.Else():
+                    m.d.comb += self.complete.valid.eq(1)
+                    with m.If(self.complete.ready):
+                        m.d.comb += self.position_write.eq(job.resumed)
+                        m.next = "BREAK"
+                        with m.If(~broken):
+                            over()
+            with m.State("EVENT"):
+                m.d.comb += self.event.valid.eq(1)
+                with m.If(self.event.ready):
+                    m.next = "TELL BREAK"
+            with m.State("TELL BREAK"):
+                m.d.comb += [self.control_packet.valid.eq(1), quiet.eq(1)]
+                with m.If(self.control_packet.ready):
+                    m.next = "BREAK"
+            with m.State("BREAK"):
+                # Whoever takes breaks may wait for an abort to be taken.
+                m.d.comb += [self.break_.valid.eq(1), quiet.eq(1)]
+                with m.If(self.break_.ready):
+                    over()
+            with m.State("WAKE"):
+                m.d.comb += [self.wake.valid.eq(1), quiet.eq(1)]
+                with m.If(self.wake.ready):
+                    m.d.comb += self.job.ready.eq(1)
+                    m.next = "IDLE"
+        m.d.comb += self.quiet.eq(~self.job.valid | (self.abort_vi != vi) | quiet
+                                  | state.ongoing("IDLE"))
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.job.valid & walk.idle)
+        return m
+
+    def _front(self, m: Module, job: "data.View", placed: Signal) -> Signal:
+        """Writes the headers, a word a cycle, once the slot is known; returns when it is done."""
+        count = Signal(2)
+        fronts = Signal(2)
+        addressed = Signal()
+        header = Signal(Header)
+        detail = Signal(Detail)
+        via = Signal(ViaHeader)
+        address = Signal(Address)
+        m.d.comb += fronts.eq((count == 3) & placed)
+        with m.If(~placed):
+            m.d.sync += count.eq(0)
+        with m.Elif(count != 3):
+            m.d.sync += count.eq(count + 1)
+            m.d.comb += [
+                self.front_write.eq(1),
+                self.front_index.eq(count),
+                header.route.eq(job.peer.route),
+                header.length.eq(8 + Mux(addressed, 8, 0) + job.bytes),
+                header.source.eq(self.node),
+                header.destination.eq(job.peer.node),
+                header.protocol.eq(Protocol.VIA),
+                header.detail.eq(detail),
+                detail.first.eq(job.first),
+                detail.last.eq(job.last),
+                detail.immediate.eq(job.immediate),
+                detail.acknowledge.eq(job.acknowledge),
+                via.destination.eq(job.peer.vi),
+                via.source.eq(job.queue[1:]),
+                via.sequence.eq(job.sequence),
+                address.va.eq(job.remote.va + job.done),
+                address.handle.eq(job.remote.handle),
+            ]
+            with m.Switch(job.kind):
+                with m.Case(JobKind.READ):
+                    m.d.comb += [detail.kind.eq(PacketKind.READ_REQUEST),
+                                 via.immediate.eq(job.length)]
+                with m.Case(JobKind.RESPOND):
+                    m.d.comb += detail.kind.eq(PacketKind.READ_RESPONSE)
+                with m.Default():
+                    m.d.comb += [
+                        detail.kind.eq(Mux(addressed, PacketKind.RDMA_WRITE, PacketKind.SEND)),
+                        via.immediate.eq(Mux(job.last & job.immediate, job.immediate_data, 0)),
+                    ]
+            with m.Switch(count):
+                with m.Case(0):
+                    m.d.comb += self.front_data.eq(header)
+                with m.Case(1):
+                    m.d.comb += self.front_data.eq(via)
+                with m.Default():
+                    m.d.comb += self.front_data.eq(address)
+        m.d.comb += [
+            addressed.eq((job.kind == JobKind.READ) | ((job.kind == JobKind.PACKET)
+                                                       & (job.operation == Operation.RDMA_WRITE))),
+            self.meta.vi.eq(job.queue[1:]),
+            self.meta.sequence.eq(job.sequence),
+            self.meta.reliable.eq(job.reliable),
+            self.meta.addressed.eq(addressed),
+            self.meta.words.eq(2 + addressed + ((job.bytes + 7) >> 3)),
+            self.meta.size.eq(Mux(job.bytes[:3] == 0, FLIT_BYTES, job.bytes[:3])),
+            self.meta.trace.eq(job.trace),
+        ]
+        return fronts
+
+    def _records(self, m: Module, job: "data.View", errors: Signal, walk: SegmentWalk) -> None:
+        """What is written elsewhere about the job; the writes' enables are the states'."""
+        completion = self.complete.payload
+        operation = Signal(3)
+        rest = Signal(LENGTH_BITS)
+        failing = Signal()
+        m.d.comb += [
+            operation.eq(Mux(job.queue[0], RemoteOperation.RECEIVE,
+                             remote_operation(job.operation))),
+            completion.queue.eq(job.queue),
+            completion.address.eq(job.address),
+            completion.length.eq(Mux(errors == 0, job.length, 0)),
+            completion.status.eq(Cat(errors, Const(0, 7), operation)),
+            completion.silent.eq(job.silent),
+            completion.trace.eq(job.trace),
+            self.entry.address.eq(job.address),
+            self.entry.length.eq(job.length),
+            self.entry.operation.eq(job.operation),
+            self.entry.trace.eq(job.trace),
+            self.entry.sequence.eq(job.sequence),
+            self.entry.errors.eq(errors),
+            self.entry.silent.eq(job.silent),
+            self.position.address.eq(job.address),
+            self.position.begun.eq(job.kind != JobKind.PARK),
+            self.position.operation.eq(job.operation),
+            self.position.trace.eq(job.trace),
+            self.position.index.eq(walk.index),
+            self.position.offset.eq(walk.offset),
+            self.position.done.eq(job.done + job.bytes),
+            rest.eq(job.length - job.bytes),
+            failing.eq(errors != 0),
+            self.response.active.eq(~job.last & ~failing),
+            self.response.begun.eq(1),
+            self.response.address.va.eq(job.remote.va + job.bytes),
+            self.response.address.handle.eq(job.remote.handle),
+            self.response.left.eq(rest),
+            self.wake.payload.eq(job.queue),
+            self.break_.payload.vi.eq(job.queue[1:]),
+            self.break_.payload.event.eq(Event.CONN_LOST),
+            self.event.payload.code.eq(Event.RDMAR_PROT),
+            self.event.payload.number.eq(job.queue[1:]),
+            self.control_packet.payload.vi.eq(job.queue[1:]),
+            self.control_packet.payload.kind.eq(PacketKind.BREAK),
+            self.control_packet.payload.code.eq(BreakCode.RDMA_PROTECTION),
+            self.reading.payload.vi.eq(job.queue[1:]),
+            self.reading.payload.address.eq(job.address),
+        ]
