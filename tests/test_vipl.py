@@ -7,7 +7,7 @@ from nicbed.layouts.via import RemoteOperation
 from vipl_programs import RD, RR, SUCCESS, UD, run_pair
 
 LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
-TRANSLATIONS = pytest.mark.parametrize("translation", ["cache", "table"])
+TRANSLATIONS = pytest.mark.parametrize("translation", ["cache", "table", "physical"])
 
 
 @LEVELS

@@ -20,7 +20,7 @@ from nicbed.layouts.via import Reliability
 __all__ = ["RD", "RR", "SMALL", "UD", "Side", "connect", "describe", "run", "run_pair"]
 
 UD, RD, RR = Reliability
-SMALL = {"via.vis": 8, "via.translations": 256, "via.cache_sets": 4, "via.page_bytes": 1024,
+SMALL = {"via.vis": 8, "via.translations": 1024, "via.cache_sets": 4, "via.page_bytes": 1024,
          "memory.bytes": 1 << 20}
 PORT = b"port"
 SUCCESS = VIP_RETURN.SUCCESS

@@ -163,8 +163,11 @@ class Engine(MemoryQueues):
     # Completion queues
 
     async def create_cq(self, cq: Cq) -> None:
+        await self._configure_ring(cq, cq.ring.region.va, cq.ring.region.handle)
+
+    async def _configure_ring(self, cq: Cq, va: int, handle: int) -> None:
         ring = cq.ring
-        await self._configure(cq, ADDRESS.pack(va=ring.region.va, handle=ring.region.handle),
+        await self._configure(cq, ADDRESS.pack(va=va, handle=handle),
                               CQ_CONFIG.pack(log_entries=ring.size.bit_length() - 1, enable=1,
                                              tag=ring.region.ptag.number, owner=cq.process))
 
