@@ -1,24 +1,30 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
+from ..layouts.packet import Protocol
 from ..layouts.registers import (
     ENGINE_REGISTERS,
+    NIC_BASE,
     RECEIVE_WINDOW,
     REGISTERS,
     SEND_WINDOW,
     WINDOW_BYTES,
+    Irq,
+    address,
 )
 from ..layouts.trace import Block, Kind
 from .burst import Burst
 from .crc import CrcAppend, CrcCheck
 from .event import EventPort
 from .flit import FlitStream
+from .flit_merge import FlitMerge
 from .lane_merge import LaneMerge
 from .pio import PioTarget
+from .protocol_split import ProtocolSplit
 from .receive_dma import ReceiveDma
 from .receive_fifo import ReceiveFifo
 from .receive_window import ReceiveWindow
@@ -26,6 +32,7 @@ from .registers import CsrFile
 from .send_dma import SendDma
 from .send_window import SendWindow
 from .timing import Timing
+from .vi.engine import Engine
 
 __all__ = ["Nic"]
 
@@ -37,6 +44,14 @@ _COUNTERS = {
     "crc_errors": 1, "misrouted": 1, "overflows": 1, "malformed": 1, "credit_stalls": 1,
     "receive_stalls": 1, "process_refused": 1,
 }
+_ENGINE_COUNTERS = {
+    "translation_hits": ("hits", 1), "translation_misses": ("misses", 1),
+    "translation_walk": ("walking", 1), "doorbells_foreign": ("foreign", 2),
+    "doorbells_lost": ("lost", 1), "events_lost": ("events_lost", 1),
+    "via_unmatched": ("unmatched", 1), "via_duplicates": ("duplicate", 1), "via_gaps": ("gap", 1),
+    "via_dropped": ("dropped", 1), "via_resent": ("resent", 1), "via_sent": ("sent", 1),
+}
+"""The engine's counters: its name for the pulse, and how many a cycle."""
 _RING_REGISTERS = tuple(register for register in REGISTERS if register not in ENGINE_REGISTERS)
 
 
@@ -47,6 +62,9 @@ class Nic(wiring.Component):
     flit on ``tx``, 2; last flit on ``rx`` to the request on ``dma_receive``, 3; doorbell written to
     the request on ``dma_send``, 2. Throughput: 1 flit a cycle each way. Back-pressure: ``rx``
     waits while a packet finds no room (nic.overflow = push). Reset: rings off, all empty.
+
+    With ``via.design = "engine"`` there is a VI engine beside the rings: its packets are merged
+    with theirs a whole packet at a time, and packets of Protocol.VIA go to it, never to a ring.
 
     A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
     take back what was posted, or while the send ring is off.
@@ -62,6 +80,8 @@ class Nic(wiring.Component):
         From the host bus.
     dma_send, dma_receive : Out(Burst), Out(Burst)
         To host memory; both may be busy at the same time.
+    dma_engine : Out(Burst), an array
+        The VI engine's; empty without one.
     tx, rx : Out(FlitStream), In(FlitStream)
         To and from the link, with CRC.
     irq : Out(1)
@@ -84,10 +104,16 @@ class Nic(wiring.Component):
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
+        self._engine = None
+        self._event_sources = _EVENT_SOURCES
+        if description.via.design == "engine":
+            self._engine = Engine(description=description)
+            self._event_sources += self._engine.event_sources
         super().__init__({
             "pio": In(PioTarget),
             "dma_send": Out(Burst),
             "dma_receive": Out(Burst),
+            "dma_engine": Out(Burst).array(Engine.DMA if self._engine else 0),
             "tx": Out(FlitStream),
             "rx": In(FlitStream),
             "irq": Out(1),
@@ -97,7 +123,7 @@ class Nic(wiring.Component):
             "cycle": In(64),
             "credit_stall": In(1),
             "idle": Out(1),
-            "events": Out(EventPort).array(len(_EVENT_SOURCES)),
+            "events": Out(EventPort).array(len(self._event_sources)),
         })
 
     @property
@@ -109,13 +135,12 @@ class Nic(wiring.Component):
     def event_sources(self) -> tuple[Block, ...]:
         """The block behind each port of ``events``. Two ports of one block carry its BEGIN and its
         END, so that both may happen in one cycle."""
-        return _EVENT_SOURCES
+        return self._event_sources
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         nic = self._description.nic
-        m.submodules.registers = csr = CsrFile(
-            registers=_RING_REGISTERS, counters=_COUNTERS, external=("send_doorbell",))
+        m.submodules.registers = csr = self._csr()
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
         m.submodules.send_dma = send_dma = SendDma(fifo_bytes=nic.send_fifo, mtu=nic.mtu,
                                                    ring=nic.send_ring)
@@ -129,6 +154,7 @@ class Nic(wiring.Component):
         m.submodules.receive_window = receive_window = ReceiveWindow()
 
         self._pio(m, csr, send_window, receive_window)
+        engine = self._engine
         posted = self._doorbell(m, csr, send_dma)
         max_beats = self.timing.bus_max_burst >> 3
 
@@ -137,7 +163,10 @@ class Nic(wiring.Component):
         connect(m, merge.pio_packet, send_window.packet)
         connect(m, merge.dma, send_dma.o)
         connect(m, merge.dma_trace, send_dma.o_trace)
-        connect(m, crc_append.i, merge.o)
+        to_link, from_fifo = merge.o, receive_fifo.o
+        if engine is not None:
+            to_link, from_fifo = self._attach(m, engine, csr, to_link, from_fifo)
+        connect(m, crc_append.i, to_link)
         connect(m, flipped(self.tx), crc_append.o)
         connect(m, flipped(self.dma_send), send_dma.bus)
         m.d.comb += [
@@ -167,20 +196,85 @@ class Nic(wiring.Component):
             receive_dma.max_beats.eq(max_beats),
             # A packet that the engine has begun is finished, whatever the register says.
             receive_window.enable.eq(~to_ring & receive_dma.idle),
-            receive_dma.i.payload.eq(receive_fifo.o.payload),
-            receive_dma.i.valid.eq(receive_fifo.o.valid),
-            receive_window.i.payload.eq(receive_fifo.o.payload),
-            receive_window.i.valid.eq(receive_fifo.o.valid),
-            receive_fifo.o.ready.eq(receive_dma.i.ready | receive_window.i.ready),
+            receive_dma.i.payload.eq(from_fifo.payload),
+            receive_dma.i.valid.eq(from_fifo.valid),
+            receive_window.i.payload.eq(from_fifo.payload),
+            receive_window.i.valid.eq(from_fifo.valid),
+            from_fifo.ready.eq(receive_dma.i.ready | receive_window.i.ready),
         ]
 
         self._status(m, csr, send_window, send_dma, receive_fifo, receive_dma)
         self._events(m, send_window, merge, send_dma, receive_fifo, receive_dma, receive_window)
         m.d.comb += self.idle.eq(
-            merge.idle & send_dma.idle & crc_append.idle & crc_check.idle & receive_fifo.idle
+            (engine.idle if engine is not None else 1)
+            & merge.idle & send_dma.idle & crc_append.idle & crc_check.idle & receive_fifo.idle
             & receive_dma.idle & ~self.rx.valid & ~self.tx.valid & (send_window.space
                                                                     == nic.send_fifo))
         return m
+
+    def _csr(self) -> CsrFile:
+        if self._engine is None:
+            return CsrFile(registers=_RING_REGISTERS, counters=_COUNTERS,
+                           external=("send_doorbell",))
+        counters = {name: width for name, (_, width) in _ENGINE_COUNTERS.items()}
+        return CsrFile(counters=_COUNTERS | counters,
+                       external=("send_doorbell", "vi_command", "cq_config"))
+
+    def _attach(self, m: Module, engine: Engine, csr: CsrFile, to_link: wiring.PureInterface,
+                from_fifo: wiring.PureInterface
+                ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
+        """Joins the VI engine to registers, bus and packets; what is then left for the link, and
+        for the rings."""
+        m.submodules.engine = engine
+        m.submodules.flit_merge = merge = FlitMerge(inputs=2)
+        m.submodules.split = split = ProtocolSplit(protocol=Protocol.VIA)
+        connect(m, to_link, merge.i[0])
+        connect(m, engine.tx, merge.i[1])
+        connect(m, from_fifo, split.i)
+        connect(m, split.match, engine.rx)
+        for port, burst in zip(self.dma_engine, engine.dma, strict=True):
+            connect(m, flipped(port), burst)
+
+        registers, pages = engine.registers, engine.pages
+        event_read = self.pio.address == address("via_event") - NIC_BASE
+        m.d.comb += [
+            engine.node.eq(self.node),
+            engine.timing.eq(self.timing),
+            engine.now.eq(self.now),
+            pages.valid.eq(self.pio.valid & self.pio.write & (self.pio.address[16:] != 0)),
+            pages.address.eq(self.pio.address),
+            pages.data.eq(self.pio.data),
+            pages.process.eq(self.pio.process),
+            registers.select.eq(csr.vi_select),
+            registers.attributes.eq(csr.vi_attributes),
+            registers.peer.eq(csr.vi_peer),
+            registers.command.valid.eq(csr.vi_command_write),
+            registers.command.payload.vi.eq(csr.vi_select),
+            registers.command.payload.command.eq(self.pio.data),
+            csr.vi_command.eq(registers.busy),
+            csr.vi_state.eq(registers.state),
+            csr.vi_posted.eq(registers.posted),
+            csr.vi_completed.eq(registers.completed),
+            registers.cq_base.eq(csr.cq_base),
+            registers.cq_config.eq(self.pio.data),
+            registers.cq_write.eq(csr.cq_config_write),
+            csr.via_event.eq(registers.event),
+            registers.event_taken.eq(csr.select & ~self.pio.write & event_read),
+            csr.via_ready.eq(registers.ready),
+            registers.table_base.eq(csr.table_base),
+            registers.table_index.eq(csr.table_index),
+            registers.table_flags.eq(csr.table_flags),
+            registers.table_place.eq(self.pio.data),
+            registers.table_write.eq(csr.table_place_write),
+            registers.invalidate.valid.eq(csr.invalidate_write),
+            registers.invalidate.payload.eq(self.pio.data),
+            csr.invalidated.eq(registers.invalidated),
+            *(getattr(csr, f"{name}_count").eq(getattr(registers, pulse))
+              for name, (pulse, _) in _ENGINE_COUNTERS.items()),
+        ]
+        with m.If(csr.cq_config_write):
+            m.d.sync += csr.cq_config.eq(self.pio.data)
+        return merge.o, split.other
 
     def _pio(self, m: Module, csr: CsrFile, send_window: SendWindow,
              receive_window: ReceiveWindow) -> None:
@@ -193,10 +287,11 @@ class Nic(wiring.Component):
             self.pio.read.eq(csr.read | receive_window.data),
         ]
         # All that is here belongs to the kernel.
+        ours = self.pio.valid & (self.pio.address[16:] == 0)
         allowed = self.pio.process == 0
-        m.d.comb += csr.process_refused_count.eq(self.pio.valid & ~allowed)
-        with m.If(self.pio.valid & allowed):
-            with m.Switch(self.pio.address[(WINDOW_BYTES - 1).bit_length():]):
+        m.d.comb += csr.process_refused_count.eq(ours & ~allowed)
+        with m.If(ours & allowed):
+            with m.Switch(self.pio.address[(WINDOW_BYTES - 1).bit_length():16]):
                 with m.Case(0):
                     m.d.comb += csr.select.eq(1)
                 with m.Case(SEND_WINDOW // WINDOW_BYTES):
@@ -227,6 +322,7 @@ class Nic(wiring.Component):
     def _status(self, m: Module, csr: CsrFile, send_window: SendWindow, send_dma: SendDma,
                 receive_fifo: ReceiveFifo, receive_dma: ReceiveDma) -> None:
         error = Signal()
+        engine_irq = self._engine.irq if self._engine is not None else Const(0)
         m.d.comb += [
             csr.node.eq(self.node),
             csr.cycle.eq(self.cycle),
@@ -248,14 +344,16 @@ class Nic(wiring.Component):
                      | (receive_fifo.end.valid & (receive_fifo.end.kind == Kind.DROP))),
             # In the order of layouts.registers.Irq.
             csr.irq_status_set.eq(Cat(receive_dma.landed, send_dma.empty, error)),
-            self.irq.eq((csr.irq_status & csr.irq_enable).any()),
+            self.irq.eq((csr.irq_status & csr.irq_enable).any()
+                        | (engine_irq & csr.irq_enable[Irq.VIA.bit_length() - 1])),
         ]
 
     def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge, send_dma: SendDma,
                 receive_fifo: ReceiveFifo, receive_dma: ReceiveDma,
                 receive_window: ReceiveWindow) -> None:
         sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
-                   receive_dma.event, receive_window.begin, receive_window.end)
+                   receive_dma.event, receive_window.begin, receive_window.end,
+                   *(self._engine.events if self._engine is not None else ()))
         for port, source in zip(self.events, sources, strict=True):
             if source is not None:
                 connect(m, flipped(port), source)

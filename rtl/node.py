@@ -60,8 +60,8 @@ class Node(wiring.Component):
     """The host ports of a node on its bus, with the memory controller and the NIC.
 
     The memory itself is outside, so that all nodes are one module: what tells a node from another
-    comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, then its
-    receive DMA; at the memory controller the bus comes first, then the host ports.
+    comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, its receive
+    DMA and its VI engine's; at the memory controller the bus comes first, then the host ports.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Node(wiring.Component):
             m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
         nic = Nic(description=description)
         m.submodules.nic = rest(nic)
-        bus = Bus(ports=CPUS, engines=2)
+        bus = Bus(ports=CPUS, engines=2 + len(nic.dma_engine))
         m.submodules.bus = rest(bus)
         controller = MemoryController(
             initiators=1 + CPUS, words=description.memory.bytes // 8)
@@ -128,6 +128,8 @@ class Node(wiring.Component):
         connect(m, bus.pio, nic.pio)
         connect(m, nic.dma_send, bus.engine[0])
         connect(m, nic.dma_receive, bus.engine[1])
+        for number, burst in enumerate(nic.dma_engine):
+            connect(m, burst, bus.engine[2 + number])
         connect(m, nic.tx, flipped(self.tx))
         connect(m, flipped(self.rx), nic.rx)
         m.d.comb += [
