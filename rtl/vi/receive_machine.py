@@ -1,93 +1,38 @@
 """The receiver's state machine: what happens to a packet, step by step."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from ...layouts.trace import Kind
-from ...layouts.via import (
-    STATUS,
-    VI_BITS,
-    BreakCode,
-    Event,
-    PacketKind,
-    Reliability,
-    RemoteOperation,
-    Status,
-    ViState,
-)
+from ...layouts.via import BreakCode, Event, PacketKind, Reliability, Status, ViState
 from .receive_descriptor import ReceiveDescriptor
-from .receive_parse import Parsed, ReceiveParse
+from .receive_end import PacketEnd, errors_of
+from .receive_parse import ReceiveParse
 from .receive_scatter import ScatterWriter
-from .receive_state import Message, ReceiveState, Sequence
+from .receive_state import ReceiveState
 from .segment_walk import SegmentWalk
-from .types import Access, ControlAction, ControlPacket
+from .types import Access
 
 __all__ = ["PacketMachine"]
 
-REFUSED = 5
-"""Argument of a DROP event (layouts.trace.Kind)."""
 BEHIND = 32
 """Packets of an unreliable VI up to so many before the expected one are duplicates."""
 
-StatusLayout = data.StructLayout({field.name: field.width for field in STATUS.fields})
 
-
-def _errors(status: Status) -> int:
-    """The field ``errors`` of STATUS."""
-    return status >> 1
-
-
-class PacketMachine:
+class PacketMachine(PacketEnd):
     """Adds the state machine to ``m``, between the receiver's ``port`` and its parts.
 
-    IDLE takes what comes next; CHECK judges a packet; DESCRIPTOR, WALK and WRITE move its data;
-    FINISH completes and saves. CONTROL, FLUSH and READING serve manager and sender.
+    IDLE takes what comes next; CHECK judges a packet; DESCRIPTOR finds a receive descriptor, RESUME
+    goes back to one, WALK fills it; WRITE writes where an RDMA write says, REFUSE says that it may
+    not; JOB passes on an RDMA read. The other states are PacketEnd's.
     """
 
     def __init__(self, m: Module, port: object, *, parse: ReceiveParse, state: ReceiveState,
                  descriptor: ReceiveDescriptor, walk: SegmentWalk, scatter: ScatterWriter) -> None:
-        self.m = m
-        self.port = port
+        super().__init__(m, port, state=state, walk=walk)
         self.parse = parse
-        self.state = state
         self.descriptor = descriptor
-        self.walk = walk
         self.scatter = scatter
-        # The packet, and what its VI is.
-        self.packet = Signal(Parsed)
-        self.vi = Signal(VI_BITS)
-        self.tag = Signal(16)
-        self.reliable = Signal()
-        self.reception = Signal()
-        self.left = Signal(16)
-        # The message that it belongs to, and what the VI's sequence entry becomes.
-        self.message = Signal(Message)
-        self.on_read = Signal()
-        self.walked = Signal()
-        self.sequence = Signal(Sequence)
-        # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
-        self.at_once = Signal()
-        self.completes = Signal()
-        self.silent = Signal()
-        self.errors = Signal(8)
-        self.acknowledges = Signal()
-        self.breaks = Signal()
-        self.break_event = Signal(8)
-        self.tells = Signal()
-        self.code = Signal(2)
-        self.raises = Signal()
-        self.event_code = Signal(8)
-        self.replies = Signal()
-        self.refused = Signal()
-        self.flush_read = Signal()
-        # In this cycle: an ACK or NAK; the packet is over; nothing of the last one is pending.
-        self.answers = Signal()
-        self.answer_kind = Signal(3)
-        self.over = Signal()
-        self.clear = Signal()
         self._parts()
-        self._answers()
-        self._over()
         with m.FSM() as fsm:
             self._idle()
             self._check()
@@ -125,96 +70,6 @@ class PacketMachine:
             self.port.context.vi.eq(self.state.vi),
             self.state.write_vi.eq(self.vi),
         ]
-
-    def _answers(self) -> None:
-        """Control packets: a BREAK until it is taken, else an ACK or NAK of this cycle."""
-        m, out = self.m, self.port.control_packet
-        self.telling = Signal()
-        self.told = told = Signal(ControlPacket)
-        m.d.comb += [
-            out.valid.eq(self.telling | self.answers),
-            out.payload.eq(told),
-        ]
-        with m.If(~self.telling):
-            m.d.comb += [
-                out.payload.vi.eq(self.vi),
-                out.payload.kind.eq(self.answer_kind),
-                out.payload.sequence.eq(self.sequence.expected),
-                out.payload.code.eq(0),
-            ]
-        with m.If(self.telling & out.ready):
-            m.d.sync += self.telling.eq(0)
-
-    def _over(self) -> None:
-        """The packet is over: its VI's entries are written, others are told."""
-        m, port, state, message = self.m, self.port, self.state, self.message
-        saved = Signal(Message)
-        end = port.events[1]
-        m.d.comb += [
-            saved.eq(message),
-            state.next_message.eq(saved),
-            state.next_reading.eq(saved),
-            state.next_sequence.eq(self.sequence),
-            state.next_sequence.broken.eq(self.breaks),
-            self.clear.eq(~port.break_.valid & ~port.event.valid & ~port.read_done.valid),
-            end.number.eq(self.packet.trace),
-            end.kind.eq(Mux(self.refused, Kind.DROP, Kind.END)),
-            end.arg.eq(Mux(self.refused, REFUSED, 0)),
-        ]
-        with m.If(self.walked):
-            m.d.comb += [saved.index.eq(self.walk.index), saved.offset.eq(self.walk.offset)]
-        for pending in (port.break_, port.event, port.read_done):
-            with m.If(pending.ready):
-                m.d.sync += pending.valid.eq(0)
-        with m.If(self.over):
-            m.d.comb += [
-                state.write_sequence.eq(1),
-                state.write_message.eq(~self.on_read),
-                state.write_reading.eq(self.on_read),
-                end.valid.eq(1),
-            ]
-            m.d.sync += [
-                port.read_done.valid.eq(self.on_read & self.completes & ~self.breaks),
-                port.read_done.payload.eq(self.vi),
-                port.break_.valid.eq(self.breaks),
-                port.break_.payload.vi.eq(self.vi),
-                port.break_.payload.event.eq(self.break_event),
-                port.event.valid.eq(self.raises),
-                port.event.payload.code.eq(self.event_code),
-                port.event.payload.number.eq(self.vi),
-            ]
-            with m.If(self.tells & ~self.telling):
-                m.d.sync += [
-                    self.telling.eq(1),
-                    self.told.vi.eq(self.vi),
-                    self.told.kind.eq(PacketKind.BREAK),
-                    # The packet that did it.
-                    self.told.sequence.eq(self.packet.header.sequence),
-                    self.told.code.eq(self.code),
-                ]
-
-    def _break(self, code: Value | int, event: Event = Event.CONN_LOST) -> None:
-        """The connection breaks, and the peer is told by ``code``."""
-        self.m.d.sync += [self.breaks.eq(1), self.break_event.eq(event),
-                          self.tells.eq(self.reliable), self.code.eq(code)]
-
-    def _no_descriptor(self) -> Value:
-        """The code for a message that finds no good descriptor."""
-        return Mux(self.reception, BreakCode.REMOTE_DESCRIPTOR, BreakCode.LOST)
-
-    def _bad_descriptor(self, error: Status, code: Value | int | None = None) -> None:
-        """The descriptor completes with ``error``, its message is over."""
-        m = self.m
-        m.d.sync += [
-            self.completes.eq(1),
-            self.errors.eq(_errors(error)),
-            self.message.held.eq(0),
-            self.message.begun.eq(0),
-            self.refused.eq(1),
-        ]
-        with m.If(self.reliable):
-            self._break(self._no_descriptor() if code is None else code)
-        m.next = "FINISH"
 
     def _idle(self) -> None:
         m, port, state = self.m, self.port, self.state
@@ -341,12 +196,6 @@ class PacketMachine:
                         with m.Else():
                             m.next = "DESCRIPTOR"
 
-    def _drop(self) -> None:
-        """The packet is over as if it had not come."""
-        m, end = self.m, self.port.events[1]
-        m.d.comb += [end.valid.eq(1), end.kind.eq(Kind.DROP), end.arg.eq(REFUSED)]
-        m.next = "IDLE"
-
     def _broken(self, reading: data.View) -> None:
         """A BREAK came: an RDMA read outstanding is over, before the sender hears of it."""
         m = self.m
@@ -362,11 +211,11 @@ class PacketMachine:
         ]
         with m.Switch(self.packet.header.immediate):
             with m.Case(BreakCode.RDMA_PROTECTION):
-                m.d.sync += self.errors.eq(_errors(Status.RDMA_PROTECTION))
+                m.d.sync += self.errors.eq(errors_of(Status.RDMA_PROTECTION))
             with m.Case(BreakCode.REMOTE_DESCRIPTOR):
-                m.d.sync += self.errors.eq(_errors(Status.REMOTE_DESCRIPTOR))
+                m.d.sync += self.errors.eq(errors_of(Status.REMOTE_DESCRIPTOR))
             with m.Default():
-                m.d.sync += self.errors.eq(_errors(Status.TRANSPORT))
+                m.d.sync += self.errors.eq(errors_of(Status.TRANSPORT))
         m.next = "FINISH"
 
     def _move(self) -> None:
@@ -455,7 +304,7 @@ class PacketMachine:
             with m.If(self.reliable):
                 self._break(BreakCode.RDMA_PROTECTION)
             with m.If(packet.detail.immediate):
-                m.d.sync += [self.errors.eq(_errors(Status.RDMA_PROTECTION)), self.at_once.eq(1)]
+                m.d.sync += [self.errors.eq(errors_of(Status.RDMA_PROTECTION)), self.at_once.eq(1)]
                 m.next = "DESCRIPTOR"
             with m.Else():
                 m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RDMAW_PROT)]
@@ -493,6 +342,24 @@ class PacketMachine:
                 m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RECVQ_EMPTY)]
         m.next = "FINISH"
 
+    def _no_descriptor(self) -> Value:
+        """The code for a message that finds no good descriptor."""
+        return Mux(self.reception, BreakCode.REMOTE_DESCRIPTOR, BreakCode.LOST)
+
+    def _bad_descriptor(self, error: Status, code: Value | int | None = None) -> None:
+        """The descriptor completes with ``error``, its message is over."""
+        m = self.m
+        m.d.sync += [
+            self.completes.eq(1),
+            self.errors.eq(errors_of(error)),
+            self.message.held.eq(0),
+            self.message.begun.eq(0),
+            self.refused.eq(1),
+        ]
+        with m.If(self.reliable):
+            self._break(self._no_descriptor() if code is None else code)
+        m.next = "FINISH"
+
     def _scattered(self) -> None:
         """The packet's data has landed in the descriptor's segments."""
         m = self.m
@@ -509,120 +376,3 @@ class PacketMachine:
             with m.If(self.packet.detail.immediate):
                 m.d.sync += self.at_once.eq(1)
                 m.next = "DESCRIPTOR"
-
-    def _complete(self) -> None:
-        """Offers the descriptor's completion."""
-        m, payload = self.m, self.port.complete.payload
-        status = Signal(StatusLayout)
-        is_write = self.packet.detail.kind == PacketKind.RDMA_WRITE
-        m.d.comb += [
-            self.port.complete.valid.eq(self.completes),
-            payload.queue.eq(Cat(~self.on_read, self.vi)),
-            payload.address.eq(self.message.address),
-            payload.length.eq(self.message.bytes),
-            payload.immediate.eq(self.packet.header.immediate),
-            payload.status.eq(status),
-            payload.silent.eq(self.silent),
-            payload.trace.eq(self.packet.trace),
-            status.errors.eq(self.errors),
-            status.operation.eq(Mux(self.on_read, RemoteOperation.RDMA_READ, Mux(
-                is_write, RemoteOperation.REMOTE_RDMA_WRITE, RemoteOperation.RECEIVE))),
-            status.immediate.eq(self.packet.detail.immediate & ~self.on_read
-                                & (self.errors == 0)),
-        ]
-
-    def _finish(self) -> None:
-        """The packet's end."""
-        m, port = self.m, self.port
-        fresh = Signal()
-        m.d.sync += fresh.eq(1)
-        with m.State("FINISH"):
-            m.d.sync += fresh.eq(0)
-            m.d.comb += [self.answers.eq(fresh & self.acknowledges & ~self.breaks),
-                         self.answer_kind.eq(PacketKind.ACK)]
-            self._complete()
-            with m.If(port.complete.ready | ~self.completes):
-                with m.If(self.replies):
-                    m.next = "REPLY"
-                with m.Else():
-                    m.d.comb += self.over.eq(1)
-                    m.next = "IDLE"
-        with m.State("REPLY"):
-            reply = port.acknowledged.payload
-            m.d.comb += [
-                port.acknowledged.valid.eq(1),
-                reply.vi.eq(self.vi),
-                reply.sequence.eq(self.packet.header.sequence),
-                reply.again.eq(self.packet.detail.kind == PacketKind.NAK),
-                reply.broken.eq(self.packet.detail.kind == PacketKind.BREAK),
-                reply.code.eq(self.packet.header.immediate),
-            ]
-            with m.If(port.acknowledged.ready):
-                m.d.comb += self.over.eq(1)
-                m.next = "IDLE"
-        with m.State("ACKNOWLEDGE"):
-            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
-            m.next = "IDLE"
-        with m.State("MISS"):
-            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.NAK)]
-            with m.If(port.control_packet.ready & ~self.telling):
-                m.d.comb += [self.state.write_sequence.eq(1),
-                             self.state.next_sequence.missed.eq(1)]
-            m.next = "IDLE"
-
-    def _serve(self) -> None:
-        """Manager and sender."""
-        m, port, state, message = self.m, self.port, self.state, self.message
-        flush = _errors(Status.FLUSHED)
-        with m.State("CONTROL"):
-            aborts = port.control.payload.action == ControlAction.ABORT
-            m.d.sync += [
-                message.eq(state.message),
-                message.bytes.eq(0),
-                self.errors.eq(flush),
-                self.completes.eq(aborts & state.message.held),
-                self.flush_read.eq(aborts & state.reading.held),
-                self.packet.trace.eq(0),
-                self.packet.detail.kind.eq(PacketKind.SEND),
-            ]
-            m.next = "FLUSH"
-        with m.State("FLUSH"):
-            self._complete()
-            with m.If(port.complete.ready | ~self.completes):
-                m.d.sync += self.flush_read.eq(0)
-                with m.If(self.flush_read):
-                    m.d.sync += [message.eq(state.reading), message.bytes.eq(0),
-                                 self.on_read.eq(1), self.completes.eq(1)]
-                with m.Else():
-                    m.d.comb += [
-                        port.control.ready.eq(1),
-                        state.write_sequence.eq(1), state.next_sequence.eq(0),
-                        state.write_message.eq(1), state.next_message.eq(0),
-                        state.write_reading.eq(1), state.next_reading.eq(0),
-                    ]
-                    m.next = "IDLE"
-        with m.State("READING"):
-            m.d.sync += [
-                message.eq(0),
-                message.address.eq(port.reading.payload.address),
-                self.on_read.eq(1),
-                self.completes.eq(1),
-                self.errors.eq(flush),
-                self.packet.trace.eq(0),
-            ]
-            with m.If(port.context.data.state == ViState.CONNECTED):
-                m.d.comb += [
-                    state.write_reading.eq(1),
-                    state.next_reading.eq(0),
-                    state.next_reading.held.eq(1),
-                    state.next_reading.address.eq(port.reading.payload.address),
-                    port.reading.ready.eq(1),
-                ]
-                m.next = "IDLE"
-            with m.Else():
-                m.next = "LATE_READING"
-        with m.State("LATE_READING"):
-            self._complete()
-            with m.If(port.complete.ready):
-                m.d.comb += port.reading.ready.eq(1)
-                m.next = "IDLE"

@@ -1,0 +1,268 @@
+"""How a packet ends in the receiver, and what manager and sender are told."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
+
+from ...layouts.trace import Kind
+from ...layouts.via import STATUS, VI_BITS, Event, PacketKind, RemoteOperation, Status, ViState
+from .receive_parse import Parsed
+from .receive_state import Message, ReceiveState, Sequence
+from .segment_walk import SegmentWalk
+from .types import ControlAction, ControlPacket
+
+__all__ = ["PacketEnd", "errors_of"]
+
+REFUSED = 5
+"""Argument of a DROP event (layouts.trace.Kind)."""
+
+StatusLayout = data.StructLayout({field.name: field.width for field in STATUS.fields})
+
+
+def errors_of(status: Status) -> int:
+    """The field ``errors`` of STATUS."""
+    return status >> 1
+
+
+class PacketEnd:
+    """Registers of the packet under way, and the states of the receiver's machine that end it.
+
+    FINISH completes a descriptor and saves, REPLY hands on what the peer answered, ACKNOWLEDGE and
+    MISS answer a packet that does not count; CONTROL, FLUSH, READING and LATE_READING serve
+    manager and sender. All lead back to IDLE, which clears how the last packet ended.
+    """
+
+    def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk) -> None:
+        self.m = m
+        self.port = port
+        self.state = state
+        self.walk = walk
+        # The packet, and what its VI is.
+        self.packet = Signal(Parsed)
+        self.vi = Signal(VI_BITS)
+        self.tag = Signal(16)
+        self.reliable = Signal()
+        self.reception = Signal()
+        self.left = Signal(16)
+        # The message that it belongs to, and what the VI's sequence entry becomes.
+        self.message = Signal(Message)
+        self.on_read = Signal()
+        self.walked = Signal()
+        self.sequence = Signal(Sequence)
+        # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
+        self.at_once = Signal()
+        self.completes = Signal()
+        self.silent = Signal()
+        self.errors = Signal(8)
+        self.acknowledges = Signal()
+        self.breaks = Signal()
+        self.break_event = Signal(8)
+        self.tells = Signal()
+        self.code = Signal(2)
+        self.raises = Signal()
+        self.event_code = Signal(8)
+        self.replies = Signal()
+        self.refused = Signal()
+        self.flush_read = Signal()
+        # In this cycle: an ACK or NAK; the packet is over; nothing of the last one is pending.
+        self.answers = Signal()
+        self.answer_kind = Signal(3)
+        self.over = Signal()
+        self.clear = Signal()
+        # A BREAK packet is offered.
+        self.telling = Signal()
+        self.told = Signal(ControlPacket)
+        self._answers()
+        self._over()
+
+    def _answers(self) -> None:
+        """Control packets: a BREAK until it is taken, else an ACK or NAK of this cycle."""
+        m, out, told = self.m, self.port.control_packet, self.told
+        m.d.comb += [
+            out.valid.eq(self.telling | self.answers),
+            out.payload.eq(told),
+        ]
+        with m.If(~self.telling):
+            m.d.comb += [
+                out.payload.vi.eq(self.vi),
+                out.payload.kind.eq(self.answer_kind),
+                out.payload.sequence.eq(self.sequence.expected),
+                out.payload.code.eq(0),
+            ]
+        with m.If(self.telling & out.ready):
+            m.d.sync += self.telling.eq(0)
+
+    def _over(self) -> None:
+        """The packet is over: its VI's entries are written, others are told."""
+        m, port, state, message = self.m, self.port, self.state, self.message
+        saved = Signal(Message)
+        end = port.events[1]
+        m.d.comb += [
+            saved.eq(message),
+            state.next_message.eq(saved),
+            state.next_reading.eq(saved),
+            state.next_sequence.eq(self.sequence),
+            state.next_sequence.broken.eq(self.breaks),
+            self.clear.eq(~port.break_.valid & ~port.event.valid & ~port.read_done.valid),
+            end.number.eq(self.packet.trace),
+            end.kind.eq(Mux(self.refused, Kind.DROP, Kind.END)),
+            end.arg.eq(Mux(self.refused, REFUSED, 0)),
+        ]
+        with m.If(self.walked):
+            m.d.comb += [saved.index.eq(self.walk.index), saved.offset.eq(self.walk.offset)]
+        for pending in (port.break_, port.event, port.read_done):
+            with m.If(pending.ready):
+                m.d.sync += pending.valid.eq(0)
+        with m.If(self.over):
+            m.d.comb += [
+                state.write_sequence.eq(1),
+                state.write_message.eq(~self.on_read),
+                state.write_reading.eq(self.on_read),
+                end.valid.eq(1),
+            ]
+            m.d.sync += [
+                port.read_done.valid.eq(self.on_read & self.completes & ~self.breaks),
+                port.read_done.payload.eq(self.vi),
+                port.break_.valid.eq(self.breaks),
+                port.break_.payload.vi.eq(self.vi),
+                port.break_.payload.event.eq(self.break_event),
+                port.event.valid.eq(self.raises),
+                port.event.payload.code.eq(self.event_code),
+                port.event.payload.number.eq(self.vi),
+            ]
+            with m.If(self.tells & ~self.telling):
+                m.d.sync += [
+                    self.telling.eq(1),
+                    self.told.vi.eq(self.vi),
+                    self.told.kind.eq(PacketKind.BREAK),
+                    # The packet that did it.
+                    self.told.sequence.eq(self.packet.header.sequence),
+                    self.told.code.eq(self.code),
+                ]
+
+    def _break(self, code: Value | int, event: Event = Event.CONN_LOST) -> None:
+        """The connection breaks, and the peer is told by ``code``."""
+        self.m.d.sync += [self.breaks.eq(1), self.break_event.eq(event),
+                          self.tells.eq(self.reliable), self.code.eq(code)]
+
+    def _drop(self) -> None:
+        """The packet is over as if it had not come."""
+        m, end = self.m, self.port.events[1]
+        m.d.comb += [end.valid.eq(1), end.kind.eq(Kind.DROP), end.arg.eq(REFUSED)]
+        m.next = "IDLE"
+
+    def _complete(self) -> None:
+        """Offers the descriptor's completion."""
+        m, payload = self.m, self.port.complete.payload
+        status = Signal(StatusLayout)
+        is_write = self.packet.detail.kind == PacketKind.RDMA_WRITE
+        m.d.comb += [
+            self.port.complete.valid.eq(self.completes),
+            payload.queue.eq(Cat(~self.on_read, self.vi)),
+            payload.address.eq(self.message.address),
+            payload.length.eq(self.message.bytes),
+            payload.immediate.eq(self.packet.header.immediate),
+            payload.status.eq(status),
+            payload.silent.eq(self.silent),
+            payload.trace.eq(self.packet.trace),
+            status.errors.eq(self.errors),
+            status.operation.eq(Mux(self.on_read, RemoteOperation.RDMA_READ, Mux(
+                is_write, RemoteOperation.REMOTE_RDMA_WRITE, RemoteOperation.RECEIVE))),
+            status.immediate.eq(self.packet.detail.immediate & ~self.on_read
+                                & (self.errors == 0)),
+        ]
+
+    def _finish(self) -> None:
+        """The packet's end."""
+        m, port = self.m, self.port
+        fresh = Signal()
+        m.d.sync += fresh.eq(1)
+        with m.State("FINISH"):
+            m.d.sync += fresh.eq(0)
+            m.d.comb += [self.answers.eq(fresh & self.acknowledges & ~self.breaks),
+                         self.answer_kind.eq(PacketKind.ACK)]
+            self._complete()
+            with m.If(port.complete.ready | ~self.completes):
+                with m.If(self.replies):
+                    m.next = "REPLY"
+                with m.Else():
+                    m.d.comb += self.over.eq(1)
+                    m.next = "IDLE"
+        with m.State("REPLY"):
+            reply = port.acknowledged.payload
+            m.d.comb += [
+                port.acknowledged.valid.eq(1),
+                reply.vi.eq(self.vi),
+                reply.sequence.eq(self.packet.header.sequence),
+                reply.again.eq(self.packet.detail.kind == PacketKind.NAK),
+                reply.broken.eq(self.packet.detail.kind == PacketKind.BREAK),
+                reply.code.eq(self.packet.header.immediate),
+            ]
+            with m.If(port.acknowledged.ready):
+                m.d.comb += self.over.eq(1)
+                m.next = "IDLE"
+        with m.State("ACKNOWLEDGE"):
+            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
+            m.next = "IDLE"
+        with m.State("MISS"):
+            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.NAK)]
+            with m.If(port.control_packet.ready & ~self.telling):
+                m.d.comb += [self.state.write_sequence.eq(1),
+                             self.state.next_sequence.missed.eq(1)]
+            m.next = "IDLE"
+
+    def _serve(self) -> None:
+        """Manager and sender."""
+        m, port, state, message = self.m, self.port, self.state, self.message
+        flush = errors_of(Status.FLUSHED)
+        with m.State("CONTROL"):
+            aborts = port.control.payload.action == ControlAction.ABORT
+            m.d.sync += [
+                message.eq(state.message),
+                message.bytes.eq(0),
+                self.errors.eq(flush),
+                self.completes.eq(aborts & state.message.held),
+                self.flush_read.eq(aborts & state.reading.held),
+                self.packet.trace.eq(0),
+                self.packet.detail.kind.eq(PacketKind.SEND),
+            ]
+            m.next = "FLUSH"
+        with m.State("FLUSH"):
+            self._complete()
+            with m.If(port.complete.ready | ~self.completes):
+                m.d.sync += self.flush_read.eq(0)
+                with m.If(self.flush_read):
+                    m.d.sync += [message.eq(state.reading), message.bytes.eq(0),
+                                 self.on_read.eq(1), self.completes.eq(1)]
+                with m.Else():
+                    m.d.comb += [
+                        port.control.ready.eq(1),
+                        state.write_sequence.eq(1), state.next_sequence.eq(0),
+                        state.write_message.eq(1), state.next_message.eq(0),
+                        state.write_reading.eq(1), state.next_reading.eq(0),
+                    ]
+                    m.next = "IDLE"
+        with m.State("READING"):
+            m.d.sync += [
+                message.eq(0),
+                message.address.eq(port.reading.payload.address),
+                self.on_read.eq(1),
+                self.completes.eq(1),
+                self.errors.eq(flush),
+                self.packet.trace.eq(0),
+            ]
+            with m.If(port.context.data.state == ViState.CONNECTED):
+                m.d.comb += [
+                    state.write_reading.eq(1),
+                    state.next_reading.eq(0),
+                    state.next_reading.held.eq(1),
+                    state.next_reading.address.eq(port.reading.payload.address),
+                    port.reading.ready.eq(1),
+                ]
+                m.next = "IDLE"
+            with m.Else():
+                m.next = "LATE_READING"
+        with m.State("LATE_READING"):
+            self._complete()
+            with m.If(port.complete.ready):
+                m.d.comb += port.reading.ready.eq(1)
+                m.next = "IDLE"
