@@ -171,9 +171,8 @@ class Connections:
                                     Message(peer.connection, vi.number, peer.vi))
         vi.peer = None
         await kernel.provider.idle(vi)
-        if vi.lost:
-            await self.kernel.notifier.flush_lost(vi)
-            vi.lost = False
+        await kernel.notifier.flush_lost(vi)
+        vi.lost = False
         vi.state = ViState.IDLE
         vi.pending = False
 

@@ -123,10 +123,10 @@ class Engine(MemoryQueues):
     async def idle(self, vi: Vi) -> None:
         while not await self.drained(vi):
             await self.port.delay(SETTLE)
-        if vi.lost:
-            completed = self.port.data
-            for queue, count in ((vi.send, completed), (vi.receive, completed >> 16)):
-                queue.seen = count - sum(posted.counted for posted in queue.entries) & 0xFFFF
+        completed = self.port.data
+        for queue, count in ((vi.send, completed), (vi.receive, completed >> 16)):
+            # Of descriptors that the NIC lost it has no count.
+            queue.seen = count - sum(posted.counted for posted in queue.entries) & 0xFFFF
         await self._command(vi, ViCommand.IDLE)
 
     async def state(self, vi: Vi) -> ViState:

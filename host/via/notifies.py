@@ -68,6 +68,7 @@ class Notifier:
 
     async def flush_lost(self, vi: Vi) -> None:
         """The NIC has completed all that it will of ``vi``: what is not done is flushed."""
+        await self.kernel.port.flush()
         for queue in (vi.send, vi.receive):
             for posted in queue.entries:
                 status = self.kernel.memory.word(posted.status) >> 32
