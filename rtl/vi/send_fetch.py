@@ -218,7 +218,7 @@ class SendFetch(wiring.Component):
                     m.next = "LOOK"
             with m.State("LOOK"):
                 m.d.comb += [
-                    held.eq(self.job.valid & self.job.payload.exclusive
+                    held.eq(~queue[0] & self.job.valid & self.job.payload.exclusive
                             & (self.job.payload.queue[1:] == vi)),
                     reading.eq(numbers.reads != progress.read_done),
                     open_.eq(~reliable | ((numbers.following - progress.acknowledged)[:8]
