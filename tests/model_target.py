@@ -157,6 +157,8 @@ class ModelNic:
             if self.registers["send_report"]:
                 model.dma_write(self.node, self.registers["send_report"],
                                 self.registers["send_done"].to_bytes(8, "little"))
+            if self.registers["send_done"] == self.posted:
+                self.cause(Irq.SEND)
             data, number, space = self.queue[0]
             setup = 20 + len(data) // 8
         destination = model.nics[HEADER.get(int.from_bytes(data[:8], "little"), "destination")]

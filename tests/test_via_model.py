@@ -5,11 +5,17 @@ import random
 
 import pytest
 from am_scenarios import pattern
-from nicbed.layouts.via import Control, Event, Operation, RemoteOperation, Status, ViState
+from nicbed.layouts.via import (
+    Control,
+    Event,
+    Operation,
+    RemoteOperation,
+    Status,
+    ViState,
+)
 from via_model_lab import RD, RR, UD, run, run_pair, status
 
 LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
-RELIABLE = pytest.mark.parametrize("level", [RD, RR], ids=lambda level: level.name)
 SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
 FLUSHED = Status.FLUSHED
 WAIT = 60_000
@@ -163,15 +169,67 @@ def test_a_malformed_send_completes_with_its_error(level, fields, error):
     run_pair(level, sender, receiver)
 
 
-def test_an_rdma_read_is_malformed_on_an_unreliable_vi():
+@LEVELS
+def test_the_largest_transfer(level):
+    """MaxTransferSize bytes, not one more."""
     async def sender(side):
-        post = await side.send(8, remote=(0, 0), operation=Operation.RDMA_READ)
-        assert (await side.done(post))[0] == status(RemoteOperation.RDMA_READ, Status.FORMAT)
+        assert await side.done(await side.send(3000)) == (SENT, 3000)
+        assert await side.done(await side.send(3001)) == (SENT | Status.LENGTH, 0)
 
     async def receiver(side):
-        pass
+        for _ in range(2):
+            await side.receive(4096)
 
-    run_pair(UD, sender, receiver)
+    run_pair(level, sender, receiver, attributes={"max_transfer": 3000})
+
+
+@pytest.mark.parametrize("receive", [False, True])
+@pytest.mark.parametrize("segments", [1, 2, 3, 5, 6])
+def test_a_descriptor_whose_last_segment_is_outside_of_its_region(segments, receive):
+    """PROTECTION, however the segments before it are."""
+    async def program(side):
+        raw = side.raw
+        size = 32 + 16 * segments
+        for short in (0, 1):
+            region = await raw.region(size - short)
+            raw.write(region, 0, [side.data.at(0, 8)] * segments)
+            await raw.post(1, region, 0, receive=receive)
+            ends = await raw.done(region, 0, 100_000)
+            if short:
+                # On a receive queue the bytes of the segments before it have come.
+                assert ends == ((RECEIVED if receive else SENT) | Status.PROTECTION,
+                                8 * (segments - 1) if receive else 0)
+            else:
+                assert ends == (RECEIVED if receive else SENT, 8 * segments)
+            raw.last.clear()
+
+    async def peer(side):
+        if receive:
+            await side.send(8 * segments)
+            await side.rest(60_000)
+            await side.send(8 * segments)
+        else:
+            await side.receive(200)
+
+    if receive:
+        run_pair(UD, peer, program)
+    else:
+        run_pair(UD, program, peer)
+
+
+def test_reliable_reception_completes_only_what_has_arrived():
+    """The descriptor that found none to receive it errs; before it good, behind it flushed."""
+    async def sender(side):
+        places = [await side.send(8) for _ in range(4)]
+        ends = [(await side.done(place))[0] for place in places]
+        assert ends == [SENT, SENT, SENT | Status.REMOTE_DESCRIPTOR, SENT | FLUSHED]
+
+    async def receiver(side):
+        places = [await side.receive(8) for _ in range(2)]
+        for place in places:
+            assert await side.done(place) == (RECEIVED, 8)
+
+    run_pair(RR, sender, receiver)
 
 
 @LEVELS
@@ -283,254 +341,3 @@ def test_a_bad_receive_descriptor(level, fields, error):
                                          else (RECEIVED | FLUSHED, 0))
 
     run_pair(level, sender, receiver)
-
-
-@LEVELS
-@pytest.mark.parametrize("length", [0, 5, 3000])
-@pytest.mark.parametrize("immediate", [None, 0xABCD1234])
-def test_rdma_write(level, length, immediate):
-    """Its data goes where it says; only immediate data takes a receive descriptor."""
-    data = pattern(length, 9)
-    target = []
-
-    async def sender(side):
-        side.data.write(3, data)
-        va, handle, _ = target[0].at(1001)
-        post = await side.send(length, 3, remote=(va, handle), immediate=immediate)
-        assert await side.done(post) == (status(RemoteOperation.RDMA_WRITE), length)
-        assert await side.done(await side.send(4)) == (SENT, 4)
-
-    async def receiver(side):
-        target.append(side.data)
-        posts = [await side.receive(64, 8000), await side.receive(64, 8000)]
-        if immediate is not None:
-            assert await side.done(posts[0]) == (
-                status(RemoteOperation.REMOTE_RDMA_WRITE, immediate=True), length)
-            assert side.descriptors.read(posts[0] + 20, 4) == immediate.to_bytes(4, "little")
-            assert side.data.read(1001, length) == data
-            posts.pop(0)
-        assert await side.done(posts[0]) == (RECEIVED, 4)
-        assert side.data.read(1000, length + 2) == b"\xee" + data + b"\xee"
-
-    run_pair(level, sender, receiver)
-
-
-@LEVELS
-@pytest.mark.parametrize("immediate", [None, 1])
-@pytest.mark.parametrize("what", ["vi", "region", "tag", "end", "handle"])
-def test_an_rdma_write_that_is_refused(level, immediate, what):
-    target = []
-
-    async def sender(side):
-        va, handle, _ = target[0].at(0)
-        post = await side.send(101 if what == "end" else 100, immediate=immediate,
-                               remote=(va, handle + (what == "handle")))
-        assert (await side.done(post))[0] == status(
-            RemoteOperation.RDMA_WRITE, Status.RDMA_PROTECTION if level == RR else 0)
-        await side.rest(WAIT)
-        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
-
-    async def receiver(side):
-        region = await side.raw.region(100, tag=8 if what == "tag" else 7,
-                                       rdma_write=what != "region")
-        target.append(region)
-        region.write(0, bytes(200))
-        post = await side.receive(64)
-        await side.rest(WAIT)
-        events = await side.raw.events()
-        if immediate is not None:
-            assert await side.done(post) == (
-                status(RemoteOperation.REMOTE_RDMA_WRITE, Status.RDMA_PROTECTION), 0)
-        else:
-            assert events.pop(0) == (Event.RDMAW_PROT, 1)
-            assert await side.done(post, 100) == ((-1, 0) if level == UD
-                                                  else (RECEIVED | FLUSHED, 0))
-        assert events == ([] if level == UD else [(Event.CONN_LOST, 1)])
-        if what != "end":
-            assert region.read(0, 200) == bytes(200)
-        assert region.read(100, 100) == bytes(100)
-
-    run_pair(level, sender, receiver, attributes={"rdma_write": what != "vi"})
-
-
-@RELIABLE
-@pytest.mark.parametrize("length", [0, 5, 3000])
-def test_rdma_read(level, length):
-    """Both ways at once; what is posted behind waits for it."""
-    regions = {}
-
-    async def program(side):
-        me = side.raw.node.number
-        side.data.write(5000, pattern(length, me))
-        regions[me] = side.data
-        posts = [await side.receive(64, 12000)]
-        await side.rest(20_000 * (2 - me))
-        va, handle, _ = regions[1 - me].at(5000)
-        read = await side.post(side.data.at(7, length // 2),
-                               side.data.at(9000, length - length // 2),
-                               remote=(va, handle), operation=Operation.RDMA_READ)
-        sent = await side.send(8, 12100)
-        assert await side.done(sent) == (SENT, 8)
-        assert await side.done(read, 1) == (status(RemoteOperation.RDMA_READ), length)
-        got = side.data.read(7, length // 2) + side.data.read(9000, length - length // 2)
-        assert got == pattern(length, 1 - me)
-        assert await side.done(posts[0]) == (RECEIVED, 8)
-        await side.rest(WAIT)
-        assert await side.raw.events() == []
-
-    run_pair(level, program, program)
-
-
-@RELIABLE
-@pytest.mark.parametrize("what", ["vi", "region", "end", "handle"])
-def test_an_rdma_read_that_is_refused(level, what):
-    target = []
-
-    async def sender(side):
-        va, handle, _ = target[0].at(0)
-        post = await side.send(101 if what == "end" else 100, operation=Operation.RDMA_READ,
-                               remote=(va, handle + (what == "handle")))
-        assert await side.done(post) == (
-            status(RemoteOperation.RDMA_READ, Status.RDMA_PROTECTION), 0)
-        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
-
-    async def receiver(side):
-        target.append(await side.raw.region(100, rdma_read=what != "region"))
-        await side.rest(WAIT)
-        assert await side.raw.events() == [(Event.RDMAR_PROT, 1), (Event.CONN_LOST, 1)]
-
-    run_pair(level, sender, receiver, attributes={"rdma_read": what != "vi"})
-
-
-@RELIABLE
-@pytest.mark.parametrize("local", [Status.PROTECTION, Status.LENGTH])
-def test_an_rdma_read_into_memory_that_is_not_allowed(level, local):
-    target = []
-
-    async def sender(side):
-        va, handle, _ = side.data.at(0)
-        remote = target[0].at(0)[:2]
-        post = await side.post((va, handle + (local == Status.PROTECTION), 100),
-                               operation=Operation.RDMA_READ, remote=remote,
-                               length=100 + (local == Status.LENGTH))
-        assert await side.done(post) == (status(RemoteOperation.RDMA_READ, local), 0)
-        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
-        assert side.data.read(0, 100) == b"\xee" * 100
-
-    async def receiver(side):
-        target.append(side.data)
-        await side.rest(WAIT)
-
-    run_pair(level, sender, receiver)
-
-
-FAULTS = {"faults__drop": 0.05, "faults__duplicate": 0.05, "faults__corrupt": 0.03,
-          "faults__delay": 0.05, "faults__delay_cycles": 3000, "via__retry_timeout": 5000,
-          "via__retries": 50}
-
-
-@RELIABLE
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("window", [1, 8])
-def test_reliable_messages_survive_faults_exactly_once_in_order(level, seed, window):
-    count = 90
-    regions = {}
-
-    async def program(side):
-        me = side.raw.node.number
-        regions[me] = side.data
-        draw = random.Random(f"{seed} {me}")
-        receives = [await side.receive(2048, 2048 * (i % 4)) for i in range(count)]
-        await side.rest(20_000 * (2 - me))
-        sends, lengths = [], []
-        side.next = 20480
-        ring = await side.raw.region(16384)
-        side.descriptors = ring
-        for number in range(count):
-            side.next = number % 16 * 128
-            length = draw.choice([0, 3, 100, 1500])
-            if number % 10 == 9:
-                va, handle, _ = regions[1 - me].at(16000)
-                place = await side.post(side.data.at(20000, 2000), remote=(va, handle),
-                                        operation=Operation.RDMA_READ)
-                expected = (status(RemoteOperation.RDMA_READ), 2000)
-            else:
-                side.data.write(8192 + 1500 * (number % 4), pattern(length, number + me))
-                place = await side.send(length, 8192 + 1500 * (number % 4), immediate=number)
-                expected = (SENT, length)
-            sends.append(place)
-            lengths.append(length)
-            assert await side.done(place, 0) == expected
-        return receives, lengths, side
-
-    async def check(side):
-        me = side.raw.node.number
-        descriptors = side.descriptors
-        receives, *_ = await program(side)
-        draw = random.Random(f"{seed} {1 - me}")
-        at = 0
-        for number in range(count):
-            length = draw.choice([0, 3, 100, 1500])
-            if number % 10 == 9:
-                continue
-            assert await side.raw.done(descriptors, receives[at]) == (
-                status(RemoteOperation.RECEIVE, immediate=True), length), number
-            assert descriptors.read(receives[at] + 20, 4) == number.to_bytes(4, "little")
-            at += 1
-        assert await side.raw.get("via_duplicates") > 0
-        assert await side.raw.get("via_resent") > 0
-        assert await side.raw.events() == []
-        await side.rest(2_000_000)
-
-    run_pair(level, check, check, faults__seed=seed, via__window=window, **FAULTS)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_unreliable_messages_arrive_at_most_once_in_order_and_whole(seed):
-    count = 100
-
-    async def sender(side):
-        for number in range(count):
-            length = [0, 3, 100, 3000][number % 4]
-            side.data.write(0, pattern(length, number))
-            assert await side.done(await side.send(length, immediate=number)) == (SENT, length)
-            await side.rest(20_000)
-
-    async def receiver(side):
-        places = [await side.receive(4096) for _ in range(count)]
-        seen = []
-        for place in places:
-            ends = await side.done(place, 3_000_000)
-            if ends[0] == -1:
-                break
-            number = int.from_bytes(side.descriptors.read(place + 20, 4), "little")
-            seen.append(number)
-            length = [0, 3, 100, 3000][number % 4]
-            assert ends == (status(RemoteOperation.RECEIVE, immediate=True), length)
-            assert side.data.read(0, length) == pattern(length, number)
-        assert seen == sorted(set(seen)) and count / 2 < len(seen) < count
-        assert await side.raw.get("via_duplicates") > 0
-        assert await side.raw.get("via_gaps") > 0
-
-    run_pair(UD, sender, receiver, faults__seed=seed, **FAULTS)
-
-
-@RELIABLE
-def test_a_peer_that_does_not_answer(level):
-    """The retries over: TRANSPORT (where a descriptor is unfinished), CONN_LOST, flushed."""
-    async def sender(side):
-        first, second = await side.send(8), await side.send(8)
-        if level == RR:
-            assert (await side.done(first))[0] == SENT | Status.TRANSPORT
-            assert (await side.done(second))[0] == SENT | FLUSHED
-        else:
-            assert await side.done(first) == await side.done(second) == (SENT, 8)
-        await side.rest(WAIT)
-        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
-        assert await side.raw.get("via_resent") == 2 * 2
-        assert await side.state() == ViState.ERROR
-
-    async def receiver(side):
-        await side.receive(8)
-
-    run_pair(level, sender, receiver, faults__drop=1.0, via__retry_timeout=2000, via__retries=3)

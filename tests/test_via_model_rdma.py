@@ -1,0 +1,197 @@
+"""The VI engine's model, RDMA: writes and reads, allowed and refused."""
+
+
+import pytest
+from am_scenarios import pattern
+from model_target import ModelNic
+from nicbed.layouts.via import (
+    Event,
+    Operation,
+    PacketKind,
+    RemoteOperation,
+    Status,
+)
+from via_model_lab import RD, RR, UD, run_pair, status
+
+LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
+RELIABLE = pytest.mark.parametrize("level", [RD, RR], ids=lambda level: level.name)
+SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
+FLUSHED = Status.FLUSHED
+WAIT = 60_000
+
+
+def test_an_rdma_read_waits_for_what_is_not_acknowledged_before_it(monkeypatch):
+    """Completions are in posting order even if acknowledgements are lost."""
+    target, lost = [], []
+    arrive = ModelNic.arrive
+
+    def losing(nic, data, number, length):
+        if nic.node == 0 and data[6] == 2 and data[7] & 7 == PacketKind.ACK and len(lost) < 2:
+            lost.append(data)
+            nic.room += length
+        else:
+            arrive(nic, data, number, length)
+
+    async def sender(side):
+        send = await side.send(8)
+        read = await side.send(8, 64, remote=target[0].at(0)[:2], operation=Operation.RDMA_READ)
+        assert await side.done(read) == (status(RemoteOperation.RDMA_READ), 8)
+        assert await side.done(send, 1) == (SENT, 8)
+
+    async def receiver(side):
+        target.append(side.data)
+        await side.receive(8)
+
+    monkeypatch.setattr(ModelNic, "arrive", losing)
+    run_pair(RR, sender, receiver)
+    assert len(lost) == 2
+
+
+def test_an_rdma_read_is_malformed_on_an_unreliable_vi():
+    async def sender(side):
+        post = await side.send(8, remote=(0, 0), operation=Operation.RDMA_READ)
+        assert (await side.done(post))[0] == status(RemoteOperation.RDMA_READ, Status.FORMAT)
+
+    async def receiver(side):
+        pass
+
+    run_pair(UD, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("length", [0, 5, 3000])
+@pytest.mark.parametrize("immediate", [None, 0xABCD1234])
+def test_rdma_write(level, length, immediate):
+    """Its data goes where it says; only immediate data takes a receive descriptor."""
+    data = pattern(length, 9)
+    target = []
+
+    async def sender(side):
+        side.data.write(3, data)
+        va, handle, _ = target[0].at(1001)
+        post = await side.send(length, 3, remote=(va, handle), immediate=immediate)
+        assert await side.done(post) == (status(RemoteOperation.RDMA_WRITE), length)
+        assert await side.done(await side.send(4)) == (SENT, 4)
+
+    async def receiver(side):
+        target.append(side.data)
+        posts = [await side.receive(64, 8000), await side.receive(64, 8000)]
+        if immediate is not None:
+            assert await side.done(posts[0]) == (
+                status(RemoteOperation.REMOTE_RDMA_WRITE, immediate=True), length)
+            assert side.descriptors.read(posts[0] + 20, 4) == immediate.to_bytes(4, "little")
+            assert side.data.read(1001, length) == data
+            posts.pop(0)
+        assert await side.done(posts[0]) == (RECEIVED, 4)
+        assert side.data.read(1000, length + 2) == b"\xee" + data + b"\xee"
+
+    run_pair(level, sender, receiver)
+
+
+@LEVELS
+@pytest.mark.parametrize("immediate", [None, 1])
+@pytest.mark.parametrize("what", ["vi", "region", "tag", "end", "handle"])
+def test_an_rdma_write_that_is_refused(level, immediate, what):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = target[0].at(0)
+        post = await side.send(101 if what == "end" else 100, immediate=immediate,
+                               remote=(va, handle + (what == "handle")))
+        assert (await side.done(post))[0] == status(
+            RemoteOperation.RDMA_WRITE, Status.RDMA_PROTECTION if level == RR else 0)
+        await side.rest(WAIT)
+        assert await side.raw.events() == ([] if level == UD else [(Event.CONN_LOST, 1)])
+
+    async def receiver(side):
+        region = await side.raw.region(100, tag=8 if what == "tag" else 7,
+                                       rdma_write=what != "region")
+        target.append(region)
+        region.write(0, bytes(200))
+        post = await side.receive(64)
+        await side.rest(WAIT)
+        events = await side.raw.events()
+        if immediate is not None:
+            assert await side.done(post) == (
+                status(RemoteOperation.REMOTE_RDMA_WRITE, Status.RDMA_PROTECTION), 0)
+        else:
+            assert events.pop(0) == (Event.RDMAW_PROT, 1)
+            assert await side.done(post, 100) == ((-1, 0) if level == UD
+                                                  else (RECEIVED | FLUSHED, 0))
+        assert events == ([] if level == UD else [(Event.CONN_LOST, 1)])
+        if what != "end":
+            assert region.read(0, 200) == bytes(200)
+        assert region.read(100, 100) == bytes(100)
+
+    run_pair(level, sender, receiver, attributes={"rdma_write": what != "vi"})
+
+
+@RELIABLE
+@pytest.mark.parametrize("length", [0, 5, 3000])
+def test_rdma_read(level, length):
+    """Both ways at once; what is posted behind waits for it."""
+    regions = {}
+
+    async def program(side):
+        me = side.raw.node.number
+        side.data.write(5000, pattern(length, me))
+        regions[me] = side.data
+        posts = [await side.receive(64, 12000)]
+        await side.rest(20_000 * (2 - me))
+        va, handle, _ = regions[1 - me].at(5000)
+        read = await side.post(side.data.at(7, length // 2),
+                               side.data.at(9000, length - length // 2),
+                               remote=(va, handle), operation=Operation.RDMA_READ)
+        sent = await side.send(8, 12100)
+        assert await side.done(sent) == (SENT, 8)
+        assert await side.done(read, 1) == (status(RemoteOperation.RDMA_READ), length)
+        got = side.data.read(7, length // 2) + side.data.read(9000, length - length // 2)
+        assert got == pattern(length, 1 - me)
+        assert await side.done(posts[0]) == (RECEIVED, 8)
+        await side.rest(WAIT)
+        assert await side.raw.events() == []
+
+    run_pair(level, program, program)
+
+
+@RELIABLE
+@pytest.mark.parametrize("what", ["vi", "region", "end", "handle"])
+def test_an_rdma_read_that_is_refused(level, what):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = target[0].at(0)
+        post = await side.send(101 if what == "end" else 100, operation=Operation.RDMA_READ,
+                               remote=(va, handle + (what == "handle")))
+        assert await side.done(post) == (
+            status(RemoteOperation.RDMA_READ, Status.RDMA_PROTECTION), 0)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+
+    async def receiver(side):
+        target.append(await side.raw.region(100, rdma_read=what != "region"))
+        await side.rest(WAIT)
+        assert await side.raw.events() == [(Event.RDMAR_PROT, 1), (Event.CONN_LOST, 1)]
+
+    run_pair(level, sender, receiver, attributes={"rdma_read": what != "vi"})
+
+
+@RELIABLE
+@pytest.mark.parametrize("local", [Status.PROTECTION, Status.LENGTH])
+def test_an_rdma_read_into_memory_that_is_not_allowed(level, local):
+    target = []
+
+    async def sender(side):
+        va, handle, _ = side.data.at(0)
+        remote = target[0].at(0)[:2]
+        post = await side.post((va, handle + (local == Status.PROTECTION), 100),
+                               operation=Operation.RDMA_READ, remote=remote,
+                               length=100 + (local == Status.LENGTH))
+        assert await side.done(post) == (status(RemoteOperation.RDMA_READ, local), 0)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+        assert side.data.read(0, 100) == b"\xee" * 100
+
+    async def receiver(side):
+        target.append(side.data)
+        await side.rest(WAIT)
+
+    run_pair(level, sender, receiver)
