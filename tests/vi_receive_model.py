@@ -217,7 +217,6 @@ class Model:
             self._complete(vi, side.reading, RemoteOperation.RDMA_READ, error, length=0)
             side.reading = None
         side.broken = True
-        self.break_.append({"vi": vi, "event": Event.CONN_LOST})
 
     def _descriptor(self, vi: int, side: Side, sequence: int, operation: RemoteOperation, *,
                     refused: bool = False) -> bool:

@@ -26,9 +26,9 @@ def errors_of(status: Status) -> int:
 class PacketEnd:
     """Registers of the packet under way, and the states of the receiver's machine that end it.
 
-    FINISH completes a descriptor and saves, REPLY hands on what the peer answered, ACKNOWLEDGE and
-    MISS answer a packet that does not count; CONTROL, FLUSH, READING and LATE_READING serve
-    manager and sender. All lead back to IDLE, which clears how the last packet ended.
+    FINISH completes a descriptor, saves and tells others; ACKNOWLEDGE and MISS answer a packet that
+    does not count; CONTROL, FLUSH, READING and LATE_READING serve manager and sender. All lead back
+    to IDLE, which clears how the last packet ended.
     """
 
     def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk) -> None:
@@ -61,6 +61,7 @@ class PacketEnd:
         self.raises = Signal()
         self.event_code = Signal(8)
         self.replies = Signal()
+        self.lost = Signal()
         self.refused = Signal()
         self.flush_read = Signal()
         # In this cycle: an ACK or NAK; the packet is over; nothing of the last one is pending.
@@ -95,21 +96,23 @@ class PacketEnd:
         """The packet is over: its VI's entries are written, others are told."""
         m, port, state, message = self.m, self.port, self.state, self.message
         saved = Signal(Message)
+        kind = self.packet.detail.kind
         end = port.events[1]
         m.d.comb += [
             saved.eq(message),
             state.next_message.eq(saved),
             state.next_reading.eq(saved),
             state.next_sequence.eq(self.sequence),
-            state.next_sequence.broken.eq(self.breaks),
-            self.clear.eq(~port.break_.valid & ~port.event.valid & ~port.read_done.valid),
+            state.next_sequence.broken.eq(self.breaks | self.lost),
+            self.clear.eq(~port.break_.valid & ~port.event.valid & ~port.read_done.valid
+                          & ~port.acknowledged.valid),
             end.number.eq(self.packet.trace),
             end.kind.eq(Mux(self.refused, Kind.DROP, Kind.END)),
             end.arg.eq(Mux(self.refused, REFUSED, 0)),
         ]
         with m.If(self.walked):
             m.d.comb += [saved.index.eq(self.walk.index), saved.offset.eq(self.walk.offset)]
-        for pending in (port.break_, port.event, port.read_done):
+        for pending in (port.break_, port.event, port.read_done, port.acknowledged):
             with m.If(pending.ready):
                 m.d.sync += pending.valid.eq(0)
         with m.If(self.over):
@@ -120,7 +123,7 @@ class PacketEnd:
                 end.valid.eq(1),
             ]
             m.d.sync += [
-                port.read_done.valid.eq(self.on_read & self.completes & ~self.breaks),
+                port.read_done.valid.eq(self.on_read & self.completes & (self.errors == 0)),
                 port.read_done.payload.eq(self.vi),
                 port.break_.valid.eq(self.breaks),
                 port.break_.payload.vi.eq(self.vi),
@@ -128,6 +131,12 @@ class PacketEnd:
                 port.event.valid.eq(self.raises),
                 port.event.payload.code.eq(self.event_code),
                 port.event.payload.number.eq(self.vi),
+                port.acknowledged.valid.eq(self.replies),
+                port.acknowledged.payload.vi.eq(self.vi),
+                port.acknowledged.payload.sequence.eq(self.packet.header.sequence),
+                port.acknowledged.payload.again.eq(kind == PacketKind.NAK),
+                port.acknowledged.payload.broken.eq(kind == PacketKind.BREAK),
+                port.acknowledged.payload.code.eq(self.packet.header.immediate),
             ]
             with m.If(self.tells & ~self.telling):
                 m.d.sync += [
@@ -182,22 +191,6 @@ class PacketEnd:
                          self.answer_kind.eq(PacketKind.ACK)]
             self._complete()
             with m.If(port.complete.ready | ~self.completes):
-                with m.If(self.replies):
-                    m.next = "REPLY"
-                with m.Else():
-                    m.d.comb += self.over.eq(1)
-                    m.next = "IDLE"
-        with m.State("REPLY"):
-            reply = port.acknowledged.payload
-            m.d.comb += [
-                port.acknowledged.valid.eq(1),
-                reply.vi.eq(self.vi),
-                reply.sequence.eq(self.packet.header.sequence),
-                reply.again.eq(self.packet.detail.kind == PacketKind.NAK),
-                reply.broken.eq(self.packet.detail.kind == PacketKind.BREAK),
-                reply.code.eq(self.packet.header.immediate),
-            ]
-            with m.If(port.acknowledged.ready):
                 m.d.comb += self.over.eq(1)
                 m.next = "IDLE"
         with m.State("ACKNOWLEDGE"):

@@ -79,7 +79,7 @@ class PacketMachine(PacketEnd):
                 self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
                 self.breaks.eq(0), self.tells.eq(0), self.raises.eq(0), self.replies.eq(0),
                 self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
-                self.walked.eq(0),
+                self.walked.eq(0), self.lost.eq(0),
             ]
             with m.If(port.control.valid):
                 m.d.comb += state.vi.eq(port.control.payload.vi)
@@ -137,7 +137,7 @@ class PacketMachine(PacketEnd):
                 self._drop()
             with m.Elif(is_answer):
                 m.d.sync += self.replies.eq(1)
-                m.next = "REPLY"
+                m.next = "FINISH"
                 with m.If(kind == PacketKind.BREAK):
                     self._broken(state.reading)
             with m.Elif(late):
@@ -200,8 +200,7 @@ class PacketMachine(PacketEnd):
         """A BREAK came: an RDMA read outstanding is over, before the sender hears of it."""
         m = self.m
         m.d.sync += [
-            self.breaks.eq(1),
-            self.break_event.eq(Event.CONN_LOST),
+            self.lost.eq(1),
             self.on_read.eq(1),
             self.message.eq(reading),
             self.message.held.eq(0),

@@ -58,16 +58,16 @@ class Receiver(wiring.Component):
     - READ_RESPONSE goes to the data segments of the descriptor that ``reading`` told; the last
       completes it on the send queue, then comes ``read_done``. Without a read: dropped.
     - ACK and NAK are handed on in ``acknowledged``, BREAK too, after a read outstanding was
-      completed with its error; then the VI breaks.
+      completed with its error; the sender breaks the VI when it has done its part.
 
     What a reliable VI's packet asks for is acknowledged once its data has landed. Immediate data is
     reported only if the descriptor has no error. ABORT completes the message and the read under way
     flushed; so is a read told of when the VI is no longer connected. After a break nothing of the
     VI counts until it is connected anew.
 
-    Nothing here waits for the link: ACK and NAK are offered for one cycle, ``acknowledged`` until
-    it is taken; a BREAK packet stays offered until it is taken, and meanwhile no other is. A break
-    or an event not yet taken lets no further packet begin, but ``control`` and ``reading`` pass.
+    Nothing here waits for the link: ACK and NAK are offered for one cycle; a BREAK packet stays
+    offered until it is taken, and meanwhile no other is. A break, an event, ``acknowledged`` or
+    ``read_done`` not yet taken lets no further packet begin, but ``control`` and ``reading`` pass.
 
     Latency and throughput: one packet at a time; the headers of the next are taken apart while
     this one completes. Back-pressure: ``i`` stalls for DMA, translations, descriptors and

@@ -1,0 +1,194 @@
+# amaranth: UnusedElaboratable=no
+"""The receive side of the VI engine: what random packets hardly reach."""
+
+from collections import deque
+from typing import Any
+
+import cocotb
+import pytest
+from bench import cycles, reset_and_clock, run_bench
+from cocotb.triggers import RisingEdge
+from nic_models import Events
+from nicbed.layouts.trace import Kind
+from nicbed.layouts.via import (
+    ADDRESS,
+    Event,
+    PacketKind,
+    Reliability,
+    RemoteOperation,
+    Status,
+)
+from nicbed.rtl.vi.types import ControlAction
+from test_vi_receiver import completion, small
+from vi_receive_bench import Bench, status_of
+
+UD, RD, RR = Reliability
+RECEIVE = RemoteOperation.RECEIVE
+
+
+async def bench_of(dut: Any, *levels: Reliability, **options: Any) -> Bench:
+    await reset_and_clock(dut)
+    bench = Bench(dut, **options)
+    for vi, level in enumerate(levels):
+        await bench.connect(vi, level, rdma_read=1, rdma_write=1)
+    return bench
+
+
+@cocotb.test()
+async def offers_that_nobody_takes(dut: Any) -> None:
+    """A READ_REQUEST whose job is not taken was never there; a NAK that is not taken comes again;
+    a BREAK stays."""
+    bench = await bench_of(dut, RR, RR)
+    bench.control_packet.take = bench.read_job.take = 0.0
+    await cycles(dut, 2)
+    for _ in range(2):
+        bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
+    await bench.settle()
+    assert len(bench.read_job.refused) == 2 and bench.read_job.taken == []
+    assert [one["kind"] for one in bench.control_packet.refused] == [PacketKind.NAK] * 2
+    bench.control_packet.take = bench.read_job.take = 1.0
+    await cycles(dut, 2)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
+    bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
+    bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
+    await bench.settle()
+    va = ADDRESS.pack(va=64, handle=1)
+    assert bench.read_job.taken == [{"vi": 0, "address": va, "length": 9}]
+    assert [(one["kind"], one["sequence"]) for one in bench.control_packet.taken] == [
+        (PacketKind.NAK, 0), (PacketKind.ACK, 1), (PacketKind.ACK, 1)]
+    # A BREAK waits; what would be acknowledged meanwhile is not.
+    bench.control_packet.taken.clear()
+    bench.control_packet.take = 0.0
+    await cycles(dut, 2)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
+    bench.packet(1, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
+    await cycles(dut, 100)
+    assert len(bench.read_job.taken) == 2 and dut.idle.value == 0
+    bench.control_packet.take = 1.0
+    await bench.settle()
+    assert [(one["vi"], one["kind"], one["code"]) for one in bench.control_packet.taken] == [
+        (0, PacketKind.BREAK, 1)]
+
+
+@cocotb.test()
+async def control_passes_a_waiting_break(dut: Any) -> None:
+    bench = await bench_of(dut, RD, RD)
+    bench.break_.stall = bench.acknowledged.stall = 1.0
+    await cycles(dut, 2)
+    bench.packet(0, PacketKind.SEND, 0, first=True, last=True)
+    await cycles(dut, 50)
+    assert dut.break___valid.value == 1
+    bench.control.send({"vi": 0, "action": ControlAction.ABORT.value})
+    bench.reading.send({"vi": 1, "address": 64})
+    bench.packet(1, PacketKind.ACK, 3)
+    for _ in range(60):
+        await RisingEdge(dut.clk)
+    assert bench.control.sent == 5 and bench.reading.sent == 1
+    assert bench.acknowledged.taken == [] and dut.acknowledged__valid.value == 0
+    bench.break_.stall = 0.0
+    await cycles(dut, 50)
+    assert dut.acknowledged__valid.value == 1, "an acknowledgement may wait"
+    bench.control.send({"vi": 1, "action": ControlAction.ABORT.value})
+    await cycles(dut, 50)
+    assert bench.control.sent == 6
+    assert [one["status"] for one in bench.complete.taken] == [
+        status_of(RemoteOperation.RDMA_READ, Status.FLUSHED)]
+    bench.acknowledged.stall = 0.0
+    await bench.settle()
+    assert bench.break_.taken == [{"vi": 0, "event": Event.CONN_LOST}]
+    assert bench.acknowledged.taken == [
+        {"vi": 1, "sequence": 3, "again": 0, "broken": 0, "code": 0}]
+
+
+@cocotb.test()
+async def short_packets_and_strange_vis(dut: Any) -> None:
+    bench = await bench_of(dut, UD)
+    events = Events(dut, "events__0", "events__1")
+    region = bench.memory.register(0x1000, 100, tag=1000)
+    address = bench.post(0, [(0x1000, region.handle, 100)])
+    before = bytes(bench.image)
+    header = {"first": 1, "following": 0, "last": 1, "trace": 1}
+    bench.i.send({"data": 0x5_03_0000_0000, **header})
+    for length, detail, words in ((7, 0, 1), (8, 1, 1), (15, 2, 2), (1, 0, 1)):
+        bench.i.send({"data": detail << 56 | 3 << 32 | length << 16, "first": 1, "last": 0,
+                      "following": words, "trace": 2},
+                     *({"data": 100 << 12, "first": 0, "last": int(n == words - 1),
+                        "following": 0, "trace": 2} for n in range(words)))
+    for vi in (8, 4095, 7):
+        bench.packet(vi, PacketKind.SEND, 0, b"x", first=True, last=True, source=100)
+    # A create of a VI that is not there is of no other.
+    bench.control.send({"vi": 8, "action": ControlAction.CREATE.value})
+    await bench.settle()
+    assert bench.counts["unmatched"] == 8 and bench.complete.taken == []
+    assert bench.image == before
+    trace = bench.packet(0, PacketKind.SEND, 0, b"abc", first=True, last=True)
+    await bench.settle()
+    assert bench.complete.taken == [completion(0, address, 3, status_of(RECEIVE), trace)]
+    kinds = [(name, kind, number) for _, name, kind, number, _ in events.seen]
+    assert kinds[-2:] == [("events__0", Kind.BEGIN, trace), ("events__1", Kind.END, trace)]
+    assert [kind for name, kind, _ in kinds if name == "events__1"] == [Kind.DROP] * 8 + [Kind.END]
+    assert [kind for name, kind, _ in kinds if name == "events__0"] == [Kind.BEGIN] * 9
+
+
+@cocotb.test()
+async def descriptors_at_a_regions_end(dut: Any) -> None:
+    """A head of less than 64 bytes will do; less than 32 will not; a segment that cannot be read is
+    a protection error; a held translation is let go."""
+    bench = await bench_of(dut, UD, UD, UD)
+    # Descriptors in regions that end behind so many bytes of them.
+    for vi, bytes_, error, silent in ((0, 48, 0, 0), (1, 64, Status.PROTECTION, 0), (2, 24, 0, 1)):
+        data = bench.memory.register(0x9000 + 0x10000 * vi, 100, tag=1000 + vi)
+        arena = bench.memory.register(0x5000_0000 + 0x10000 * vi, bytes_, tag=1000 + vi)
+        bench.arena[vi] = bench.memory.register(0x6000_0000 + 0x10000 * vi, 512, tag=1000 + vi)
+        bench._used[vi] = 0
+        address = bench.describe(vi, [(data.va, data.handle, 40)] * (1 if vi == 0 else 3))
+        content = bench.memory.read(address[1], address[0], bytes_)
+        bench.memory.write(arena.handle, arena.va, content)
+        bench.queues.posted[vi] = deque([(arena.va, arena.handle)])
+        sent = bench.rng.randbytes(40 if vi == 0 else 100)
+        bench.packet(vi, PacketKind.SEND, 0, sent, first=True, last=True)
+        await bench.settle()
+        done = bench.complete.taken.pop()
+        assert done["silent"] == silent
+        if not silent:
+            assert done["status"] == status_of(RECEIVE, error)
+            assert done["length"] == (80 if error else 40)
+            assert bench.memory.read(data.handle, data.va, 40) == sent[40 if error else 0:][:40]
+        assert all(client.held.value == 0 for client in bench.translators)
+    assert bench.break_.taken == [{"vi": 2, "event": Event.POST_DESC}]
+
+
+@cocotb.test()
+async def a_read_for_a_broken_vi(dut: Any) -> None:
+    """Told of a read when the VI is no longer connected, it flushes the read at once; an abort
+    flushes a message begun, and the read, and forgets both."""
+    bench = await bench_of(dut, RR, RD)
+    region = bench.memory.register(0x1000, 100, tag=1000)
+    bench.contexts.vis[1]["state"] = 3
+    bench.reading.send({"vi": 1, "address": 64}, {"vi": 0, "address": 128})
+    address = bench.post(0, [(0x1000, region.handle, 100)])
+    await bench.settle()
+    bench.packet(0, PacketKind.SEND, 0, b"12345", first=True)
+    await bench.settle()
+    flushed = status_of(RemoteOperation.RDMA_READ, Status.FLUSHED)
+    assert [(one["queue"], one["address"], one["status"]) for one in bench.complete.taken] == [
+        (2, 64, flushed)]
+    bench.complete.taken.clear()
+    for _ in range(2):
+        bench.control.send({"vi": 0, "action": ControlAction.ABORT.value})
+    await bench.settle()
+    packed = ADDRESS.pack(va=address[0], handle=address[1])
+    assert [(one["queue"], one["address"], one["status"], one["length"])
+            for one in bench.complete.taken] == [
+                (1, packed, status_of(RECEIVE, Status.FLUSHED), 0), (0, 128, flushed, 0)]
+    assert bench.read_done.taken == []
+
+
+@pytest.mark.parametrize("case", [
+    "offers_that_nobody_takes", "control_passes_a_waiting_break", "short_packets_and_strange_vis",
+    "descriptors_at_a_regions_end", "a_read_for_a_broken_vi"])
+def test_cases(case: str) -> None:
+    run_bench(small(), __file__, testcase=case)
