@@ -105,6 +105,8 @@ class Completing(Caller):
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
         completed = await look(kernel, queue, spin)
+        if spin and completed is not None:
+            begin = port.mark_check(EMPTY_CHECK, activity)
         while completed is None:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)

@@ -111,6 +111,8 @@ class CompletionQueues(Caller):
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
         found = await entry(kernel, cq, spin)
+        if spin and found is not None:
+            begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         while found is None:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)
