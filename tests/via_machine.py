@@ -106,7 +106,10 @@ class Machine:
             self._span(time, time + each, 1, Activity.COMPUTE, 0)
             time += each
             counted += 1
-        return {"alone": {"count": count, "ticks": ticks},
+        alone = {"count": count, "ticks": ticks, "begin": 0, "end": ticks, "marks": [
+            Mark(at, 1, 0, Activity.COMPUTE, kind, 0)
+            for at, kind in ((0, Kind.BEGIN), (ticks, Kind.END))]}
+        return {"alone": alone,
                 "disturbed": {"count": counted, "ticks": (time - begin) * TICKS,
                               "messages": messages, "begin": begin * TICKS, "end": time * TICKS,
                               **self._taken()}}

@@ -23,8 +23,9 @@ from .headline import Headline, Series
 __all__ = ["LEGS", "Told", "draw", "evaluate", "faster_than_light", "headline", "ordered", "series",
            "tables"]
 
-LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed", "seen": "phase of the poll",
-        "o_r": "o_r: the call that finds it", "turn": "between the two calls"}
+LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed",
+        "seen": "until the CPU looks", "o_r": "o_r: the call that finds it",
+        "turn": "between the two calls"}
 
 Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 

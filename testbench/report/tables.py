@@ -28,7 +28,8 @@ def amount(value: float | None, digits: int = 2) -> str:
     if value is None:
         return "-"
     shown = f"{value:,.{digits}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return "0" if shown == "-0" else shown
 
 
 def micro(cycles: float | None, clock_mhz: float) -> str:

@@ -18,8 +18,9 @@ class Way:
 
     ``flight``: from the cycle in which the doorbell left the CPU to the one in which the receive
     descriptor's status (without an engine: the last packet) had landed in host memory. ``seen``:
-    the phase of the CPUs, from the landing to the begin of the call that finds it, less the
-    fraction of a cycle that the sender's clock was ahead; it may be negative.
+    from the landing to the begin of the call that finds it (an interrupt, if there is one, and the
+    phase of the poll), less the fraction of a cycle that the sender's clock was ahead; it may be
+    negative.
     """
 
     number: int
@@ -75,20 +76,21 @@ def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int, 
           server: int = 1) -> list[Trip]:
     """The round trips that ``client`` began from tick ``begin`` to ``end``: each send's message is
     found by ``server``, whose next send is its echo. Of calls in a row that find one message (a
-    completion queue's, then the work queue's) the first begins o_r and the last ends it."""
+    completion queue's, then the work queue's) the first begins o_r and the last ends it. A call
+    that waited for its message from before it was sent begins o_r when the message has landed."""
     landed: dict[tuple[int, int], list[int]] = {}
     for event in events:
         if event.block in _LANDINGS and event.kind == Kind.END and event.number:
             landed.setdefault((event.node, event.number), []).append(event.cycle * TICKS)
     out = [span for span in posted(found, client, begin) if span.begin < end]
     answers = posted(found, server, begin)
-    taken = {node: [span for span in found if span.node == node and span.begin >= begin
+    taken = {node: [span for span in found if span.node == node and span.end >= begin
                     and span.activity == Activity.RECEIVE_COMPLETE] for node in (client, server)}
     made = []
     for index, (sent, answer) in enumerate(zip(out, answers, strict=False)):
         following = out[index + 1].begin if index + 1 < len(out) else end
-        there = [span for span in taken[server] if sent.begin <= span.begin < answer.begin]
-        here = [span for span in taken[client] if answer.begin <= span.begin < following]
+        there = [span for span in taken[server] if sent.begin < span.end <= answer.begin]
+        here = [span for span in taken[client] if answer.begin < span.end <= following]
         if there and here:
             made.append(Trip(_way(sent, there, landed), _way(answer, here, landed)))
     return made
@@ -98,11 +100,14 @@ def _way(sent: Span, calls: Sequence[Span], landed: dict[tuple[int, int], list[i
     first, last = calls[0], calls[-1]
     times = [tick for number in {sent.number, *(span.number for span in calls)} if number
              for tick in landed.get((first.node, number), []) if sent.begin <= tick <= last.end]
-    # Without an event the call that finds it is the first that is known of it.
-    arrived = max(times, default=first.begin)
     left = sent.end - sent.end % TICKS
+    begin = first.begin
+    # Without an event the call that finds it is the first that is known of it.
+    arrived = max(times, default=begin if begin >= sent.end else last.end)
+    if begin < sent.end:
+        begin = min(max(arrived, left), last.end)
     return Way(sent.number, sent.begin, sent.end - sent.begin, arrived - left,
-               first.begin - arrived - (sent.end - left), last.end - first.begin)
+               begin - arrived - (sent.end - left), last.end - begin)
 
 
 def mean_half(pairs: Sequence[Trip]) -> Half:

@@ -34,6 +34,8 @@ class _Size:
     message was there when it was looked for."""
 
     o_s: Fraction
+    alone: Fraction
+    """o_s of a send to an empty queue: no descriptor to link it to."""
     o_r: Fraction
     g: Fraction
     L: Fraction
@@ -94,7 +96,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def _plain(one: _Size) -> dict[str, Any]:
-    return {"o_s": cycles(one.o_s), "o_r": cycles(one.o_r), "L": cycles(one.L),
+    return {"o_s": cycles(one.o_s), "o_s_alone": cycles(one.alone), "o_r": cycles(one.o_r),
+            "L": cycles(one.L),
             "g": cycles(one.g) if one.visible else None, "rate": cycles(one.g),
             "g_visible": one.visible, "half": cycles(one.half),
             "bound_by": one.bound.block, "busy": number(one.bound.busy)}
@@ -112,7 +115,8 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
     o_s = send_overhead(curve, where)
     half = half_trip(plain["trips"]).mean
     delay = delayed["delay"] * TICKS
-    o_r = receive_overhead(delayed["trips"], delay, o_s)
+    alone = Fraction(curve.step(0) - curve.delay)
+    o_r = receive_overhead(delayed["trips"], delay, alone)
 
     marks = spans(stream["marks"])
     sent = posted(marks, SENDER, stream["begin"])[:len(stream["issued"])]
@@ -130,14 +134,15 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
     bias = {
         "o_s": [("what no mark covers", o_s - true_o_s)] if abs(o_s - true_o_s) * 50 <= true_o_s
         else [],
-        "o_r": [("sends cost other than in the stream", sends_late - o_s),
+        "o_r": [("sends cost other than the stream's first", sends_late - alone),
                 ("what no mark covers, and checks that find nothing", uncovered)],
         "L": [("phase of the CPU's clock and of the poll", legs.seen),
               ("between finding a message and echoing it", legs.turn),
-              ("o_s and o_r here, less as estimated", legs.o_s - o_s + legs.o_r - o_r)],
+              ("o_s and o_r here, less as estimated", legs.o_s - alone + legs.o_r - o_r)],
     }
     return _Size(
-        o_s=o_s, o_r=o_r, g=line.slope, L=flight(half, o_s, o_r), half=half, regimes=where,
+        o_s=o_s, alone=alone, o_r=o_r, g=line.slope, L=flight(half, alone, o_r), half=half,
+        regimes=where,
         truth={"o_s": true_o_s, "o_r": true_o_r, "L": legs.flight, "half": legs.total,
                "g": true_gap(times) * packets if len(times) >= 4 else None,
                "post_receive": _own(marks, Activity.POST_RECEIVE, RECEIVER),
@@ -166,14 +171,12 @@ def _empty(run: Mapping[str, Any]) -> int:
 
 
 def _counting(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """o_r with interrupts; the truth is the time that the loop did not compute."""
+    """o_r with interrupts; the truth is the time that the loop did not compute, beyond what it did
+    not compute alone."""
     alone, disturbed = raw["alone"], raw["disturbed"]
     messages = disturbed["messages"]
     o_r = counting_loop(alone["count"], disturbed["count"], messages, alone["ticks"])
-    computing = sum(span.end - span.begin for span in spans(disturbed["marks"])
-                    if span.node == RECEIVER and span.activity == Activity.COMPUTE
-                    and disturbed["begin"] <= span.begin < disturbed["end"])
-    truth = Fraction(disturbed["ticks"] - computing, messages)
+    truth = Fraction(_lost(disturbed) - _lost(alone), messages)
     count = Fraction(alone["ticks"], alone["count"])
     # A loop is left at a whole count: one count of rounding at either end.
     return ({"o_r": cycles(o_r), "messages": messages, "alone": alone["count"],
@@ -182,6 +185,13 @@ def _counting(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], d
             check("o_r of the counting loop is the time that the loop lost",
                   abs(o_r - truth) <= max(truth / 50, 2 * count / messages),
                   f"{cycles(o_r)} estimated, {cycles(truth)} traced"))
+
+
+def _lost(run: Mapping[str, Any]) -> int:
+    """Ticks of a counting loop in which it did not count."""
+    return run["ticks"] - sum(span.end - span.begin for span in spans(run["marks"])
+                              if span.node == RECEIVER and span.activity == Activity.COMPUTE
+                              and run["begin"] <= span.begin < run["end"])
 
 
 def _checks(found: Mapping[int, _Size], rows: Mapping[int, list[Row]]) -> list[dict[str, Any]]:

@@ -42,6 +42,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
                       f"{one['bound_by']} {100 * one['busy']:.0f} %"))
     calls = truth[str(results["size"])]
     text = [bound_line(results["bound"]),
+            f"o_s of a send to an empty queue, which links to nothing: "
+            f"{amount(results['o_s_alone'])} cycles; it is what o_r and L are found with",
             f"o_s grows by {amount(results['o_s_per_byte'], 4)} cycles a byte",
             f"beside them, a message: VipPostRecv {amount(calls['post_receive'])} cycles, "
             f"VipSendDone that finds {amount(calls['send_complete'])}"]

@@ -1,0 +1,67 @@
+"""Blocking: latency with receives that wait for an interrupt, at once or after spinning for a
+while; less the polling one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....layouts.description import Description
+from .. import latencies
+from ..headline import Headline, Series
+from ..latencies import Told
+from ..transfers import sizes
+from .party import BLOCK, POLL
+from .pingpong import Plan, measure_plan
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+POLLING, BLOCKING, SPINNING = "polling", "blocking", "spin, then block"
+TOLD = Told("Blocking: latency of VipRecvWait and of polling", "n", sizes=True, base=POLLING)
+LONG = 1_000_000
+"""Cycles of spinning: longer than any of these messages takes."""
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """4 B to 32 KB."""
+    found = sizes(min(32 << 10, description.memory.bytes // 64))
+    return {"sizes": sorted({*found[::2], found[-1]}), "spin": LONG}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size and way to wait."""
+    ways = {POLLING: (POLL, 0), BLOCKING: (BLOCK, 0), SPINNING: (BLOCK, parameters["spin"])}
+    found: dict[str, Any] = {variant: {} for variant in ways}
+    steps = [(variant, size) for variant in ways for size in parameters["sizes"]]
+    for index, (variant, size) in enumerate(steps):
+        tell(f"{variant}, {size} bytes", index, len(steps))
+        how, spin = ways[variant]
+        found[variant][size] = await measure_plan(lab, Plan(size, how=how,
+                                                            settings={"via.spin": spin}))
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Latencies, and what waiting adds."""
+    return latencies.evaluate(raw, TOLD)
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size."""
+    return latencies.tables(document, TOLD)
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Latency over size, three ways."""
+    latencies.draw(document, figure, TOLD)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Latencies and differences."""
+    return latencies.headline(document, TOLD)
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """What blocking adds, over size."""
+    extra = document["results"]["extra"][BLOCKING]
+    return Series("n", "blocking less polling (cycles)",
+                  [(int(size), extra[size]) for size in latencies.ordered(extra)], sizes=True)

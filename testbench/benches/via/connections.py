@@ -1,0 +1,67 @@
+"""Multiple connections: latency between two endpoints while n VIs are connected."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....layouts.description import Description
+from ...report.document import number
+from .. import latencies
+from ..headline import Headline, Series
+from ..latencies import Told
+from .pingpong import Plan, measure_plan
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+ONE, TURN = "on one VI", "on each in turn"
+TOLD = Told("Connections: latency while n VIs are connected", "VIs")
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to 1,024 VIs, or as many as the NIC has; messages of 4 bytes."""
+    return {"size": 4, "vis": [count for count in (1, 4, 16, 64, 256, 1024)
+                               if count <= description.via.vis]}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a number of VIs and way to use them."""
+    found: dict[str, Any] = {ONE: {}, TURN: {}}
+    steps = [(variant, count) for count in parameters["vis"] for variant in found]
+    for index, (variant, count) in enumerate(steps):
+        tell(f"{count} VIs, {variant}", index, len(steps))
+        found[variant][count] = await measure_plan(lab, Plan(
+            parameters["size"], connections=count, turn=variant == TURN))
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Latency by VIs, and that of the most beside that of one."""
+    outcome = latencies.evaluate(raw, TOLD)
+    half = outcome["results"]["half"]
+    outcome["results"]["ratio"] = {
+        variant: number(by_x[max(by_x, key=int)] / by_x[min(by_x, key=int)])
+        for variant, by_x in half.items()}
+    return outcome
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a number of VIs."""
+    ratio = document["results"]["ratio"]
+    return [*latencies.tables(document, TOLD),
+            "the most VIs beside one: " + ", ".join(f"{variant} × {value:.3f}"
+                                                    for variant, value in ratio.items())]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Latency over VIs."""
+    latencies.draw(document, figure, TOLD)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Latency with the fewest and the most."""
+    return latencies.headline(document, TOLD)
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Latency over VIs, on one of them."""
+    return latencies.series(document, TOLD, ONE)

@@ -1,0 +1,60 @@
+"""Completion queue: latency with completions taken from one with n receive queues on it; less the
+plain one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....layouts.description import Description
+from .. import latencies
+from ..headline import Headline, Series
+from ..latencies import Told
+from .party import CQ
+from .pingpong import Plan, measure_plan
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+PLAIN, QUEUE = "work queue", "completion queue"
+TOLD = Told("Completion queue: latency with n receive queues on it", "queues", base=PLAIN)
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to 64 receive queues; messages of 4 bytes."""
+    return {"size": 4, "queues": [count for count in (1, 2, 4, 8, 16, 32, 64)
+                                  if count <= description.via.vis]}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """The plain ping-pong, then a run a number of queues."""
+    chosen, size = parameters["queues"], parameters["size"]
+    tell("work queue", 0, len(chosen) + 1)
+    found: dict[str, Any] = {PLAIN: {1: await measure_plan(lab, Plan(size))}, QUEUE: {}}
+    for index, count in enumerate(chosen):
+        tell(f"{count} queues", index + 1, len(chosen) + 1)
+        found[QUEUE][count] = await measure_plan(lab, Plan(size, how=CQ, queues=count))
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Latencies, and what the completion queue adds."""
+    return latencies.evaluate(raw, TOLD)
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a number of queues."""
+    return latencies.tables(document, TOLD)
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Latency over queues."""
+    latencies.draw(document, figure, TOLD)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Latencies and differences."""
+    return latencies.headline(document, TOLD)
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Latency over queues."""
+    return latencies.series(document, TOLD, QUEUE)

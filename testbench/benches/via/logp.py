@@ -1,0 +1,63 @@
+"""LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay longer than L
+between send and receive, g from long streams, L, and o_r with interrupts from a counting loop."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from .counting import measure_counting
+from .logp_evaluation import evaluate
+from .logp_report import draw, headline, series, tables
+from .pingpong import Plan, measure_plan
+from .stream import measure_stream
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+BUDGET = 256 << 10
+LEAST, MOST = 24, 192
+BEYOND = Fraction(5, 4)
+"""Delay of the second ping-pong, in round trips of the first: every echo is there by then."""
+APART = 4
+"""Round trips between the messages that interrupt the counting loop; at least GAP cycles."""
+GAP = 3000
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """4 B to 32 KB; the signature at the least with D as fractions of the round trip."""
+    return {"sizes": [4, 64, 256, 1024, 4096, 16384, 32768], "bytes": BUDGET,
+            "delays": ["0", "1/8", "1/4", "1/2", "1"], "interrupts": 16}
+
+
+def messages(size: int, budget: int) -> int:
+    """Messages of a long stream."""
+    return max(LEAST, min(MOST, budget // size))
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """Two ping-pongs and a stream a size; the signature; the counting loop."""
+    chosen, shares = parameters["sizes"], parameters["delays"]
+    steps = len(chosen) + len(shares) + 1
+    sizes: dict[int, Any] = {}
+    for index, size in enumerate(chosen):
+        tell(f"{size} bytes", index, steps)
+        trips = await measure_plan(lab, Plan(size))
+        beyond = int(BEYOND * max(trips["trips"]) / TICKS) + 1
+        sizes[size] = {"trips": trips, "delayed": await measure_plan(lab, Plan(size, delay=beyond)),
+                       "stream": await measure_stream(lab, size,
+                                                      messages(size, parameters["bytes"]))}
+    least = min(chosen)
+    rtt = -(-max(sizes[least]["trips"]["trips"]) // TICKS)
+    curves = []
+    for index, share in enumerate(shares):
+        delay = int(rtt * Fraction(share))
+        tell(f"D = {delay}", len(chosen) + index, steps)
+        curves.append(await measure_stream(lab, least, MOST, delay) if delay
+                      else sizes[least]["stream"])
+    tell("counting loop", steps - 1, steps)
+    counting = None
+    if parameters["interrupts"]:
+        counting = await measure_counting(lab, least, parameters["interrupts"],
+                                          max(GAP, APART * rtt))
+    return {"sizes": sizes, "curves": curves, "counting": counting}

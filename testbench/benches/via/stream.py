@@ -1,0 +1,78 @@
+"""Streams on VIPL: messages back to back, acknowledged when the last has come."""
+
+from typing import Any
+
+from ....host.node import Node
+from ....layouts.trace import Activity, Kind
+from ..common import Stream, programs, stamp
+from .party import Party
+
+__all__ = ["WINDOW", "Sink", "Source", "measure_stream"]
+
+WINDOW = 8
+"""Sends of the program that are posted and not finished, at most."""
+
+
+class Source(Party):
+    """Sends; one message comes back at the end."""
+
+    async def run(self, size: int, count: int, delay: int) -> Stream:
+        """``count`` sends of ``size`` bytes with ``delay`` cycles of computation after each."""
+        await self.open()
+        vi = await self.endpoint()
+        arena = await self.arena(WINDOW + 1)
+        data = await self.memory(size)
+        answer = await self.memory(64)
+        sends = [await self.descriptor(arena, [data.segment(size)]) for _ in range(WINDOW)]
+        await self.post_receive(vi, await self.descriptor(arena, [answer.segment(4)]), arena)
+        await self.connect(vi)
+        # Descriptors and data are translated once before the clock starts.
+        for descriptor in sends[:2]:
+            await self.post_send(vi, descriptor, arena)
+            await self.sent(vi)
+        node, port, reaped = self.node, self.port, 0
+        found = Stream(delay, stamp(node))
+        for index in range(count):
+            while index - reaped >= WINDOW:
+                await self.sent(vi)
+                reaped += 1
+            await self.post_send(vi, sends[index % WINDOW], arena)
+            found.handled.append(reaped)
+            port.mark(Activity.COMPUTE, Kind.BEGIN, index)
+            if delay:
+                await port.delay(delay)
+            found.ends.append(port.mark(Activity.COMPUTE, Kind.END, index))
+        await self.received(vi)
+        found.done = stamp(node)
+        return found
+
+
+class Sink(Party):
+    """Takes ``count`` messages, and two that warm up, and says when it has them all."""
+
+    async def run(self, size: int, count: int) -> None:
+        await self.open()
+        vi = await self.endpoint()
+        arena = await self.arena(count + 3)
+        data = await self.memory(size)
+        answer = await self.memory(64)
+        for _ in range(count + 2):
+            await self.post_receive(vi, await self.descriptor(arena, [data.segment(size)]), arena)
+        last = await self.descriptor(arena, [answer.segment(4)])
+        await self.connect(vi)
+        for _ in range(count + 2):
+            await self.received(vi)
+        await self.post_send(vi, last, arena)
+        await self.sent(vi)
+
+
+async def measure_stream(lab: Any, size: int, count: int, delay: int = 0) -> dict[str, Any]:
+    """A stream from node 0 to node 1, from reset, traced."""
+    async def source(node: Node) -> Stream:
+        return await Source(node).run(size, count, delay)
+
+    async def sink(node: Node) -> None:
+        await Sink(node).run(size, count)
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=True)
+    return {**run.results[0].plain(), "size": size, "marks": run.marks, "events": run.events}

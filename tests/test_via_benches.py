@@ -1,0 +1,107 @@
+"""The eight VIA benchmarks over the functional model: complete documents, checks that hold."""
+
+import asyncio
+import json
+
+import pytest
+from model_lab import ModelLab
+from nicbed.testbench import benches, descriptions
+from nicbed.testbench.report import document as files
+from nicbed.testbench.report import plots
+from nicbed.testbench.report.tables import checks, console
+
+SMALL = {
+    "latency": {"sizes": [4, 64, 4096], "trips": 4},
+    "bandwidth": {"sizes": [4, 64, 1024, 4096], "bytes": 16384},
+    "logp": {"sizes": [4, 1024, 4096], "bytes": 1 << 16, "delays": ["0", "1"], "interrupts": 8},
+    "buffers": {"sizes": [4, 4096], "pages": [1, 4]},
+    "connections": {"vis": [1, 4, 64]},
+    "blocking": {"sizes": [4, 1024]},
+    "gather": {"totals": [256], "segments": [1, 8, 64]},
+    "cq": {"queues": [1, 8]},
+}
+EIGHT = sorted(SMALL)
+
+
+def outcome(name: str, *overrides: str, **changes):
+    bench = benches.get(name)
+    module = bench.module("via")
+    description = descriptions.for_layer(descriptions.load(overrides=overrides), "via")
+    parameters = {**module.parameters(description), **SMALL[name], **changes}
+    found = asyncio.run(benches.run(ModelLab(description), name, "via", parameters))
+    return module, files.build(name, "via", "model", description, parameters, found)
+
+
+def test_there_are_eight():
+    assert EIGHT == sorted(name for name, bench in benches.BENCHES.items()
+                           if "via" in bench.layers)
+
+
+@pytest.mark.parametrize("name", EIGHT)
+def test_benchmark(name, capsys):
+    module, document = outcome(name)
+    text = files.text(document)
+    assert {"results", "truth", "points", "checks"} <= set(document) and document["checks"]
+    assert not [check for check in document["checks"] if not check["ok"]]
+    read = json.loads(text)
+    out = console()
+    for item in [*module.tables(read), *checks(document["checks"])]:
+        out.print(item)
+    assert len(capsys.readouterr().out.splitlines()) > 4
+    figure = plots.render(module.draw, read)
+    assert figure[".png"].startswith(b"\x89PNG") and b"</svg>" in figure[".svg"]
+    assert all(one.value is None or one.value >= -1 for one in module.headline(read))
+    assert len(module.series(read).points) > 1
+
+
+def test_two_runs_give_the_same_bytes():
+    assert files.text(outcome("cq")[1]) == files.text(outcome("cq")[1])
+
+
+def test_an_interrupt_costs_what_it_says_and_spinning_nothing():
+    found = outcome("blocking", "cpu.interrupt=2000")[1]["results"]["extra"]
+    less = outcome("blocking", "cpu.interrupt=1000")[1]["results"]["extra"]
+    # 1,000 CPU cycles at 200 MHz are 330 target cycles at 66 MHz.
+    assert found["blocking"]["4"] - less["blocking"]["4"] == pytest.approx(330, abs=2)
+    assert abs(found["spin, then block"]["4"]) < 3
+
+
+def test_a_completion_queue_costs_the_same_whatever_is_on_it():
+    extra = outcome("cq")[1]["results"]["extra"]["completion queue"]
+    assert 0 < extra["1"] < 40 and abs(extra["8"] - extra["1"]) < 3
+
+
+def test_a_slower_cpu_moves_the_overheads_and_not_the_flight():
+    fast = outcome("latency")[1]["truth"]["latency"]["64"]["legs"]
+    slow = outcome("latency", "cpu.clock_mhz=100")[1]["truth"]["latency"]["64"]["legs"]
+    assert slow["o_r"] > 1.8 * fast["o_r"] and slow["o_s"] > 1.3 * fast["o_s"]
+    assert slow["flight"] == pytest.approx(fast["flight"], abs=8)
+
+
+def test_registering_costs_a_trap_and_the_pages():
+    found = outcome("buffers")[1]["results"]["registering"]
+    more = outcome("buffers", "via.register_page=500")[1]["results"]["registering"]
+    assert found["1"]["register"] > 400 * 66 / 200
+    for pages in (1, 4):
+        extra = more[str(pages)]["register"] - found[str(pages)]["register"]
+        assert extra == pytest.approx(pages * 250 * 66 / 200, abs=1)
+
+
+def test_the_counting_loop_says_what_an_interrupt_costs():
+    cheap = outcome("logp", "cpu.interrupt=1000", sizes=[4, 64])[1]["results"]["interrupts"]
+    dear = outcome("logp", "cpu.interrupt=3000", sizes=[4, 64])[1]["results"]["interrupts"]
+    assert dear["o_r"] - cheap["o_r"] == pytest.approx(660, abs=2 * dear["per_count"])
+
+
+def test_a_call_that_fails_ends_the_run_with_its_name():
+    from nicbed.host.via.returns import VIP_RETURN
+    from nicbed.testbench.benches.via.party import Party
+
+    class Node:
+        number = 1
+
+    party = Party.__new__(Party)
+    party.node = Node()
+    assert party.sound("VipOpenNic", (VIP_RETURN.SUCCESS, 5)) == 5
+    with pytest.raises(RuntimeError, match="VipCreateVi on node 1: ERROR_RESOURCE"):
+        party.sound("VipCreateVi", (VIP_RETURN.ERROR_RESOURCE, None))
