@@ -195,7 +195,7 @@ class ModelNic:
         self.busy = False
         self.model.recheck(self.node)
         if self.via is not None:
-            self.via.sender.sent(data)
+            self.via.link.sent(data)
         self.send()
 
     def arrive(self, data: bytes, number: int, length: int) -> None:

@@ -2,6 +2,8 @@
 
 What the engine of a NIC promises to software and to its peers, without its timing. Everything
 happens at once: a doorbell is a token, a command is executed, a packet is taken in one step.
+Its parts: via_model_memory (translation, descriptors), via_model_queues (work and completion
+queues, events), via_model_send, via_model_link (packets out), via_model_receive.
 """
 
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from nicbed.layouts.via import (
     ViCommand,
     ViState,
 )
+from via_model_link import Link
 from via_model_memory import Descriptor, Refused, Translator
 from via_model_queues import (
     CompletionQueue,
@@ -78,6 +81,7 @@ class Engine:
         self.cqs: dict[int, CompletionQueue] = {}
         self.events = EventQueue(self, self.via.events)
         self.translator = Translator(description, nic.memory, self.dma_write, self.registers)
+        self.link = Link(self)
         self.sender = Sender(self)
         self.receiver = Receiver(self)
 

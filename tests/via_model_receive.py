@@ -118,7 +118,7 @@ class Receiver:
     def in_sequence(self, vi: "Vi", packet: Arrived) -> bool:
         """Whether this is the packet that comes next. Unreliable: any but those just before it; a
         hole abandons the message begun."""
-        side, sender = vi.receiving, self.engine.sender
+        side, link = vi.receiving, self.engine.link
         ahead = packet.sequence - side.expected & 255
         if not vi.reliable:
             if ahead >= 256 - BEHIND:
@@ -135,12 +135,12 @@ class Receiver:
             return True
         if ahead >= 128:
             self.engine.count("via_duplicates")
-            sender.tell(vi, PacketKind.ACK, side.expected)
+            link.tell(vi, PacketKind.ACK, side.expected)
         else:
             self.engine.count("via_gaps")
             if not side.told:
                 side.told = True
-                sender.tell(vi, PacketKind.NAK, side.expected)
+                link.tell(vi, PacketKind.NAK, side.expected)
         return False
 
     def take(self, vi: "Vi", packet: Arrived) -> None:
@@ -160,14 +160,14 @@ class Receiver:
             if fatal.event is not None:
                 self.engine.events.push(fatal.event, vi.number)
             if vi.reliable:
-                self.engine.sender.tell(vi, PacketKind.BREAK, packet.sequence, fatal.code)
+                self.engine.link.tell(vi, PacketKind.BREAK, packet.sequence, fatal.code)
             broken = fatal.breaks if fatal.breaks is not None else Event.CONN_LOST
             if vi.reliable or fatal.breaks is not None:
                 self.engine.break_(vi, broken)
         if vi.state == ViState.CONNECTED and vi.reliable:
             side.expected = packet.sequence + 1 & 255
             if packet.ask:
-                self.engine.sender.tell(vi, PacketKind.ACK, side.expected)
+                self.engine.link.tell(vi, PacketKind.ACK, side.expected)
 
     # Messages
 

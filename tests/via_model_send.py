@@ -4,12 +4,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.via import (
-    ADDRESS,
     DETAIL,
     VA_BITS,
-    VIA_HEADER,
     BreakCode,
     Control,
     Event,
@@ -21,6 +18,7 @@ from nicbed.layouts.via import (
     ViState,
     format_error,
 )
+from via_model_link import Packet
 from via_model_memory import Access, Descriptor, Refused, Walk, Wrong
 from via_model_queues import Unreadable, complete
 
@@ -49,19 +47,6 @@ class Message:
     """Where an RDMA goes to, or comes from."""
     error: Status | None = None
     """What is wrong with it: it completes with this when all before it have completed."""
-
-
-@dataclass
-class Packet:
-    """A packet in its slot, until it is sent (unreliable) or acknowledged."""
-
-    data: bytes
-    trace: int
-    sequence: int
-    message: Message | None
-    """Whose last packet it is."""
-    queued: bool = True
-    sent: bool = False
 
 
 @dataclass
@@ -105,10 +90,7 @@ class Sender:
         self.slots = 0
         self.blocked: list[Vi] = []
         """VIs that found no free slot."""
-        self.control: deque[bytes] = deque()
-        self.again: deque[Packet] = deque()
-        self.new: deque[tuple[Vi, Packet]] = deque()
-        self.on_wire: bytes | None = None
+        self.link = engine.link
 
     # Turns
 
@@ -252,7 +234,7 @@ class Sender:
         except Refused:
             side.job = None
             self.engine.events.push(Event.RDMAR_PROT, vi.number)
-            self.tell(vi, PacketKind.BREAK, job.sequence, BreakCode.RDMA_PROTECTION)
+            self.link.tell(vi, PacketKind.BREAK, job.sequence, BreakCode.RDMA_PROTECTION)
             self.engine.break_(vi, Event.CONN_LOST)
             return
         first, job.first = job.first, False
@@ -308,66 +290,21 @@ class Sender:
             side.unasked = 0
         detail = DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
                              acknowledge=ask)
-        data = self.frame(vi, detail, side.sequence, word, payload, address)
+        data = self.link.frame(vi, detail, side.sequence, word, payload, address)
         packet = Packet(data, trace, side.sequence, message)
         side.sequence = side.sequence + 1 & 255
         self.slots += 1
         if vi.reliable:
             side.slots.append(packet)
-        self.new.append((vi, packet))
-        self.offer()
+        self.link.send(vi, packet)
         return packet
 
-    def frame(self, vi: "Vi", detail: int, sequence: int, word: int, payload: bytes = b"",
-              address: tuple[int, int] | None = None) -> bytes:
-        """The packet's bytes: wire header, VIA header, address, payload."""
-        body = VIA_HEADER.pack(destination=vi.peer["vi"], source=vi.number, sequence=sequence,
-                               immediate=word).to_bytes(8, "little")
-        if address is not None:
-            body += ADDRESS.pack(va=address[0], handle=address[1]).to_bytes(8, "little")
-        body += payload
-        header = HEADER.pack(route=vi.peer["route"], length=len(body),
-                             source=self.engine.nic.node, destination=vi.peer["node"],
-                             protocol=Protocol.VIA, detail=detail)
-        return header.to_bytes(8, "little") + body
-
-    def tell(self, vi: "Vi", kind: PacketKind, sequence: int, code: int = 0) -> None:
-        """Sends the peer an ACK, NAK or BREAK."""
-        detail = DETAIL.pack(kind=kind, first=1, last=1)
-        self.control.append(self.frame(vi, detail, sequence, code))
-        self.offer()
-
-    def offer(self) -> None:
-        """The next packet to the link: control packets, then what goes again, then new ones."""
-        if self.on_wire is not None:
-            return
-        trace = 0
-        if self.control:
-            self.on_wire = self.control.popleft()
-        elif self.again:
-            packet = self.again.popleft()
-            packet.queued = False
-            self.on_wire, trace = packet.data, packet.trace
-            self.engine.count("via_resent")
-        elif self.new:
-            vi, packet = self.new.popleft()
-            packet.queued, packet.sent = False, True
-            self.on_wire, trace = packet.data, packet.trace
-            self.engine.count("via_sent")
-            if not vi.reliable:
-                self.free()
-            elif vi.sending.deadline is None:
-                self.watch(vi)
-        else:
-            return
-        self.engine.nic.queue.append((self.on_wire, trace, 0))
-        self.engine.nic.send()
-
-    def sent(self, data: bytes) -> None:
-        """``data`` has left the NIC."""
-        if data is self.on_wire:
-            self.on_wire = None
-            self.offer()
+    def left(self, vi: "Vi") -> None:
+        """A packet has gone to the link for the first time."""
+        if not vi.reliable:
+            self.free()
+        elif vi.sending.deadline is None:
+            self.watch(vi)
 
     def free(self, count: int = 1) -> None:
         """Slots are free."""
@@ -397,12 +334,8 @@ class Sender:
 
     def resend(self, vi: "Vi") -> None:
         """Goes back to the oldest packet that is not acknowledged."""
-        for packet in vi.sending.slots:
-            if not packet.queued:
-                packet.queued = True
-                self.again.append(packet)
+        self.link.repeat(vi, vi.sending.slots)
         self.watch(vi)
-        self.offer()
 
     def watch(self, vi: "Vi") -> None:
         """Starts the timer anew; stops it if nothing is unacknowledged."""
@@ -449,7 +382,8 @@ class Sender:
         self.over(vi, message, message.error or status)
 
     def broken(self, vi: "Vi", sequence: int, code: int) -> None:
-        """A BREAK came."""
+        """A BREAK came. With LOST its sequence number says nothing: it may come of the peer's
+        disconnection."""
         side = vi.sending
         if side.reading is not None:
             lost = Status.TRANSPORT if code == BreakCode.LOST else None
@@ -462,16 +396,12 @@ class Sender:
         """The connection is over: slots are freed, what was begun completes flushed, and the peer
         of a reliable one is told."""
         side, vi.sending = vi.sending, Sending()
-        held = set(map(id, side.slots))
-        self.again = deque(packet for packet in self.again if id(packet) not in held)
-        kept = deque((other, packet) for other, packet in self.new if other is not vi)
-        unsent = len(self.new) - len(kept)
-        self.new = kept
+        unsent = self.link.forget(vi)
         begun = [*side.unfinished, *([side.message] if side.message else [])]
         side.unfinished.clear()
         side.message = None
         for message in begun:
             self.over(vi, message, message.error or Status.FLUSHED)
         if vi.reliable:
-            self.tell(vi, PacketKind.BREAK, side.sequence, BreakCode.LOST)
+            self.link.tell(vi, PacketKind.BREAK, side.sequence, BreakCode.LOST)
         self.free(len(side.slots) if vi.reliable else unsent)
