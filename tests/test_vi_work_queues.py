@@ -49,8 +49,9 @@ class Model:
         if self.closed(queue):
             self.seen.add("token to a closed VI")
         elif self.pending[queue] == self.depth:
-            self.breaks.append(queue // 2)
-            self.seen.add("overrun")
+            if self.states[queue // 2] != ViState.ERROR:
+                self.breaks.append(queue // 2)
+            self.seen.add(f"overrun, state {self.states[queue // 2]}")
         else:
             if self.pending[queue] == 0:
                 self.head[queue] = address
@@ -212,8 +213,8 @@ async def agrees_with_the_model(dut: Any) -> None:
     cocotb.start_soon(watch())
     await within(100, control.drain())
     queues = [2 * vi + side for vi in pool for side in (0, 1)]
-    # The last VI has no takers, so that its queues fill up.
-    takers = [Taker(dut, n, queues[:-2], pause=p["stall"], rng=random.Random(seed() + n))
+    # The last VIs have no takers, so that their queues fill up.
+    takers = [Taker(dut, n, queues[:-4], pause=p["stall"], rng=random.Random(seed() + n))
               for n in (0, 1)]
     tasks = [cocotb.start_soon(taker.run(p["takes"])) for taker in takers]
     while not all(taker.ended for taker in takers):
@@ -236,7 +237,8 @@ async def agrees_with_the_model(dut: Any) -> None:
     assert breaks.taken == [{"vi": vi, "event": Event.VI_OVERRUN} for vi in model.breaks]
     assert watched == 2 * p["takes"]
     assert dut.idle.value == 1
-    assert model.seen >= {"token to a closed VI", "overrun", "idle link", "lost", "link",
+    assert model.seen >= {"token to a closed VI", "overrun, state 2", "overrun, state 3",
+                          "idle link", "lost", "link",
                           "nothing to take", *(f"token, state {state}, side {side}"
                                                for state in (1, 2, 3) for side in (0, 1))}
 

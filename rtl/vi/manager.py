@@ -178,7 +178,9 @@ class Manager(wiring.Component):
                 m.d.sync += [flag.eq(plan[name]) for name, flag in does.items()]
                 for control in self.control:
                     m.d.sync += control.payload.action.eq(plan["action"])
-                m.next = "EVENT"
+                m.next = "END"
+                with m.If(plan["tells"] | plan["sets"]):
+                    m.next = "EVENT"
             with m.State("EVENT"):
                 with m.If(self.event.ready | ~self.event.valid):
                     m.d.sync += self.event.valid.eq(0)

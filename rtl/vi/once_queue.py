@@ -65,6 +65,10 @@ class OnceQueue(wiring.Component):
         self._head = Signal(bits + 1)
         self._tail = Signal(bits + 1)
         self._out = Signal(self._entry)
+        # It is put in; what its bit in puts was; somebody is in the ring.
+        self._adds = Signal()
+        self._parity = Signal()
+        self._waits = Signal()
         super().__init__({
             "i": In(stream.Signature(bits)),
             "o": Out(stream.Signature(bits)),
@@ -88,6 +92,7 @@ class OnceQueue(wiring.Component):
         write = self._ring.write_port()
         read = self._ring.read_port()
         came, item, out, swept = self._came, self._item, self._out, self._swept
+        adds, parity = self._adds, self._parity
 
         takes = Signal()
         gives = Signal()
@@ -110,9 +115,7 @@ class OnceQueue(wiring.Component):
         forward_put = Signal()
         forward_got = Signal()
         forwarded = Signal()
-        parity = Signal()
         got = Signal()
-        adds = Signal()
         with m.If(takes):
             m.d.sync += [
                 forward_put.eq(adds & (self.i.payload == item)),
@@ -146,20 +149,19 @@ class OnceQueue(wiring.Component):
                 m.d.comb += write_put.en.eq(Cat(~item[0], item[0]))
             with m.If(gives):
                 m.d.comb += write_got.en.eq(Cat(~self.o.payload[0], self.o.payload[0]))
-        self._order(m, adds=adds, parity=parity, gives=gives, write=write, read=read)
+        self._order(m, gives=gives, write=write, read=read)
         return m
 
-    def _order(self, m: Module, *, adds: Signal, parity: Signal, gives: Signal, write: Any,
-               read: Any) -> None:
+    def _order(self, m: Module, *, gives: Signal, write: Any, read: Any) -> None:
         """A ring in memory, and the item that is offered: read from it, or straight from ``i``."""
-        head, tail = self._head, self._tail
+        head, tail, adds, waits = self._head, self._tail, self._adds, self._waits
         straight = Signal()
         fresh = Signal(self._entry)
         added = Signal(self._entry)
         free = Signal()
         m.d.comb += [
             added.item.eq(self._item),
-            added.parity.eq(~parity),
+            added.parity.eq(~self._parity),
             free.eq(~self.o.valid | gives),
             write.addr.eq(tail),
             write.data.eq(added),
@@ -172,7 +174,6 @@ class OnceQueue(wiring.Component):
         with m.Else():
             m.d.comb += self._out.eq(read.data)
 
-        waits = Signal()
         m.d.comb += waits.eq(head != tail)
         with m.If(free):
             with m.If(waits):

@@ -54,6 +54,7 @@ class Scheduler(wiring.Component):
         self._vis = vis
         self._wakers = wakers
         self._turns = OnceQueue(items=2 * vis)
+        self._arbiter = RoundRobin(count=wakers)
         super().__init__({
             "wake": In(stream.Signature(QUEUE_BITS)).array(wakers),
             "next": Out(stream.Signature(QUEUE_BITS)),
@@ -73,7 +74,7 @@ class Scheduler(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.turns = turns = self._turns
-        m.submodules.arbiter = arbiter = RoundRobin(count=self._wakers)
+        m.submodules.arbiter = arbiter = self._arbiter
         m.d.comb += [
             self.next.valid.eq(turns.o.valid),
             self.next.payload.eq(turns.o.payload),

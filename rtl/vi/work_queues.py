@@ -26,7 +26,7 @@ class WorkQueues(wiring.Component):
     - ``token`` to a queue without pending descriptors says where its head is; to any other it only
       counts, and its address is ignored: the head comes from the Next of the descriptor before.
       A token to a CLOSED VI is thrown away; one that finds ``depth`` pending is not counted, and
-      breaks the VI with VI_OVERRUN.
+      breaks the VI with VI_OVERRUN unless it is in ERROR already.
     - ``take`` answers with the head and counts it off at once. If more are pending (``follow``) the
       head is unknown until the taker gives ``link``; a take of that queue meanwhile is answered
       only after that. A queue of a CLOSED VI is empty.
@@ -193,7 +193,8 @@ class WorkQueues(wiring.Component):
             m.d.comb += empty.eq((old.pending == 0) | (state == ViState.CLOSED))
             with m.If(is_token & (state != ViState.CLOSED)):
                 with m.If(old.pending == self._depth):
-                    m.d.comb += breaks.eq(1)
+                    # Who floods a broken VI shall not keep the manager from the others'.
+                    m.d.comb += breaks.eq(state != ViState.ERROR)
                 with m.Else():
                     m.d.comb += [
                         changes.eq(1),
