@@ -1,10 +1,13 @@
 """VIPL end to end on the engine's model: messages, completions, waiting, at every level."""
 
+import pathlib
+import re
+
 import pytest
 from am_scenarios import pattern
 from nicbed.host.via import VIP_INFINITE
 from nicbed.layouts.via import RemoteOperation
-from vipl_programs import RD, RR, SUCCESS, UD, run_pair
+from vipl_programs import RD, RR, SUCCESS, UD, run, run_pair
 
 LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
 TRANSLATIONS = pytest.mark.parametrize("translation", ["cache", "table", "physical"])
@@ -44,3 +47,14 @@ def test_messages_there_and_back(level, translation, spin):
 
     assert run_pair(first, second, level, before=before, via__translation=translation,
                     via__spin=spin) == [[], []]
+
+
+@pytest.mark.parametrize("knobs", [{}, {"via__spin": 5000}, {"via__translation": "physical"}])
+def test_the_example_of_the_documentation_runs(knobs):
+    text = (pathlib.Path(__file__).parent.parent / "docs" / "via.md").read_text()
+    found = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert found is not None
+    names: dict = {}
+    exec(found.group(1), names)
+    times = run(names["program"], names["program"], small=False, **knobs)
+    assert [len(some) for some in times] == [10, 10] and min(times[0]) > 100
