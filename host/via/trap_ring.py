@@ -81,11 +81,13 @@ class SendRing:
         self.report = node.allocate(8)
         first = node.allocate(self.slots * self.buffer_bytes)
         self._free.extend((0, first + self.buffer_bytes * index) for index in range(self.slots))
+        # Setting up: the NIC does not know of it yet.
+        self.memory.write(self.report, bytes(8))
         await port.pio_write(SEND_BASE, self._base)
         await port.pio_write(SEND_REPORT, self.report)
         await port.pio_write(CONTROL, BOTH_RINGS)
 
-    async def _look(self) -> None:
+    async def look(self) -> None:
         """Look how far the NIC has read."""
         port = self.port
         port.spend(self.prices.report)
@@ -97,22 +99,32 @@ class SendRing:
         """Whether the NIC has read on since the last look. Costs nothing."""
         return bool(self.memory.word(self.report) - self.done & 0xFFFF)
 
+    @property
+    def reading(self) -> bool:
+        """Whether the NIC had more to read when last looked."""
+        return self.posted != self.done
+
     async def room(self) -> bool:
         """Whether a descriptor can be posted."""
         if self.posted - self.done >= self.size:
-            await self._look()
+            await self.look()
         return self.posted - self.done < self.size
 
-    async def take(self) -> int:
-        """A free buffer's address; 0 if there is none."""
+    async def available(self) -> bool:
+        """Whether there is a free buffer."""
         free = self._free
-        if not free:
-            return 0
-        if free[0][0] > self.done:
-            await self._look()
-            if free[0][0] > self.done:
-                return 0
-        return free.popleft()[1]
+        if free and free[0][0] > self.done:
+            await self.look()
+        return bool(free) and free[0][0] <= self.done
+
+    def take(self) -> int:
+        """A free buffer's address. There has to be one."""
+        return self._free.popleft()[1]
+
+    def put_back(self, buffer: int) -> None:
+        """What was taken is not used; 0 is none."""
+        if buffer:
+            self._free.appendleft((0, buffer))
 
     def give(self, packet: Packet) -> None:
         """``packet`` will not be sent again."""
