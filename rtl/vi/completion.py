@@ -160,9 +160,9 @@ class CompletionUnit(wiring.Component):
         m.submodules.queues = queues = CompletionQueues(cqs=self._cqs)
         m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
         wiring.connect(m, wiring.flipped(self.cq_write), queues.write)
-        job = _Job()
+        self._job = job = _Job()
         m.submodules.counts = counts = CompletionCounts(vis=self._vis)
-        state = self._steps(m, job, queues, counts)
+        self._state = state = self._steps(m, job, queues, counts)
         m.d.comb += [
             queues.config_write.eq(self.config_write),
             queues.config_cq.eq(self.config_cq),
@@ -209,12 +209,8 @@ class CompletionUnit(wiring.Component):
         tag = Signal(16)
         cq = Signal(CQ_BITS)
         on_cq = Signal()
-        # Of the words of a completion: immediate data, status, the queue's entry.
-        immediate = Signal()
-        entry = Signal()
+        immediate, entry, more, physical = job.immediate, job.entry, job.more, job.physical
         both = Signal()
-        more = Signal()
-        physical = Signal(32)
         good = Signal()
         count = Signal(COUNT_BITS)
         entry_word = Signal(_Entry)
@@ -413,6 +409,12 @@ class _Job:
         self.finish = Signal()
         """All of it has landed, or will not: count it."""
         self.hold = Signal()
+        # Of its words: the immediate data is next, and the status after it in the same burst; or
+        # the queue's entry is. Where.
+        self.immediate = Signal()
+        self.more = Signal()
+        self.entry = Signal()
+        self.physical = Signal(32)
         # To the break queue: COMP_PROT, VI_OVERRUN.
         self.refused = Signal()
         self.overrun = Signal()

@@ -63,16 +63,22 @@ class TableWalk(wiring.Component):
     max_beats: In(10)
     bus: Out(Burst)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._index = Signal(INDEX_BITS)
+        self._flags = Signal(64)
+        # Words that have come.
+        self._words = Signal(2)
+        # What has come, or is on its way, was forgotten.
+        self._void = Signal()
+        self._reading = Signal()
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         request = self.bus.request.payload
-        index = Signal(INDEX_BITS)
-        flags = Signal(64)
+        index, flags, words, void = self._index, self._flags, self._words, self._void
         place = Signal(64)
-        # Words that have come, counting the one that comes now.
-        words = Signal(2)
         next_words = Signal(2)
-        void = Signal()
         m.d.comb += [
             next_words.eq(words + (self.bus.read.valid & self.bus.read.ready)),
             request.address.eq(self.table_base + (index << 4) + (words[0] << 3)),
@@ -90,7 +96,7 @@ class TableWalk(wiring.Component):
                 with m.If(self.bus.request.ready):
                     m.next = "READ"
             with m.State("READ"):
-                m.d.comb += self.bus.read.ready.eq(1)
+                m.d.comb += [self._reading.eq(1), self.bus.read.ready.eq(1)]
                 with m.If(self.bus.read.valid):
                     m.d.sync += [words.eq(next_words), place.eq(self.bus.read.payload)]
                     with m.If(words == 0):

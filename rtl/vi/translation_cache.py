@@ -68,6 +68,8 @@ class TranslationCache(wiring.Component):
         self._ways = ways
         self._replacement = replacement
         self._set_bits = ceil_log2(sets)
+        self._looked = Signal(INDEX_BITS)
+        self._match = Signal(ways)
         self._line = data.StructLayout({"key": max(INDEX_BITS - self._set_bits, 1),
                                         "entry": TranslationEntry})
         super().__init__({
@@ -105,8 +107,7 @@ class TranslationCache(wiring.Component):
         m = Module()
         bits, ways = self._set_bits, self._ways
         sweep = Signal(range(self._sets + 1))
-        looked = Signal(INDEX_BITS)
-        match = Signal(ways)
+        looked, match = self._looked, self._match
         valid = Signal(ways)
         writes = Signal(ways)
         place = Signal(max(bits, 1))

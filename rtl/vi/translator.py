@@ -89,6 +89,7 @@ class Translator(wiring.Component):
             raise ValueError(f"clients must be at least 1, not {clients}")
         self._clients = clients
         self._via = description.via
+        self._pipe = _Pipe(clients)
         super().__init__({
             "client": In(Translate).array(clients),
             "bus": Out(Burst),
@@ -120,7 +121,7 @@ class Translator(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        pipe = _Pipe(self._clients)
+        pipe = self._pipe
         self._take(m, pipe)
         self._invalidation(m, pipe)
         if self._via.translation == "cache":
@@ -166,7 +167,7 @@ class Translator(wiring.Component):
 
     def _invalidation(self, m: Module, pipe: "_Pipe") -> None:
         """Look the index up, clear its line, wait until everybody has let go."""
-        held = Signal(self._clients)
+        held = pipe.held
         index = pipe.invalid_index
         with m.FSM(name="invalidation") as state:
             with m.State("IDLE"):
@@ -191,15 +192,18 @@ class Translator(wiring.Component):
         m.d.comb += pipe.invalidating.eq(~state.ongoing("IDLE"))
 
     def _cache(self) -> TranslationCache:
-        """The cache; a proof overrides this to look into it."""
+        """The cache; a proof overrides this, and the next, to look into them."""
         via = self._via
         return TranslationCache(sets=via.cache_sets, ways=via.cache_ways,
                                 replacement=via.cache_replacement)
 
+    def _walk(self) -> TableWalk:
+        return TableWalk()
+
     def _cached(self, m: Module, pipe: "_Pipe") -> None:
         """Second stage, with the cache: hit, or walk."""
         m.submodules.cache = cache = self._cache()
-        m.submodules.walk = walk = TableWalk()
+        m.submodules.walk = walk = self._walk()
         walked = pipe.walked
         event = self.events[0]
         wiring.connect(m, wiring.flipped(self.bus), walk.bus)
@@ -334,3 +338,5 @@ class _Pipe:
         self.clear = Signal()
         self.invalidating = Signal()
         self.invalid_index = Signal(INDEX_BITS)
+        # Clients that may still use what the entry said.
+        self.held = Signal(clients)
