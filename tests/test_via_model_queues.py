@@ -82,6 +82,10 @@ def test_a_misaligned_token_is_post_desc(connected):
         await side.raw.set(vi_select=vi)
         assert await side.raw.get("vi_state") == (ViState.ERROR if connected else ViState.IDLE)
         assert await side.raw.get("vi_posted") == 0
+        # A connection breaks once.
+        await side.raw.ring(vi, Doorbell.RECEIVE, ADDRESS.pack(va=side.descriptors.va + 8))
+        await side.rest(2000)
+        assert await side.raw.events() == ([] if connected else [(Event.POST_DESC, vi)])
 
     run_pair(RD, program, nothing)
 
