@@ -49,6 +49,43 @@ def test_messages_there_and_back(level, translation, spin):
                     via__spin=spin) == [[], []]
 
 
+@LEVELS
+@TRANSLATIONS
+@pytest.mark.parametrize("ring", [1, 3])
+def test_descriptors_posted_again_and_again(level, translation, ring):
+    """As they are, each as soon as it is done: nothing of what they completed with is left."""
+    count = 30
+
+    async def first(side):
+        await side.node.port.delay(20_000)
+        for number in range(count):
+            side.process.write(side.va, number.to_bytes(4, "little"))
+            await side.vipl.VipPostSend(side.vi, *side.posted)
+            assert (await side.vipl.VipSendWait(side.vi, None))[0] is SUCCESS
+            assert (await side.vipl.VipRecvWait(side.vi, None))[0] is SUCCESS
+            await side.vipl.VipPostRecv(side.vi, *side.places[number % ring])
+
+    async def second(side):
+        got = []
+        for number in range(count):
+            place = side.places[number % ring]
+            assert await side.vipl.VipRecvWait(side.vi, None) == (SUCCESS, place[0])
+            got.append(int.from_bytes(side.process.read(side.va + 4096, 4), "little"))
+            await side.vipl.VipPostRecv(side.vi, *place)
+            await side.vipl.VipPostSend(side.vi, *side.posted)
+            assert (await side.vipl.VipSendWait(side.vi, None))[0] is SUCCESS
+        return got
+
+    async def before(side):
+        side.posted = await side.make(side.segment(0, 4))
+        side.places = [await side.make(side.segment(4096, 8)) for _ in range(ring)]
+        for place in side.places:
+            await side.vipl.VipPostRecv(side.vi, *place)
+
+    assert run_pair(first, second, level, before=before,
+                    via__translation=translation)[1] == list(range(count))
+
+
 @pytest.mark.parametrize("knobs", [{}, {"via__spin": 5000}, {"via__translation": "physical"}])
 def test_the_example_of_the_documentation_runs(knobs):
     text = (pathlib.Path(__file__).parent.parent / "docs" / "via.md").read_text()

@@ -3,7 +3,7 @@
 
 import pytest
 from model_target import Model
-from nicbed.host.costs import Costs
+from nicbed.host.costs import CPU_ITEMS, Costs
 from nicbed.host.via import VIP_RETURN, paths
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.trace import TICKS, Activity, Kind
@@ -128,27 +128,47 @@ def test_pinning_costs_by_the_page():
     assert run(program, None)[0] == 1 + 5 + 2
 
 
-def test_blocking_costs_an_interrupt_and_a_trap():
-    """Two of them: one wait, one interrupt; an empty wait with a time-out costs no interrupt."""
+@pytest.mark.parametrize("queued", [False, True])
+def test_blocking_costs_an_interrupt_and_a_trap(queued):
+    """One of each a wait, by the work queue or a completion queue; a wait that times out costs no
+    interrupt."""
     async def first(side):
         await rest(side, 50_000)
         await side.send(side.segment(0, 8))
         await rest(side, 200_000)
 
     async def second(side):
+        async def wait(timeout):
+            if queued:
+                return (await side.vipl.VipCQWait(side.cqs[1], timeout))[0]
+            return (await side.vipl.VipRecvWait(side.vi, timeout))[0]
+
         port = side.node.port
         before = port.tally()
-        assert (await side.vipl.VipRecvWait(side.vi, 0.1))[0] is VIP_RETURN.TIMEOUT
+        assert await wait(0.1) is VIP_RETURN.TIMEOUT
         middle = port.tally()
-        assert (await side.vipl.VipRecvWait(side.vi, None))[0] is SUCCESS
+        assert await wait(None) is SUCCESS
         return middle - before, port.tally() - middle
 
     async def ready(side):
         await side.receive(side.segment(0, 8))
 
-    idle, woken = run_pair(first, second, before=ready)[1]
+    idle, woken = run_pair(first, second, before=ready, queues=(0, 8 * queued))[1]
     assert idle["interrupt"] == 0 and idle["trap"] == 1
     assert woken["interrupt"] == 1 and woken["trap"] == 1
+
+
+def test_time_passes_on_a_cpu_that_costs_nothing():
+    async def program(node):
+        side = await Side(node).open()
+        cycles = []
+        for _ in range(3):
+            await side.vipl.VipQueryVi(side.vi)
+            cycles.append(node.port.cycle)
+        return cycles
+
+    found = run(program, None, **{f"cpu__{item}": 0 for item in CPU_ITEMS})[0]
+    assert found[0] < found[1] < found[2]
 
 
 def test_completion_queue_entries_are_told_of_once_in_a_while():
