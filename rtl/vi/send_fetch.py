@@ -231,7 +231,7 @@ class SendFetch(wiring.Component):
                     with m.Switch(context.state):
                         with m.Case(ViState.CONNECTED):
                             with m.If(~queue[0] & open_):
-                                with m.If(self.response.active & ~position.begun):
+                                with m.If(self.response.active & ~(position.active & position.begun)):
                                     m.d.sync += respond.eq(1)
                                     m.next = "HAND"
                                 with m.Elif(~reading):

@@ -529,7 +529,7 @@ class SendWalk(wiring.Component):
             self.position.trace.eq(job.trace),
             self.position.index.eq(walk.index),
             self.position.offset.eq(walk.offset),
-            self.position.done.eq(job.done + job.bytes),
+            self.position.done.eq(Mux(job.kind == JobKind.PARK, 0, job.done + job.bytes)),
             rest.eq(job.length - job.bytes),
             failing.eq(errors != 0),
             self.response.active.eq(~job.last & ~failing),
