@@ -8,10 +8,10 @@ from ...layouts.via import Reliability, ViState
 from .returns import ErrorCode
 
 if TYPE_CHECKING:
-    from .handles import Cq, Ptag, Vi
+    from .handles import Ptag, Vi
 
-__all__ = ["CONNECT_PENDING", "ErrorDescriptor", "MAX_DISCRIMINATOR", "MemAttributes",
-           "NetAddress", "NicAttributes", "RemoteAttributes", "STATES", "ViAttributes", "VipState"]
+__all__ = ["ErrorDescriptor", "MAX_DISCRIMINATOR", "MemAttributes", "NetAddress",
+           "NicAttributes", "RemoteAttributes", "STATES", "ViAttributes", "VipState"]
 
 MAX_DISCRIMINATOR = 12
 """Most bytes of a network address's discriminator."""
@@ -26,7 +26,6 @@ class VipState(IntEnum):
     ERROR = 3
 
 
-CONNECT_PENDING = VipState.CONNECT_PENDING
 STATES = {ViState.IDLE: VipState.IDLE, ViState.CONNECTED: VipState.CONNECTED,
           ViState.ERROR: VipState.ERROR}
 """The engine's states in VIPL's words."""
@@ -102,8 +101,7 @@ class RemoteAttributes:
 
 @dataclass(frozen=True, slots=True)
 class ErrorDescriptor:
-    """What an error callback is told: the error and where it happened."""
+    """What an error callback is told: the error and the VI that has it (CATASTROPHIC: none)."""
 
     code: ErrorCode
     vi: "Vi | None"
-    cq: "Cq | None" = None

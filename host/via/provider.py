@@ -18,7 +18,7 @@ executed.
 from typing import Any, NamedTuple, Protocol
 
 from ...layouts.via import Event, ViState
-from .handles import Cq, CqEntry, Vi, WorkQueue
+from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
 from .regions import Region
 
 __all__ = ["Completed", "Provider"]
@@ -149,6 +149,10 @@ class Provider(Protocol):
 
     async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
         """The same, checking for ``cycles`` cycles. Waits."""
+        ...
+
+    def empty(self, cq: Cq, ring: Ring) -> None:
+        """Move what is in ``ring``, the old one of ``cq``, to ``cq.backlog``."""
         ...
 
     async def cq_arm(self, cq: Cq) -> None:
