@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
 from am_scenarios import describe
 from model_target import Model
 from nicbed.host.node import Node
@@ -14,16 +15,23 @@ from nicbed.host.via import (
     Process,
     ViAttributes,
     Vipl,
+    VipState,
     descriptors,
 )
 from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.via import Reliability
 
-__all__ = ["OK", "RD", "RR", "UD", "Side", "run_pair"]
+__all__ = ["ERROR", "GUARD", "LEVELS", "OK", "QUICK", "RD", "RELIABLE", "RR", "UD", "Side",
+           "run_pair", "state", "until"]
 
 UD, RD, RR = Reliability
 OK = VIP_RETURN.SUCCESS
+LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
+RELIABLE = pytest.mark.parametrize("level", [RD, RR], ids=lambda level: level.name)
+ERROR = VIP_RETURN.DESCRIPTOR_ERROR
+QUICK = {"via.retry_timeout": 3000, "via.retries": 60}
+GUARD = b"\xA5"
 NAME = b"kernel"
 LIMIT = 60_000_000
 
@@ -176,3 +184,18 @@ def run_pair(first: Program, second: Program, *, settings: dict[str, Any] | None
     runtime = model.run([program(first, True), program(second, False)], limit=LIMIT)
     model.counters = [side.provider.counters for side in runtime.results]
     return model
+
+
+async def state(side: Side) -> VipState:
+    """The VI's state, as VipQueryVi tells it."""
+    result, found = await side.vipl.VipQueryVi(side.vi)
+    assert result is OK
+    return found.state
+
+
+async def until(side: Side, done: Callable[[], Any], cycles: int = 2_000_000) -> None:
+    """Is in blocking calls until ``done()``."""
+    end = side.port.cycle + cycles
+    while not done():
+        assert side.port.cycle < end, "it never happened"
+        await side.linger(500)

@@ -127,7 +127,9 @@ class KernelTrap(Receiving, MemoryQueues):
         await self._tell()
 
     async def idle(self, vi: Vi) -> None:
+        """A packet of the old connection must not come to the next one."""
         self.port.spend(self.paths.command)
+        await self.ring.settle()
         vi.private.state = ViState.IDLE
 
     async def state(self, vi: Vi) -> ViState:

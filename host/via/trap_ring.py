@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...layouts.packet import HEADER_BYTES
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ..port import Watch
 from .trap_paths import TrapPrices
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ BOTH_RINGS = 3
 SLOT = struct.Struct(f"<Q{INLINE_BYTES}sQQQ")
 """A send descriptor: wire header, inline bytes, payload's address, control, reserved."""
 PAYLOAD, TRACE = DESCRIPTOR_CONTROL.offset("payload"), DESCRIPTOR_CONTROL.offset("trace")
+
+PATIENCE = 16
+"""How many times longer than it needs the link may take to accept something."""
 
 
 class Packet:
@@ -68,8 +72,11 @@ class SendRing:
         self.size = description.nic.send_ring
         self.slots = description.via.send_slots
         self.buffer_bytes = -(-description.nic.mtu // 64) * 64
+        self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
+        """Cycles in which the link takes what the NIC's send FIFO holds."""
         self.report = 0
         self.posted = 0
+        self._last = -self.drain
         self.done = 0
         self._base = 0
         self._free: deque[tuple[int, int]] = deque()
@@ -103,6 +110,21 @@ class SendRing:
     def reading(self) -> bool:
         """Whether the NIC had more to read when last looked."""
         return self.posted != self.done
+
+    async def settle(self) -> None:
+        """Wait until what was posted has left, so that no control message overtakes it; not for
+        ever, if the link takes nothing."""
+        port = self.port
+        await self.look()
+        while self.reading:
+            found = await port.poll(Watch(self.report, self.done & 0xFFFF, 0xFFFF, True),
+                                    PATIENCE * self.drain)
+            if found.timed_out:
+                return
+            await self.look()
+            self._last = port.cycle
+        await port.delay(max(0, self._last + self.drain - port.cycle))
+        await port.flush()
 
     async def room(self) -> bool:
         """Whether a descriptor can be posted."""
@@ -144,6 +166,7 @@ class SendRing:
                                         | packet.trace << TRACE, 0))
         port.put_touch(at, DESCRIPTOR_BYTES, store=True)
         self.posted += 1
+        self._last = port.cycle
         port.put_write(SEND_DOORBELL, 1, self.posted & 0xFFFF, trace=packet.trace)
 
 
