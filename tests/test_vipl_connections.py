@@ -3,9 +3,10 @@
 import pytest
 from model_target import Model
 from nicbed.host.via import VIP_INFINITE, VIP_RETURN, ErrorCode, NetAddress, VipState
+from nicbed.host.via.channel import Message, MessageKind
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.packet import HEADER, Protocol
-from nicbed.layouts.via import Status
+from nicbed.layouts.via import Event, Status
 from vipl_programs import RD, RR, SMALL, SUCCESS, UD, Side, describe, run, run_pair
 
 LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
@@ -275,3 +276,28 @@ def test_a_control_packet_says_what_it_is():
             int.from_bytes(data[:8], "little"), "protocol")) or False
     model.run([program, program], limit=10_000_000)
     assert seen == {Protocol.VIA, Protocol.VIA_CONTROL}
+
+
+def test_a_connection_is_lost_once_and_only_by_its_own_word():
+    """What an earlier connection's end, another VI or another node says does not count; the NIC's
+    word and the kernel agent's of the same loss are one."""
+    async def first(side):
+        connections, peer = side.node.service(Kernel).connections, side.vi.peer
+        for node, connection, vi, other in (
+                (0, peer.connection, peer.vi, side.vi.number),
+                (1, peer.connection + 1, peer.vi, side.vi.number),
+                (1, peer.connection, peer.vi + 1, side.vi.number),
+                (1, peer.connection, peer.vi, side.vi.number + 1)):
+            await connections._deliver(node, MessageKind.DISCONNECT,
+                                       Message(connection, vi, other))
+            assert await state(side) is VipState.CONNECTED and side.errors == []
+        await connections._deliver(1, MessageKind.DISCONNECT,
+                                   Message(peer.connection, peer.vi, side.vi.number))
+        side.node.service(Kernel).report(Event.CONN_LOST, side.vi)
+        assert await state(side) is VipState.ERROR
+        return side.errors
+
+    async def second(side):
+        await rest(side, 100_000)
+
+    assert run_pair(first, second)[0] == [ErrorCode.CONN_LOST]
