@@ -130,7 +130,7 @@ async def loses_nothing_silently(dut: Any) -> None:
         if n < vis:
             await page.write(n, Doorbell.ARM_SEND if n == 3 else Doorbell.RECEIVE, 64, 5)
     await cycles(dut, 4)
-    assert page.lost == vis
+    assert page.lost == vis and len(page.events) == depth
     breaks = Sink(dut, "break_", shape=Break)
     got = await within(20 * vis, breaks.receive(vis + 1))
     await cycles(dut, 20)

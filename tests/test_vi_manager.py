@@ -176,6 +176,8 @@ async def breaks_once(dut: Any) -> None:
         # Held at most for one turn of every port.
         await within(p["breakers"] * 200, _falls(dut))
     assert sum(source.sent for source in breaks) >= 60 + BREAKS
+    # Every port had its turns.
+    assert min(source.sent for source in breaks) > BREAKS + 20
     for source in breaks:
         await within(60000, source.drain())
     await cycles(dut, BREAKS * p["breakers"] * 60)
