@@ -26,7 +26,6 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from ...layouts.operations import BLOCK
 from ...layouts.registers import Irq
 from ...layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
 from ..port import F_NOT_EQUAL, TIMEOUT
@@ -245,8 +244,6 @@ class KernelTrap(Receiving, MemoryQueues):
         await port.room(3)
         port.put_touch(self.kernel.ring.slot(), 8)
         port.work("poll_check")
-        if port.count == BLOCK - 1:
-            await port.executed
 
     async def _spin(self, place: int, compare: int, mask: int, cycles: int) -> None:
         """Watch the word at ``place`` until it holds or ``cycles`` are over, and the receive ring,

@@ -32,10 +32,9 @@ __all__ = ["Sending"]
 BACK_OFF = 4
 """A time-out without an answer doubles the next, up to this often: a peer that only computes for a
 while is not buried under copies, nor given up."""
-BROKEN = {BreakCode.LOST: Status.TRANSPORT, BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
-          BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION,
-          BreakCode.TRANSPORT: Status.TRANSPORT}
-"""What a BREAK's code makes of the descriptor that caused it."""
+BROKEN: dict[int, Status] = {BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
+                             BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION}
+"""What a BREAK's code makes of the descriptor that caused it; any other: TRANSPORT."""
 
 
 class Sending(TrapState):
@@ -362,9 +361,7 @@ class Sending(TrapState):
     async def broken(self, end: End, sequence: int, code: int) -> None:
         """A BREAK came."""
         if end.reading is not None or code != BreakCode.LOST:
-            status = BROKEN.get(BreakCode(code) if code in BROKEN else BreakCode.TRANSPORT,
-                                Status.TRANSPORT)
-            await self.fail(end, status, sequence)
+            await self.fail(end, BROKEN.get(code, Status.TRANSPORT), sequence)
         await self.break_(end, Event.CONN_LOST, False)
 
     async def abort(self, end: End, tell: bool) -> None:
