@@ -197,6 +197,20 @@ def test_peers_that_do_not_meet():
     assert run(program, program) == [wanted, wanted]
 
 
+@pytest.mark.parametrize("mine, wanted", [((b"a", b"b"), (b"c", b"b")),
+                                          ((b"a", b"b"), (b"a", b"d"))])
+def test_half_an_address_is_no_match(mine, wanted):
+    """Each end has to name both discriminators."""
+    async def program(node):
+        side = await Side(node).open()
+        me = node.number
+        remote = NetAddress(1 - me, wanted[1 - me])
+        await side.vipl.VipConnectPeerRequest(side.vi, NetAddress(me, mine[me]), remote, 2)
+        return (await side.vipl.VipConnectPeerWait(side.vi))[0]
+
+    assert run(program, program) == [VIP_RETURN.TIMEOUT] * 2
+
+
 def test_a_peer_request_withdrawn():
     async def program(node):
         side = await Side(node).open()
