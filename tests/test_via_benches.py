@@ -93,6 +93,21 @@ def test_the_counting_loop_says_what_an_interrupt_costs():
     assert dear["o_r"] - cheap["o_r"] == pytest.approx(660, abs=2 * dear["per_count"])
 
 
+def test_without_an_engine_the_host_copies():
+    found = outcome("logp", "via.design=kernel", sizes=[4, 1024], delays=["0"], interrupts=0)[1]
+    assert not [check for check in found["checks"] if not check["ok"]]
+    sizes = found["results"]["by_size"]
+    assert sizes["1024"]["o_s"] > sizes["4"]["o_s"] + 100
+    engine = outcome("logp", sizes=[4, 1024], delays=["0"], interrupts=0)[1]["results"]["by_size"]
+    assert engine["1024"]["o_s"] == engine["4"]["o_s"] < sizes["4"]["o_s"] / 4
+
+
+def test_more_than_a_window_does_not_go_without_the_cpu():
+    found = outcome("logp", "via.design=kernel", "via.window=2", sizes=[4096], bytes=4096,
+                    delays=["0"], interrupts=0)[1]["results"]["by_size"]["4096"]
+    assert found["o_r"] is None and found["L"] is None and found["o_s"] > 0
+
+
 def test_a_call_that_fails_ends_the_run_with_its_name():
     from nicbed.host.via.returns import VIP_RETURN
     from nicbed.testbench.benches.via.party import Party

@@ -149,7 +149,7 @@ def test_a_variant_beside_the_plain_one(capsys):
     assert all(check["ok"] for check in outcome["checks"]) and len(outcome["checks"]) == 6
     document = as_file(outcome, "buffers")
     text = shown(lambda one: latencies.tables(one, told), document, capsys)
-    assert "fresh − same" in text and "1 KB" in text
+    assert "beyond: same" in text and "1 KB" in text
     assert plots.render(lambda one, figure: latencies.draw(one, figure, told), document)
     figures = latencies.headline(document, told)
     assert ("  − same", 40) in [(one.name, one.value) for one in figures]

@@ -111,20 +111,29 @@ def tables(document: Mapping[str, Any], told: Told) -> list[Any]:
     clock, results = document["clock_mhz"], document["results"]
     half, extra = results["half"], results.get("extra", {})
     every = ordered(x for by_x in half.values() for x in by_x)
-    columns = [told.x]
-    for variant in half:
-        columns += [variant, "µs"]
-    columns += [f"{variant} − {told.base}" for variant in extra]
-    rows = []
-    for x in every:
-        row = [told.text(x)]
-        for by_x in half.values():
-            row += [amount(by_x.get(x)), micro(by_x.get(x), clock)]
-        rows.append([*row, *(amount(by_x.get(x)) for by_x in extra.values())])
-    shown: list[Any] = [table(f"{told.title} (cycles)", columns, rows)]
+    shown: list[Any] = [_table(told.title + " (cycles)", half, every, told, clock)]
+    if extra:
+        shown.append(_table(f"What that is beyond: {told.base} (cycles)", extra, every, told,
+                            clock))
     if document["truth"]:
         shown.append(_legs_table(document["truth"], told))
     return shown
+
+
+def _table(title: str, found: Mapping[str, Mapping[str, float]], every: Sequence[str], told: Told,
+           clock: float) -> Any:
+    """A column a variant; microseconds beside each as long as they are few."""
+    columns, rows = [told.x], []
+    wide = len(found) <= 3
+    for variant in found:
+        columns += [variant, "µs"] if wide else [variant]
+    for x in every:
+        row = [told.text(x)]
+        for by_x in found.values():
+            row += [amount(by_x.get(x)), micro(by_x.get(x), clock)] if wide else [
+                amount(by_x.get(x))]
+        rows.append(row)
+    return table(title, columns, rows)
 
 
 def _legs_table(truth: Mapping[str, Any], told: Told) -> Any:

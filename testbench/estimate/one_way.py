@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from .fits import Line, fit
 
-__all__ = ["HalfTrip", "counting_loop", "flight", "growth", "half_trip", "receive_overhead"]
+__all__ = ["HalfTrip", "counting_loop", "few_sends", "flight", "growth", "half_trip",
+           "receive_overhead"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ def receive_overhead(trips: Sequence[int], delay: int, o_s: Fraction) -> Fractio
     """o_r from a ping-pong with ``delay`` ticks, longer than the round trip, between send and
     receive: an exchange is then o_s + delay + o_r."""
     return Fraction(sum(trips), len(trips)) - delay - o_s
+
+
+def few_sends(issued: Sequence[int], delay: int, count: int) -> Fraction:
+    """o_s: the average cost of the first ``count`` sends of a stream, ``delay`` ticks after each
+    not counted."""
+    return Fraction(issued[count - 1], count) - delay
 
 
 def flight(half: Fraction, o_s: Fraction, o_r: Fraction) -> Fraction:

@@ -29,7 +29,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     for index, (variant, count) in enumerate(steps):
         tell(f"{count} VIs, {variant}", index, len(steps))
         found[variant][count] = await measure_plan(lab, Plan(
-            parameters["size"], connections=count, turn=variant == TURN))
+            parameters["size"], count=8, connections=count, turn=variant == TURN))
     return found
 
 

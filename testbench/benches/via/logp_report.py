@@ -35,10 +35,10 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     lines = []
     for size in ordered(results["by_size"]):
         one, true = results["by_size"][size], truth[size]
-        gap = amount(one["g"]) if one["g_visible"] else f"not visible (≤ {one['rate']:,.1f})"
-        lines.append((size_text(int(size)), amount(one["o_s"]), amount(true["o_s"]),
-                      amount(one["o_r"]), amount(true["o_r"]), gap, amount(one["L"]),
-                      amount(true["L"]), amount(one["half"]),
+        gap = amount(one["g"], 1) if one["g_visible"] else f"≤ {amount(one['rate'], 1)}"
+        lines.append((size_text(int(size)), amount(one["o_s"], 1), amount(true["o_s"], 1),
+                      amount(one["o_r"], 1), amount(true["o_r"], 1), gap, amount(one["L"], 1),
+                      amount(true["L"], 1), amount(one["half"], 1),
                       f"{one['bound_by']} {100 * one['busy']:.0f} %"))
     calls = truth[str(results["size"])]
     text = [bound_line(results["bound"]),
@@ -55,7 +55,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
                     f"{amount(truth['interrupts']['o_r'])})")
     return [main, table("The truth: half a round trip leg by leg", ["leg", "cycles", "µs"], parts),
             table("Over size (cycles)", ["n", "o_s", "true", "o_r", "true", "g", "L", "true",
-                                         "RTT/2", "g bound by"], lines),
+                                         "RTT/2", "g bound by"], lines,
+                  caption="g with ≤: not visible, no more than the host's own cost"),
             shares_table(results["bound"]), *text]
 
 

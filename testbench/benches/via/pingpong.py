@@ -11,7 +11,7 @@ from .party import CQ, POLL, Memory, Party
 
 __all__ = ["Plan", "Side", "measure_plan", "measure_trips"]
 
-TRIPS, WARM = 8, 2
+TRIPS, WARM = 4, 2
 
 
 @dataclass(frozen=True)
