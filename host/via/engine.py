@@ -52,7 +52,8 @@ TRACE_AT, STATUS_AT = 16, 28
 STATUS_WORD = 24
 HANDLE = ADDRESS.offset("handle")
 SETTLE = 50
-"""Cycles between two looks whether a VI's queues are flushed."""
+"""Cycles between two looks whether a VI's queues are flushed; more than a doorbell, or a status,
+takes on its way."""
 BAD_TOKEN = 1
 """Stands for an address that no token can hold: misaligned, so it is refused as a bad descriptor.
 """
@@ -134,9 +135,13 @@ class Engine(MemoryQueues):
         return ViState(await self.port.pio_read(VI_STATE))
 
     async def drained(self, vi: Vi) -> bool:
+        # Twice, so that doorbells and statuses on their way have landed.
+        port = self.port
         await self._select(vi.number)
-        posted = await self.port.pio_read(VI_POSTED)
-        return await self.port.pio_read(VI_COMPLETED) == posted
+        if await port.pio_read(VI_POSTED) != await port.pio_read(VI_COMPLETED):
+            return False
+        await port.delay(SETTLE)
+        return await port.pio_read(VI_POSTED) == await port.pio_read(VI_COMPLETED)
 
     async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
         port = self.port
