@@ -258,7 +258,8 @@ async def aborts(dut: Any) -> None:
         done: list[dict[str, int]] = []
         back: list[dict[str, int]] = []
 
-        def collect(vi: int = vi, done: list = done, back: list = back) -> bool:
+        def collect(vi: int = vi, done: list = done, back: list = back,
+                    others: list = others) -> bool:
             nonlocal finished
             for completion in lab.done.taken:
                 if completion["queue"] == 14:

@@ -1,39 +1,27 @@
 """First stage of the sender: whose turn it is, what its descriptor says, what is to be done."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import (
-    HANDLE_BITS,
-    MAX_SEGMENTS,
     QUEUE_BITS,
-    VA_BITS,
     VI_BITS,
     Event,
     Operation,
     Reliability,
-    Status,
     ViState,
 )
 from ..burst import Burst
-from .descriptor_fetch import HEAD_WORDS, DescriptorFetch, next_address
-from .send_job import Job, JobKind, Position, Progress, Response
+from .descriptor_fetch import DescriptorFetch, next_address
+from .send_decide import SendDecide
+from .send_job import Job, Numbers, Position, Progress, Response
 from .send_ring import PLACE_BITS
 from .sizes import check_count, check_power_of_two, check_vis
 from .types import Address, Break, ContextRead, Take, Translate
 from .vi_records import ViRecords
 
-__all__ = ["Numbers", "SendFetch"]
-
-
-class Numbers(data.Struct):
-    """Of a VI: the next packet's sequence number, packets since the last that asked for an
-    acknowledgement, and a bit that changes with every RDMA read begun."""
-
-    following: 8
-    since: 6
-    reads: 1
+__all__ = ["SendFetch"]
 
 
 class SendFetch(wiring.Component):
@@ -134,6 +122,7 @@ class SendFetch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.fetch = fetch = DescriptorFetch()
+        m.submodules.decide = decide = SendDecide(window=self._window, mtu=self._mtu)
         m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
         wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
         wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
@@ -200,6 +189,7 @@ class SendFetch(wiring.Component):
 
         position, progress = self.position, self.progress
         held = Signal()
+        under_way = Signal()
         open_ = Signal()
         reading = Signal()
         unsafe = Signal()
@@ -218,6 +208,7 @@ class SendFetch(wiring.Component):
                     m.next = "LOOK"
             with m.State("LOOK"):
                 m.d.comb += [
+                    under_way.eq(position.active & position.begun),
                     held.eq(~queue[0] & self.job.valid & self.job.payload.exclusive
                             & (self.job.payload.queue[1:] == vi)),
                     reading.eq(numbers.reads != progress.read_done),
@@ -231,7 +222,7 @@ class SendFetch(wiring.Component):
                     with m.Switch(context.state):
                         with m.Case(ViState.CONNECTED):
                             with m.If(~queue[0] & open_):
-                                with m.If(self.response.active & ~(position.active & position.begun)):
+                                with m.If(self.response.active & ~under_way):
                                     m.d.sync += respond.eq(1)
                                     m.next = "HAND"
                                 with m.Elif(~reading):
@@ -285,10 +276,27 @@ class SendFetch(wiring.Component):
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.next.valid & ~self.job.valid
                                  & ~(link_pending | wake_pending | break_pending))
 
-        self._decide(m, job, fetch, hand=hand, flush=flush, resumed=resumed, respond=respond,
-                     taken=taken, follow=follow, address=address, reliable=reliable,
-                     until_received=until_received, numbers=numbers, store=store)
-
+        m.d.comb += [
+            decide.hand.eq(hand),
+            decide.queue.eq(queue),
+            decide.address.eq(address),
+            decide.context.eq(context),
+            decide.flush.eq(flush),
+            decide.resumed.eq(resumed),
+            decide.respond.eq(respond),
+            decide.taken.eq(taken),
+            decide.follow.eq(follow),
+            decide.position.eq(position),
+            decide.failure.eq(progress.failure),
+            decide.response.eq(self.response),
+            decide.words.eq(fetch.words),
+            decide.count.eq(Mux(fetch.ok, fetch.count, 0)),
+            decide.numbers.eq(numbers),
+            job.eq(decide.job),
+            self.writing.eq(decide.counts),
+            store.write_data.eq(decide.next_numbers),
+            self.trace.eq(fetch.words[2][:24]),
+        ]
         with m.If(self.job.ready):
             m.d.sync += self.job.valid.eq(0)
         with m.If(hand):
@@ -303,130 +311,3 @@ class SendFetch(wiring.Component):
                 break_pending.eq(job.silent),
             ]
         return m
-
-    def _decide(self, m: Module, job: "data.View", fetch: DescriptorFetch, *, hand: Signal,
-                flush: Signal, resumed: Signal, respond: Signal, taken: Signal, follow: Signal,
-                address: "data.View", reliable: Signal, until_received: Signal,
-                numbers: "data.View", store: ViRecords) -> None:
-        """The job that the turn comes to, and the VI's numbers after it."""
-        context = self.context.data
-        position, response, progress = self.position, self.response, self.progress
-        words = fetch.words
-        segments = words[1][32:48]
-        control = words[1][48:64]
-        length = words[3][:32]
-        operation = control[:2]
-        rdma = Signal()
-        is_read = Signal()
-        head = Signal()
-        bad_format = Signal()
-        bad_remote = Signal()
-        too_long = Signal()
-        unreadable = Signal()
-        total = Signal.like(job.length)
-        left = Signal.like(job.length)
-        new = Signal(Numbers)
-        counts = Signal()
-        # With HAND: words were read, unless the queue's operation was known without.
-        with m.If(hand):
-            m.d.comb += [
-                head.eq(~respond & (~flush | taken) & ~(self.queue[0] & ~follow)),
-                unreadable.eq(head & ~(fetch.ok & (fetch.count >= HEAD_WORDS))),
-                rdma.eq((operation == Operation.RDMA_WRITE) | (operation == Operation.RDMA_READ)),
-                is_read.eq(operation == Operation.RDMA_READ),
-                # As layouts.via.format_error says.
-                bad_format.eq((operation == Operation.RESERVED) | (control[4:] != 0)
-                              | (segments > MAX_SEGMENTS) | (rdma & (segments == 0))
-                              | (is_read & (control[2] | ~reliable))),
-                job.remote_wide.eq((words[4][VA_BITS:] != 0)
-                                   | (words[5][HANDLE_BITS:32] != 0)),
-                bad_remote.eq(rdma & ((fetch.count < 6) | job.remote_wide)),
-                too_long.eq((length > context.peer.max_transfer)
-                            | (position.begun & resumed & (position.done >= length))),
-                job.queue.eq(self.queue),
-                job.address.eq(address),
-                job.tag.eq(context.attributes.tag),
-                job.reliable.eq(reliable),
-                job.until_received.eq(until_received),
-                job.peer.eq(context.peer),
-                job.resumed.eq(resumed),
-                job.operation.eq(Mux(operation == Operation.RESERVED, 0, operation)),
-                job.immediate.eq(control[2]),
-                job.immediate_data.eq(words[2][32:]),
-                job.segments.eq(segments),
-                job.trace.eq(words[2][:24]),
-                job.head.eq(words.as_value()[256:]),
-                job.head_count.eq((fetch.count - HEAD_WORDS)[1:3]),
-                job.remote.va.eq(words[4]),
-                job.remote.handle.eq(words[5]),
-                total.eq(length),
-                job.index.eq(rdma),
-                job.fresh.eq(1),
-                job.sequence.eq(numbers.following),
-            ]
-            with m.If(resumed):
-                m.d.comb += [job.done.eq(position.done), job.first.eq(~position.begun)]
-                with m.If(position.begun):
-                    m.d.comb += [job.index.eq(position.index), job.offset.eq(position.offset)]
-            with m.Else():
-                m.d.comb += job.first.eq(1)
-
-            with m.If(respond):
-                m.d.comb += [
-                    job.kind.eq(JobKind.RESPOND),
-                    job.exclusive.eq(1),
-                    job.remote.eq(response.address),
-                    job.first.eq(~response.begun),
-                    job.immediate.eq(0),
-                    job.trace.eq(0),
-                    job.done.eq(0),
-                    total.eq(response.left),
-                    counts.eq(1),
-                ]
-            with m.Elif(flush):
-                m.d.comb += [job.kind.eq(JobKind.COMPLETE), job.errors.eq(Status.FLUSHED),
-                             job.exclusive.eq(resumed), job.silent.eq(unreadable)]
-                with m.If(resumed):
-                    m.d.comb += [job.operation.eq(position.operation),
-                                 job.trace.eq(position.trace)]
-                    with m.If(progress.failure != 0):
-                        m.d.comb += job.errors.eq(progress.failure)
-                with m.Elif(self.queue[0] & ~follow):
-                    m.d.comb += job.trace.eq(0)
-                with m.If(unreadable):
-                    m.d.comb += [job.operation.eq(0), job.trace.eq(0)]
-            with m.Elif(unreadable | bad_format | bad_remote | too_long):
-                m.d.comb += [
-                    job.kind.eq(JobKind.COMPLETE),
-                    job.silent.eq(unreadable),
-                    job.errors.eq(Mux(bad_format, Status.FORMAT, Mux(
-                        bad_remote, Status.PROTECTION, Status.LENGTH))),
-                    job.breaks.eq(reliable),
-                    job.exclusive.eq(resumed),
-                    # It takes a number, so that the window bounds unfinished descriptors; there is
-                    # no packet after it on a reliable VI.
-                    counts.eq(reliable),
-                ]
-            with m.Elif(is_read & until_received & ~resumed):
-                m.d.comb += [job.kind.eq(JobKind.PARK), job.exclusive.eq(1)]
-            with m.Elif(is_read):
-                m.d.comb += [job.kind.eq(JobKind.READ), job.exclusive.eq(1), counts.eq(1)]
-            with m.Else():
-                m.d.comb += [job.kind.eq(JobKind.PACKET), job.exclusive.eq(resumed | ~job.last),
-                             counts.eq(1)]
-            m.d.comb += [
-                job.length.eq(total),
-                left.eq(total - job.done),
-                job.last.eq(left <= self._mtu),
-                job.bytes.eq(Mux(job.last, left, self._mtu)),
-                job.acknowledge.eq(reliable & (job.last | is_read & ~respond
-                                               | (numbers.since + 1 >= max(1, self._window // 2)))),
-                self.writing.eq(counts),
-                new.following.eq(numbers.following + 1),
-                new.since.eq(Mux(job.acknowledge, 0, numbers.since + 1)),
-                new.reads.eq(numbers.reads ^ (job.kind == JobKind.READ)),
-                store.write_data.eq(new),
-            ]
-            with m.If(job.kind == JobKind.READ):
-                m.d.comb += [job.bytes.eq(0), job.last.eq(1), job.first.eq(1)]
-        m.d.comb += self.trace.eq(words[2][:24])

@@ -8,8 +8,8 @@ from ...layouts.via import QUEUE_BITS, VI_BITS
 from .segment_walk import Segment
 from .types import Address, PeerLayout
 
-__all__ = ["Job", "JobKind", "LENGTH_BITS", "Position", "Progress", "Release", "Response", "Slot",
-           "Unfinished", "before"]
+__all__ = ["Job", "JobKind", "LENGTH_BITS", "Numbers", "Position", "Progress", "Release",
+           "Response", "Slot", "Unfinished", "before"]
 
 LENGTH_BITS = 25
 """Of a message's length: MaxTransferSize has 24 bits."""
@@ -70,6 +70,15 @@ class Job(data.Struct):
     last: 1
     sequence: 8
     acknowledge: 1
+
+
+class Numbers(data.Struct):
+    """Of a VI: the next packet's sequence number, packets since the last that asked for an
+    acknowledgement, and a bit that changes with every RDMA read begun."""
+
+    following: 8
+    since: 6
+    reads: 1
 
 
 class Position(data.Struct):

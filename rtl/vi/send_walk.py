@@ -5,23 +5,20 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from ...layouts.packet import FLIT_BYTES, Protocol
 from ...layouts.via import (
     QUEUE_BITS,
     VI_BITS,
     BreakCode,
     Event,
-    Operation,
     PacketKind,
     RemoteOperation,
     Status,
 )
 from ..burst import Burst
-from ..flit import Header
+from .packet_front import PacketFront
 from .packet_gather import PacketGather
 from .segment_walk import SegmentWalk
 from .send_job import LENGTH_BITS, Job, JobKind, Position, Progress, Response, Slot, Unfinished
-from .send_transmit import Detail, ViaHeader
 from .sizes import check_count, check_power_of_two
 from .types import (
     Access,
@@ -223,7 +220,17 @@ class SendWalk(wiring.Component):
 
         with m.If(self.abort & (self.abort_vi == vi)):
             m.d.sync += doomed.eq(1)
-        fronts = self._front(m, job, placed)
+        m.submodules.front = front = PacketFront()
+        fronts = front.done
+        m.d.comb += [
+            front.job.eq(job),
+            front.placed.eq(placed),
+            front.node.eq(self.node),
+            self.front_write.eq(front.write),
+            self.front_index.eq(front.index),
+            self.front_data.eq(front.data),
+            self.meta.eq(front.meta),
+        ]
         self._records(m, job, errors, walk)
 
         with m.FSM() as state:
@@ -436,70 +443,6 @@ class SendWalk(wiring.Component):
                                   | state.ongoing("IDLE"))
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.job.valid & walk.idle)
         return m
-
-    def _front(self, m: Module, job: "data.View", placed: Signal) -> Signal:
-        """Writes the headers, a word a cycle, once the slot is known; returns when it is done."""
-        count = Signal(2)
-        fronts = Signal(2)
-        addressed = Signal()
-        header = Signal(Header)
-        detail = Signal(Detail)
-        via = Signal(ViaHeader)
-        address = Signal(Address)
-        m.d.comb += fronts.eq((count == 3) & placed)
-        with m.If(~placed):
-            m.d.sync += count.eq(0)
-        with m.Elif(count != 3):
-            m.d.sync += count.eq(count + 1)
-            m.d.comb += [
-                self.front_write.eq(1),
-                self.front_index.eq(count),
-                header.route.eq(job.peer.route),
-                header.length.eq(8 + Mux(addressed, 8, 0) + job.bytes),
-                header.source.eq(self.node),
-                header.destination.eq(job.peer.node),
-                header.protocol.eq(Protocol.VIA),
-                header.detail.eq(detail),
-                detail.first.eq(job.first),
-                detail.last.eq(job.last),
-                detail.immediate.eq(job.immediate),
-                detail.acknowledge.eq(job.acknowledge),
-                via.destination.eq(job.peer.vi),
-                via.source.eq(job.queue[1:]),
-                via.sequence.eq(job.sequence),
-                address.va.eq(job.remote.va + job.done),
-                address.handle.eq(job.remote.handle),
-            ]
-            with m.Switch(job.kind):
-                with m.Case(JobKind.READ):
-                    m.d.comb += [detail.kind.eq(PacketKind.READ_REQUEST),
-                                 via.immediate.eq(job.length)]
-                with m.Case(JobKind.RESPOND):
-                    m.d.comb += detail.kind.eq(PacketKind.READ_RESPONSE)
-                with m.Default():
-                    m.d.comb += [
-                        detail.kind.eq(Mux(addressed, PacketKind.RDMA_WRITE, PacketKind.SEND)),
-                        via.immediate.eq(Mux(job.last & job.immediate, job.immediate_data, 0)),
-                    ]
-            with m.Switch(count):
-                with m.Case(0):
-                    m.d.comb += self.front_data.eq(header)
-                with m.Case(1):
-                    m.d.comb += self.front_data.eq(via)
-                with m.Default():
-                    m.d.comb += self.front_data.eq(address)
-        m.d.comb += [
-            addressed.eq((job.kind == JobKind.READ) | ((job.kind == JobKind.PACKET)
-                                                       & (job.operation == Operation.RDMA_WRITE))),
-            self.meta.vi.eq(job.queue[1:]),
-            self.meta.sequence.eq(job.sequence),
-            self.meta.reliable.eq(job.reliable),
-            self.meta.addressed.eq(addressed),
-            self.meta.words.eq(2 + addressed + ((job.bytes + 7) >> 3)),
-            self.meta.size.eq(Mux(job.bytes[:3] == 0, FLIT_BYTES, job.bytes[:3])),
-            self.meta.trace.eq(job.trace),
-        ]
-        return fronts
 
     def _records(self, m: Module, job: "data.View", errors: Signal, walk: SegmentWalk) -> None:
         """What is written elsewhere about the job; the writes' enables are the states'."""
