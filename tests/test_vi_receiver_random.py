@@ -94,7 +94,8 @@ class Program:
             return
         chance = rng.random()
         if chance < 0.02:
-            self.give(vi, kind=rng.randrange(8), sequence=side.expected, source=5, first=True)
+            self.give(vi, kind=rng.randrange(8), sequence=side.expected, first=True,
+                      **rng.choice([{"source": 5}, {"node": self.bench.node ^ 1}]))
         elif chance < 0.03:
             self.give(vi, kind=7, sequence=side.expected, first=True, last=True)
         elif chance < 0.06:
@@ -149,17 +150,17 @@ class Program:
     def give(self, vi: int, *, kind: int, sequence: int, content: bytes = b"", first: bool = False,
              last: bool = False, immediate: int | None = None, acknowledge: bool = False,
              address: tuple[int, int] | None = None, value: int = 0,
-             source: int | None = None) -> None:
+             source: int | None = None, node: int | None = None) -> None:
         if kind not in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
             address = None
         elif address is None:
             address = (0, 0)
         self.bench.packet(vi, kind, sequence, content, first=first, last=last,
                           immediate=immediate, acknowledge=acknowledge, address=address,
-                          field=value, source=source)
-        self.model.packet(vi, source is None, kind, sequence & 255, content, first=first, last=last,
-                          immediate=immediate, acknowledge=acknowledge, address=address,
-                          value=value if immediate is None else immediate)
+                          field=value, source=source, node=node)
+        self.model.packet(vi, source is None and node is None, kind, sequence & 255, content,
+                          first=first, last=last, immediate=immediate, acknowledge=acknowledge,
+                          address=address, value=value if immediate is None else immediate)
 
 
 def same(name: str, got: list[Any], want: list[Any]) -> None:
