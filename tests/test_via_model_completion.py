@@ -15,7 +15,7 @@ from nicbed.layouts.via import (
     Status,
     ViCommand,
 )
-from via_model_lab import RD, run_pair, status
+from via_model_lab import RD, TINY, run_pair, status
 
 SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
 FLUSHED = Status.FLUSHED
@@ -202,7 +202,7 @@ def test_events_that_find_no_room_become_catastrophic():
         await raw.ring(2, Doorbell.ARM_SEND, 1)
         assert await raw.events() == [(Event.SEND_DONE, 2)]
 
-    run_pair(RD, program, nothing, via__events=4)
+    run_pair(RD, program, nothing, **TINY)
 
 
 def test_the_interrupt_line_is_high_while_there_are_events():

@@ -13,7 +13,7 @@ from nicbed.layouts.via import (
     Status,
     ViState,
 )
-from via_model_lab import RD, RR, UD, run_pair, status
+from via_model_lab import NARROW, RD, RR, UD, run_pair, status
 
 RELIABLE = pytest.mark.parametrize("level", [RD, RR], ids=lambda level: level.name)
 SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
@@ -28,8 +28,8 @@ FAULTS = {"faults__drop": 0.05, "faults__duplicate": 0.05, "faults__corrupt": 0.
 
 @RELIABLE
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("window", [1, 8])
-def test_reliable_messages_survive_faults_exactly_once_in_order(level, seed, window):
+@pytest.mark.parametrize("knobs", [NARROW, {}], ids=["narrow", "wide"])
+def test_reliable_messages_survive_faults_exactly_once_in_order(level, seed, knobs):
     count = 90
     regions = {}
 
@@ -79,7 +79,7 @@ def test_reliable_messages_survive_faults_exactly_once_in_order(level, seed, win
         assert await side.raw.events() == []
         await side.rest(2_000_000)
 
-    run_pair(level, check, check, faults__seed=seed, via__window=window, **FAULTS)
+    run_pair(level, check, check, faults__seed=seed, **knobs, **FAULTS)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -15,7 +15,7 @@ from nicbed.layouts.via import (
     ViCommand,
     ViState,
 )
-from via_model_lab import RD, RR, UD, run, run_pair, status
+from via_model_lab import NARROW, RD, RR, TINY, UD, run, run_pair, status
 
 SENT, RECEIVED = status(RemoteOperation.SEND), status(RemoteOperation.RECEIVE)
 FLUSHED = Status.FLUSHED
@@ -159,8 +159,7 @@ def test_too_many_posted_is_vi_overrun(level, receive):
         assert (Event.VI_OVERRUN, 1) in await side.raw.events()
         assert await side.state() == ViState.ERROR
 
-    knobs = {"via__queue_depth": 4}
-    run_pair(level, program, nothing, **knobs)
+    run_pair(level, program, nothing, **TINY)
 
 
 @pytest.mark.parametrize("receive", [0, 1])
@@ -342,7 +341,7 @@ def test_a_deregistered_handle_never_translates_again(translation):
         region.write(0, pattern(64, 1))
         assert await side.done(await side.post(region.at(0, 64))) == (SENT, 64)
         await raw.deregister(region)
-        assert await raw.get("invalidated") == 1
+        assert await raw.get("invalidated") == 4096 // raw.via.page_bytes
         bad = await side.post(region.at(0, 64))
         assert await side.done(bad) == (SENT | Status.PROTECTION, 0)
         again = await side.post(region.at(0, 0))
@@ -351,9 +350,9 @@ def test_a_deregistered_handle_never_translates_again(translation):
     run_pair(UD, program, receives, via__translation=translation)
 
 
-@SCHEMES
-@pytest.mark.parametrize("page", [1024, 4096])
-def test_a_region_s_bounds_are_exact(translation, page):
+@pytest.mark.parametrize("knobs", [
+    {}, {"via__translation": "table"}, {"via__translation": "physical"}, NARROW])
+def test_a_region_s_bounds_are_exact(knobs):
     """Its first and last bytes may be used, those before and behind may not, over pages."""
     async def program(side):
         raw = side.raw
@@ -364,7 +363,7 @@ def test_a_region_s_bounds_are_exact(translation, page):
             expected = (SENT, length) if good else (SENT | Status.PROTECTION, 0)
             assert await side.done(place) == expected, (first, length)
 
-    run_pair(UD, program, nothing, via__translation=translation, via__page_bytes=page)
+    run_pair(UD, program, nothing, **knobs)
 
 
 def test_the_cache_remembers_an_entry_until_it_is_invalidated():
@@ -374,7 +373,7 @@ def test_the_cache_remembers_an_entry_until_it_is_invalidated():
         region = await raw.region(64)
         assert await side.done(await side.post(region.at(0, 64))) == (SENT, 64)
         misses = await raw.get("translation_misses")
-        index = (region.va // 4096 + region.handle) % 256
+        index = (region.va // raw.via.page_bytes + region.handle) % raw.via.translations
         await raw.entry(index, 0, 0)
         assert await side.done(await side.post(region.at(0, 64))) == (SENT, 64)
         assert await raw.get("translation_misses") == misses

@@ -86,12 +86,13 @@ def test_descriptors_posted_again_and_again(level, translation, ring):
                     via__translation=translation)[1] == list(range(count))
 
 
-@pytest.mark.parametrize("knobs", [{}, {"via__spin": 5000}, {"via__translation": "physical"}])
-def test_the_example_of_the_documentation_runs(knobs):
+@pytest.mark.parametrize("small, knobs", [(False, {}), (False, {"via__spin": 5000}),
+                                          (True, {"via__translation": "physical"})])
+def test_the_example_of_the_documentation_runs(small, knobs):
     text = (pathlib.Path(__file__).parent.parent / "docs" / "via.md").read_text()
     found = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert found is not None
     names: dict = {}
     exec(found.group(1), names)
-    times = run(names["program"], names["program"], small=False, **knobs)
+    times = run(names["program"], names["program"], small=small, **knobs)
     assert [len(some) for some in times] == [10, 10] and min(times[0]) > 100

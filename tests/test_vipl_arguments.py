@@ -202,7 +202,7 @@ def test_a_full_table_and_room_again():
                                                    MemAttributes(side.tag))
         assert result is SUCCESS and handle not in handles
 
-    one(program, memory__bytes=1 << 21)
+    one(program)
 
 
 def test_vis():
@@ -295,7 +295,7 @@ def test_other_arguments():
             queues.append(found)
         assert await call.VipCreateCQ(nic, 1) == (RESOURCE, None)
 
-    one(program, via__cqs=64, memory__bytes=1 << 21)
+    one(program, via__cqs=64)
 
 
 def test_the_name_service():

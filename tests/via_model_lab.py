@@ -7,12 +7,14 @@ from am_scenarios import describe
 from model_target import Model
 from nicbed.layouts.via import Reliability, RemoteOperation, Status
 from via_raw import Raw, Region
+from vipl_programs import SMALL
 
-__all__ = ["DONE", "RD", "RR", "SMALL", "UD", "Side", "run", "run_pair", "status"]
+__all__ = ["DONE", "NARROW", "RD", "RR", "SMALL", "TINY", "UD", "Side", "run", "run_pair", "status"]
 
 DONE = int(Status.DONE)
 UD, RD, RR = Reliability
-SMALL = {"via.vis": 8, "via.translations": 256, "via.cache_sets": 4, "memory.bytes": 1 << 20}
+NARROW = {"via__window": 1, "nic__mtu": 64, "via__page_bytes": 4096}
+TINY = {"via__queue_depth": 4, "via__events": 4}
 READY = 20_000
 """Cycles after which the other side has set itself up, too."""
 

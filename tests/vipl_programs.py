@@ -21,7 +21,8 @@ __all__ = ["RD", "RR", "SMALL", "UD", "Side", "connect", "describe", "run", "run
 
 UD, RD, RR = Reliability
 SMALL = {"via.vis": 8, "via.translations": 1024, "via.cache_sets": 4, "via.page_bytes": 1024,
-         "memory.bytes": 1 << 20}
+         "memory.bytes": 1 << 21}
+"""What tests of VIA run on, raw ones too, so that one simulator serves them all."""
 PORT = b"port"
 SUCCESS = VIP_RETURN.SUCCESS
 
