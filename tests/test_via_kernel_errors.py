@@ -15,7 +15,7 @@ from kernel_trap_lab import (
     state,
     until,
 )
-from nicbed.host.via import VIP_RETURN, VipState
+from nicbed.host.via import VIP_RETURN, VipState, descriptors
 from nicbed.host.via.descriptors import pack
 from nicbed.layouts.via import Control, Operation, RemoteOperation, Status
 
@@ -263,3 +263,57 @@ def test_too_many_posted():
         await until(side, lambda: side.events)
 
     run_pair(receiver, sender, settings={"via.queue_depth": 4})
+
+
+@LEVELS
+def test_packets_of_another_vi_are_not_taken(level):
+    """A VI whose own kernel agent believes it connected to a VI that has another peer."""
+    async def receiver(side):
+        side.write(8192, GUARD * 200)
+        await side.receive(0, [side.at(8192, 200)])
+        await side.connect(True)
+        await side.linger(40_000)
+        assert side.provider.counters["unmatched"] > 0
+        assert (await side.vipl.VipRecvDone(side.vi))[0] is VIP_RETURN.NOT_DONE
+        assert side.read(8192, 200) == GUARD * 200
+        assert await state(side) is VipState.CONNECTED
+
+    async def forger(side):
+        await side.connect(False)
+        true, side.vi = side.vi, await side.endpoint()
+        side.vi.peer = true.peer
+        await side.provider.connect(side.vi, true.private.route, 1 << 20)
+        await side.send(0, [side.at(8192, 100)])
+        await side.linger(20_000)
+
+    run_pair(receiver, forger, reliability=level)
+
+
+@RELIABLE
+def test_a_message_that_ends_in_the_middle(level):
+    """What was begun, at either end, completes flushed before what is behind it."""
+    async def receiver(side):
+        for index in range(2):
+            await side.receive(64 * index, [side.at(8192, 8000)])
+        await side.connect(True)
+        for index in range(2):
+            result, va = VIP_RETURN.NOT_DONE, None
+            while result is VIP_RETURN.NOT_DONE:
+                result, va = await side.vipl.VipRecvDone(side.vi)
+            assert (result, va) == (ERROR, side.base + 64 * index)
+            assert descriptors.read(side.process, va).errors == Status.FLUSHED
+        assert side.read(8192, 1024) == pattern(7000, 1)[:1024]
+
+    async def leaver(side):
+        side.write(8192, pattern(7000, 1))
+        await side.connect(False)
+        for index in range(2):
+            await side.send(64 * index, [side.at(8192, 7000)])
+        assert await side.vipl.VipDisconnect(side.vi) is OK
+        for index in range(2):
+            result, done = await side.sent()
+            assert (result, done.errors) == (ERROR, Status.FLUSHED)
+            assert descriptors.read(side.process, side.base + 64 * index).done
+        await side.linger(30_000)
+
+    run_pair(receiver, leaver, reliability=level, settings={"via.window": 2})
