@@ -99,7 +99,8 @@ def test_without_an_engine_the_host_copies():
     sizes = found["results"]["by_size"]
     assert sizes["1024"]["o_s"] > sizes["4"]["o_s"] + 100
     engine = outcome("logp", sizes=[4, 1024], delays=["0"], interrupts=0)[1]["results"]["by_size"]
-    assert engine["1024"]["o_s"] == engine["4"]["o_s"] < sizes["4"]["o_s"] / 4
+    assert engine["1024"]["o_s"] == pytest.approx(engine["4"]["o_s"], abs=0.01)
+    assert engine["4"]["o_s"] < sizes["4"]["o_s"] / 4
 
 
 def test_more_than_a_window_does_not_go_without_the_cpu():

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.description import Description
-from nicbed.layouts.trace import TICKS
+from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.benches import bandwidth, latencies
 from nicbed.testbench.benches.latencies import Told
 from nicbed.testbench.benches.via import logp_report
@@ -178,3 +178,27 @@ def test_bandwidth_over_size(capsys):
     document = as_file(outcome, "bandwidth")
     assert "link 100 %" in shown(bandwidth.tables, document, capsys)
     assert plots.render(bandwidth.draw, document)
+
+
+def test_an_interrupt_behind_the_finding_call_counts():
+    run = Machine().trips(64)
+    begin, end = run["begin"], run["end"]
+    marks = spans(run["marks"])
+    plain = trips(marks, run["events"], begin, end)
+    stops = [pair.back.end + 1000 for pair in plain]
+    late = trips(marks, run["events"], begin, end, stops)
+    assert [pair.total for pair in late] == [pair.total + 1000 for pair in plain]
+    assert mean_half(late).turn == mean_half(plain).turn + 500
+
+
+def test_a_call_that_waited_begins_when_the_message_has_landed():
+    run = Machine().trips(64, count=1)
+    marks = spans(run["marks"])
+    [plain] = trips(marks, run["events"], run["begin"], run["end"])
+    for span in marks:
+        if span.activity == Activity.RECEIVE_COMPLETE:
+            span.begin -= 500 * TICKS
+    [waiting] = trips(marks, run["events"], run["begin"], run["end"])
+    assert waiting.total == plain.total
+    assert (waiting.out.flight, waiting.out.seen) == (plain.out.flight, 0)
+    assert waiting.out.o_r == plain.out.o_r + plain.out.seen

@@ -25,7 +25,7 @@ __all__ = ["LEGS", "Told", "draw", "evaluate", "faster_than_light", "headline", 
 
 LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed",
         "seen": "until the CPU looks", "o_r": "o_r: the call that finds it",
-        "turn": "between the two calls"}
+        "turn": "between the calls, interrupts"}
 
 Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
@@ -76,7 +76,7 @@ def evaluate(runs: Runs, told: Told) -> dict[str, Any]:
 
 def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
     """The legs of a run, and what is wrong with them."""
-    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"])
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
     if not pairs:
         return None, "the trace holds no round trip"
     half = mean_half(pairs)

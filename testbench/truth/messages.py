@@ -37,10 +37,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Trip:
-    """A message out, and its echo; ``turn`` ticks between finding the one and sending the other."""
+    """A message out, and its echo. ``turn`` ticks are between finding the one and sending the
+    other, ``after`` between finding the other and the program going on: interrupts, if any."""
 
     out: Way
     back: Way
+    after: int = 0
 
     @property
     def turn(self) -> int:
@@ -48,12 +50,13 @@ class Trip:
 
     @property
     def total(self) -> int:
-        return self.back.end - self.out.begin
+        return self.back.end + self.after - self.out.begin
 
 
 @dataclass(frozen=True)
 class Half:
-    """Half a round trip by leg, means over both ways; ``turn`` is half of the trip's."""
+    """Half a round trip by leg, means over both ways; ``turn`` is half of the trip's ``turn`` and
+    ``after``."""
 
     o_s: Fraction
     flight: Fraction
@@ -72,12 +75,13 @@ def posted(found: Sequence[Span], node: int, since: int = 0) -> list[Span]:
             and span.begin >= since]
 
 
-def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int, client: int = 0,
-          server: int = 1) -> list[Trip]:
+def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
+          stops: Sequence[int] | None = None, client: int = 0, server: int = 1) -> list[Trip]:
     """The round trips that ``client`` began from tick ``begin`` to ``end``: each send's message is
     found by ``server``, whose next send is its echo. Of calls in a row that find one message (a
     completion queue's, then the work queue's) the first begins o_r and the last ends it. A call
-    that waited for its message from before it was sent begins o_r when the message has landed."""
+    that waited for its message from before it was sent begins o_r when the message has landed.
+    ``stops``: when the client went on after each trip."""
     landed: dict[tuple[int, int], list[int]] = {}
     for event in events:
         if event.block in _LANDINGS and event.kind == Kind.END and event.number:
@@ -92,7 +96,9 @@ def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int, 
         there = [span for span in taken[server] if sent.begin < span.end <= answer.begin]
         here = [span for span in taken[client] if answer.begin < span.end <= following]
         if there and here:
-            made.append(Trip(_way(sent, there, landed), _way(answer, here, landed)))
+            back = _way(answer, here, landed)
+            after = stops[index] - back.end if stops is not None and index < len(stops) else 0
+            made.append(Trip(_way(sent, there, landed), back, after))
     return made
 
 
@@ -126,4 +132,4 @@ def mean_half(pairs: Sequence[Trip]) -> Half:
         return Fraction(sum(getattr(way, name) for way in ways), len(ways))
 
     return Half(mean("o_s"), mean("flight"), mean("seen"), mean("o_r"),
-                Fraction(sum(pair.turn for pair in pairs), 2 * len(pairs)))
+                Fraction(sum(pair.turn + pair.after for pair in pairs), 2 * len(pairs)))

@@ -71,11 +71,12 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     found = {size: _size(run, size, description) for size, run in raw["sizes"].items()}
     rows = {size: one.rows() for size, one in found.items()}
     least = min(found)
-    sending = growth(list(found), [one.o_s for one in found.values()])
+    sending = (growth(list(found), [one.o_s for one in found.values()]).slope / TICKS
+               if len(found) > 1 else None)
     results = {
         **_plain(found[least]), "size": least,
         "by_size": {str(size): _plain(one) for size, one in found.items()},
-        "o_s_per_byte": number(sending.slope / TICKS),
+        "o_s_per_byte": None if sending is None else number(sending),
         "bound": bound_of(found[least].bound),
         "regimes": {"send_only": found[least].regimes.send_only,
                     "steady": found[least].regimes.steady},
@@ -144,7 +145,7 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
         "o_r": [("sends cost other than the stream's first", sends_late - alone),
                 ("what no mark covers, and checks that find nothing", uncovered)],
         "L": [("phase of the CPU's clock and of the poll", legs.seen),
-              ("between finding a message and echoing it", legs.turn),
+              ("between finding a message and echoing it; interrupts", legs.turn),
               ("o_s and o_r here, less as estimated", legs.o_s - alone + legs.o_r - o_r)],
     }
     return _Size(
@@ -164,7 +165,7 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
 
 
 def _pairs(run: Mapping[str, Any]) -> list[Trip]:
-    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"])
+    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
 
 
 def _own(found: list[Span], activity: Activity, node: int) -> Fraction:

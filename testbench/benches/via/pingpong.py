@@ -144,8 +144,8 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
         settings=plan.settings, trace=True)
     times = run.results[0]
     return {"trips": [ticks_between(*pair) for pair in times], "begin": times[0][0][0],
-            "end": times[-1][1][0], "delay": plan.delay, "marks": run.marks,
-            "events": run.events}
+            "end": times[-1][1][0], "stops": [stop[0] for _, stop in times],
+            "delay": plan.delay, "marks": run.marks, "events": run.events}
 
 
 async def measure_trips(lab: Any, size: int, count: int = TRIPS, warm: int = WARM
