@@ -317,3 +317,33 @@ def test_a_message_that_ends_in_the_middle(level):
         await side.linger(30_000)
 
     run_pair(receiver, leaver, reliability=level, settings={"via.window": 2})
+
+
+@pytest.mark.parametrize("start, length", [(200, 101), (199, 100), (250, 51)])
+def test_bounds_are_to_the_byte(start, length):
+    """Of data sent, and of data received: bytes 200 to 299 of a page are registered."""
+    async def receiver(side):
+        side.write(8192, GUARD * 1000)
+        part = await side.register(side.base + 8192 + 200, 100)
+        await side.receive(0, [side.at(8192 + start, length, part)])
+        await side.receive(64, [side.at(8192 + 200, 100, part)])
+        await side.connect(True)
+        assert (await side.received())[1].errors == Status.PROTECTION
+        assert (await side.received())[1].length == 100
+        written = side.read(8192, 1000)
+        assert written[:200] == GUARD * 200 and written[300:] == GUARD * 700
+        assert written[200:300] == bytes(100)
+        await side.linger(20_000)
+
+    async def sender(side):
+        part = await side.register(side.base + 8192 + 200, 100)
+        await side.connect(False)
+        await side.send(0, [side.at(8192, length)])
+        assert (await side.sent())[0] is OK
+        await side.send(64, [side.at(8192 + start, length, part)])
+        assert (await side.sent())[1].errors == Status.PROTECTION
+        await side.send(128, [side.at(8192 + 200, 100, part)])
+        assert (await side.sent())[0] is OK
+        await side.linger(20_000)
+
+    run_pair(receiver, sender, reliability=UD)
