@@ -162,6 +162,25 @@ async def descriptors_at_a_regions_end(dut: Any) -> None:
 
 
 @cocotb.test()
+async def between_the_packets_of_a_message(dut: Any) -> None:
+    """A peer's read, an acknowledgement and another VI's message leave a message where it was."""
+    bench = await bench_of(dut, RR, RR)
+    region = bench.memory.register(0x1000, 100, tag=1000)
+    other = bench.memory.register(0x8000, 100, tag=1001)
+    address = bench.post(0, [(0x1000, region.handle, 3), (0x1010, region.handle, 90)])
+    bench.post(1, [(0x8000, other.handle, 90)])
+    bench.packet(0, PacketKind.SEND, 0, b"first", first=True)
+    bench.packet(1, PacketKind.SEND, 0, b"another", first=True, last=True)
+    bench.packet(0, PacketKind.READ_REQUEST, 1, address=(64, 1), field=9, first=True, last=True)
+    bench.packet(0, PacketKind.ACK, 0)
+    trace = bench.packet(0, PacketKind.SEND, 2, b"second", last=True)
+    await bench.settle()
+    assert bench.complete.taken[1:] == [completion(0, address, 11, status_of(RECEIVE), trace)]
+    assert bench.memory.read(region.handle, 0x1000, 3) == b"fir"
+    assert bench.memory.read(region.handle, 0x1010, 8) == b"stsecond"
+
+
+@cocotb.test()
 async def a_read_for_a_broken_vi(dut: Any) -> None:
     """Told of a read when the VI is no longer connected, it flushes the read at once; an abort
     flushes a message begun, and the read, and forgets both."""
@@ -189,6 +208,6 @@ async def a_read_for_a_broken_vi(dut: Any) -> None:
 
 @pytest.mark.parametrize("case", [
     "offers_that_nobody_takes", "control_passes_a_waiting_break", "short_packets_and_strange_vis",
-    "descriptors_at_a_regions_end", "a_read_for_a_broken_vi"])
+    "descriptors_at_a_regions_end", "between_the_packets_of_a_message", "a_read_for_a_broken_vi"])
 def test_cases(case: str) -> None:
     run_bench(small(), __file__, testcase=case)

@@ -111,10 +111,12 @@ class Program:
                       last=rng.random() < 0.5, content=rng.randbytes(20), address=self.target(vi))
         elif chance < 0.20 and side.level is not UD:
             self.give(vi, kind=PacketKind.READ_REQUEST, sequence=side.expected,
-                      address=self.target(vi), value=rng.getrandbits(32), acknowledge=True)
+                      address=self.target(vi), value=rng.getrandbits(32), acknowledge=True,
+                      first=True, last=True)
         elif chance < 0.4 and side.reading is not None:
             self.give(vi, kind=PacketKind.READ_RESPONSE, sequence=side.expected,
-                      content=self.content(), last=rng.random() < 0.3, acknowledge=True)
+                      content=self.content(), first=rng.random() < 0.3,
+                      last=rng.random() < 0.3, acknowledge=True)
         else:
             self.part(vi, side)
 
