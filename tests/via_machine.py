@@ -87,6 +87,7 @@ class Machine:
             self.events.append(Event(link + self.flight, 1, Block.COMPLETION, Kind.END,
                                      index + 1, 0))
             done.append(link)
+            self._span(time, time + delay, 0, Activity.COMPUTE, index)
             time += delay
             issued.append((time - 1000) * TICKS)
             handled.append(reaped)
