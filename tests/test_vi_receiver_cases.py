@@ -181,6 +181,19 @@ async def between_the_packets_of_a_message(dut: Any) -> None:
 
 
 @cocotb.test()
+async def nothing_counts_after_a_break(dut: Any) -> None:
+    bench = await bench_of(dut, RR)
+    bench.post(0, [])
+    bench.packet(0, PacketKind.BREAK, 4, field=2)
+    bench.packet(0, PacketKind.SEND, 0, first=True, last=True, acknowledge=True)
+    await bench.settle()
+    assert bench.acknowledged.taken == [
+        {"vi": 0, "sequence": 4, "again": 0, "broken": 1, "code": 2}]
+    assert bench.complete.taken == [] and bench.counts["unmatched"] == 1
+    assert bench.control_packet.taken == [] and bench.break_.taken == []
+
+
+@cocotb.test()
 async def a_read_for_a_broken_vi(dut: Any) -> None:
     """Told of a read when the VI is no longer connected, it flushes the read at once; an abort
     flushes a message begun, and the read, and forgets both."""
@@ -208,6 +221,7 @@ async def a_read_for_a_broken_vi(dut: Any) -> None:
 
 @pytest.mark.parametrize("case", [
     "offers_that_nobody_takes", "control_passes_a_waiting_break", "short_packets_and_strange_vis",
-    "descriptors_at_a_regions_end", "between_the_packets_of_a_message", "a_read_for_a_broken_vi"])
+    "descriptors_at_a_regions_end", "between_the_packets_of_a_message",
+    "nothing_counts_after_a_break", "a_read_for_a_broken_vi"])
 def test_cases(case: str) -> None:
     run_bench(small(), __file__, testcase=case)
