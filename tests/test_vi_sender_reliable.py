@@ -299,3 +299,29 @@ async def aborts(dut: Any) -> None:
                                                 (0.1, 0.9, 4)])
 def test_aborts(stall: float, ready: float, seed: int) -> None:
     run_bench(sender(), __file__, testcase="aborts", stall=stall, ready=ready, count=16, seed=seed)
+
+
+@cocotb.test()
+async def no_slot(dut: Any) -> None:
+    """Dead peers hold all slots: an abort of the VI that waits for one is over at once, and
+    acknowledgements are taken."""
+    await reset_and_clock(dut)
+    lab = Lab(dut, vis=8, seed=seed(), timeout=100_000)
+    for vi, level in ((1, RD), (2, RR), (3, UD)):
+        await lab.open(vi, level)
+    for vi in (1, 2):
+        lab.post(2 * vi, lab.descriptor([b"d" * 64 * 9]))
+    await lab.until(lambda: len(lab.packets) == 8, 5000, "all slots")
+    lab.post(6, waits := lab.descriptor([b"waits"]))
+    await cycles(dut, 300)
+    assert len(lab.packets) == 8 and lab.done.taken == []
+    began = lab.cycle
+    await lab.abort(3)
+    assert lab.cycle - began < 40
+    check((await lab.completed(1, 200))[0], 6, waits, Status.FLUSHED)
+    lab.acknowledge(1, 2)
+    await lab.until(lambda: len(lab.packets) == 10, 500, "two more")
+
+
+def test_no_slot() -> None:
+    run_bench(sender(), __file__, testcase="no_slot")
