@@ -11,7 +11,7 @@ from .returns import VIP_RETURN
 
 __all__ = ["Connecting"]
 
-CONFIRMATION = 64
+CONFIRMATION = 1024
 """An accepting server waits for the client's confirmation for this many ``via.retry_timeout``."""
 
 Connected = tuple[VIP_RETURN, RemoteAttributes | None]
