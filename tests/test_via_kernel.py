@@ -5,6 +5,7 @@ import random
 import pytest
 from am_scenarios import pattern
 from kernel_trap_lab import GUARD, LEVELS, OK, QUICK, RD, RELIABLE, UD, run_pair, until
+from nicbed.layouts.packet import Protocol
 from nicbed.layouts.trace import Activity
 from nicbed.layouts.via import RemoteOperation, Status
 
@@ -166,6 +167,40 @@ def test_unreliable_messages_are_whole_once_and_in_order(seed):
     numbers = [number for number, _ in got]
     assert numbers == sorted(set(numbers))
     assert all(data == pattern(lengths[number], number) for number, data in got)
+
+
+@RELIABLE
+def test_a_hole_is_told_at_once(level):
+    """Long before the time-out."""
+    lost = []
+
+    def second(data):
+        """Drop the second of the sender's packets."""
+        if data[6] == Protocol.VIA:
+            lost.append(data)
+        return len(lost) == 2 and data is lost[1]
+
+    async def receiver(side):
+        for index in range(5):
+            await side.receive(64 * index, [side.at(8192 + 128 * index, 128)])
+        await side.connect(True)
+        for index in range(5):
+            assert (await side.received())[0] is OK
+            assert side.read(8192 + 128 * index, 100) == pattern(100, index)
+        await side.linger(100_000)
+
+    async def sender(side):
+        await side.connect(False)
+        await side.linger(20_000)
+        for index in range(5):
+            side.write(8192, pattern(100, index))
+            await side.send(64 * index, [side.at(8192, 100)])
+        await until(side, lambda: not side.provider.ends[0].slots, 100_000)
+
+    model = run_pair(receiver, sender, reliability=level, lose={1: second},
+                     settings={"via.retry_timeout": 1_000_000})
+    assert 1 <= model.counters[1]["resent"] <= 4 and not model.counters[1]["timeouts"]
+    assert 1 <= model.counters[0]["gaps"] <= 3
 
 
 # Costs
