@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 import pytest
-from bench import cycles, parameters, reset_and_clock, run_bench, seed
+from bench import cycles, parameters, reset_and_clock, run_bench, seed, within
 from nicbed.layouts.via import BreakCode, Event, PacketKind, Status
 from test_vi_sender import check, sender
 from vi_sender_lab import RD, RR, UD, Descriptor, Lab, Packet
@@ -316,7 +316,7 @@ async def no_slot(dut: Any) -> None:
     await cycles(dut, 300)
     assert len(lab.packets) == 8 and lab.done.taken == []
     began = lab.cycle
-    await lab.abort(3)
+    await within(500, lab.abort(3))
     assert lab.cycle - began < 40
     check((await lab.completed(1, 200))[0], 6, waits, Status.FLUSHED)
     lab.acknowledge(1, 2)
