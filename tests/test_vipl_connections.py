@@ -1,13 +1,11 @@
 """VIPL's connections on the model: client and server, peers, disconnection, lost messages."""
 
 import pytest
-from model_target import Model
 from nicbed.host.via import VIP_INFINITE, VIP_RETURN, ErrorCode, NetAddress, VipState
 from nicbed.host.via.channel import Message, MessageKind
 from nicbed.host.via.kernel import Kernel
-from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.via import Event, Status
-from vipl_programs import RD, RR, SMALL, SUCCESS, UD, Side, describe, run, run_pair
+from vipl_programs import RD, RR, SUCCESS, UD, Side, run, run_pair
 
 LEVELS = pytest.mark.parametrize("level", [UD, RD, RR], ids=lambda level: level.name)
 HERE, THERE = NetAddress(0, b"port"), NetAddress(1, b"port")
@@ -271,25 +269,6 @@ def test_lost_and_doubled_messages(seed):
     found = run(program, program, faults__drop=0.3, faults__duplicate=0.2, faults__corrupt=0.05,
                 faults__seed=seed, via__retry_timeout=2000)
     assert sum(found) > 0
-
-
-def test_a_control_packet_says_what_it_is():
-    """Only packets of the connection manager come over the receive ring."""
-    seen = set()
-    model = Model(describe(SMALL))
-
-    async def program(node):
-        side = await (await Side(node).open()).connect()
-        await side.receive(side.segment(0, 4))
-        await rest(side, 10_000)
-        await side.send(side.segment(0, 4))
-        await side.vipl.VipRecvWait(side.vi, None)
-
-    for nic in model.nics:
-        nic.lose = lambda data: seen.add(HEADER.get(
-            int.from_bytes(data[:8], "little"), "protocol")) or False
-    model.run([program, program], limit=10_000_000)
-    assert seen == {Protocol.VIA, Protocol.VIA_CONTROL}
 
 
 def test_a_connection_is_lost_once_and_only_by_its_own_word():

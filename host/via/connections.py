@@ -227,8 +227,10 @@ class Connections:
 
     async def _disconnected(self, node: int, message: Message) -> None:
         vi = self.kernel.vis.get(message.other)
-        if (vi is None or vi.state is not ViState.CONNECTED
-                or vi.peer != Peer(node, message.vi, message.request)):
+        if vi is None or vi.peer != Peer(node, message.vi, message.request):
+            return
+        vi.peer = None
+        if vi.state is not ViState.CONNECTED:
             return
         await self.kernel.provider.disconnect(vi)
         self.kernel.report(Event.CONN_LOST, vi)

@@ -14,7 +14,7 @@ __all__ = ["Opening"]
 NIC_NAME = "nic0"
 MAX_TRANSFER = (1 << 24) - 1
 MAX_CQ_ENTRIES = 1 << 14
-LINGER = 8
+LINGER = 64
 """Closing waits for control messages to be acknowledged, for this many ``via.retry_timeout``."""
 
 
