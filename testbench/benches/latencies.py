@@ -164,7 +164,8 @@ def draw(document: Mapping[str, Any], figure: Any, told: Told) -> None:
                   label=variant, color=PALETTE[index % len(PALETTE)])
     across = [int(x) for by_x in half.values() for x in by_x]
     values = [value for by_x in half.values() for value in by_x.values()]
-    octaves(axes, min(across), max(max(across), 2), told.x, sizes=told.sizes)
+    octaves(axes, min(across), max(max(across), 2), "bytes, n" if told.sizes else told.x,
+            sizes=told.sizes)
     if told.sizes:
         plain_log(axes, min(values) / 1.5, max(values) * 1.5)
     else:

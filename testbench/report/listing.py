@@ -25,7 +25,7 @@ def _headline(name: str) -> str:
         text.append(line.strip("# "))
     sentence = " ".join(text).split(". ")[0].rstrip(".:")
     changed = sum(len(content) for content in tomllib.loads("\n".join(lines)).values())
-    return f"{sentence} ({changed} knobs)"
+    return f"{sentence} ({changed} knob{'' if changed == 1 else 's'})"
 
 
 def show() -> None:

@@ -83,7 +83,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     left.annotate(f"o_s = {amount(results['o_s'])}", (1, results["o_s"]), xytext=(4, -3),
                   textcoords="offset points", va="top", fontsize=8.5)
     left.set_ylabel("average cost of a send (cycles), D included")
-    left.legend(loc="upper left")
+    left.legend(loc="best")
     left.set_title(f"Signature, {size_text(results['size'])}")
     sizes = ordered(results["by_size"])
     values = []
