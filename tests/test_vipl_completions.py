@@ -1,7 +1,8 @@
 """VIPL's ways to learn of completions: asking, waiting, notices, completion queues."""
 
 import pytest
-from nicbed.host.via import VIP_RETURN, ErrorCode
+from nicbed.host.via import VIP_RETURN, ErrorCode, VipState, descriptors
+from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.trace import Activity
 from nicbed.layouts.via import Status
@@ -151,6 +152,7 @@ def test_a_completion_queue(level, translation, entries):
         assert await vipl.VipCQDone(cq) == (NOT_DONE, None, None)
         assert await vipl.VipCQWait(cq, 1) == (VIP_RETURN.TIMEOUT, None, None)
         assert await vipl.VipRecvWait(side.vi, 1) == (VIP_RETURN.INVALID_PARAMETER, None)
+        assert await vipl.VipRecvNotify(side.vi, 0, print) is VIP_RETURN.INVALID_PARAMETER
         assert await vipl.VipDestroyCQ(cq) is VIP_RETURN.ERROR_RESOURCE
         assert side.errors == []
         return got
@@ -218,6 +220,55 @@ def test_resizing_keeps_what_is_in_it(translation):
 
     assert run_pair(first, second, queues=(0, 32), before=before,
                     via__translation=translation)[1] == list(range(26))
+
+
+def test_notices_of_a_completion_queue_take_entries_that_are_there():
+    """The oldest handler gets the oldest entry; without an entry it waits for one."""
+    async def program(node):
+        side = await Side(node).open(send_cq=8)
+        vipl, cq, called = side.vipl, side.cqs[0], []
+        vas = [await side.send(side.segment(0, 4)) for _ in range(3)]
+        await rest(side, 5000)
+        for name in "ab":
+            assert await vipl.VipCQNotify(cq, name, lambda *found: called.append(found)) is SUCCESS
+        assert called == [(name, side.nic, side.vi, False) for name in "ab"]
+        assert await vipl.VipCQDone(cq) == (SUCCESS, side.vi, False)
+        for va in vas:
+            assert await vipl.VipSendDone(side.vi) == (ERROR, va)
+        await vipl.VipCQNotify(cq, "c", lambda *found: called.append(found))
+        assert len(called) == 2 and (await vipl.VipCQDone(cq))[0] is NOT_DONE
+        await side.send(side.segment(0, 4))
+        while len(called) < 3:
+            await vipl.VipQueryVi(side.vi)
+        assert called[2] == ("c", side.nic, side.vi, False)
+        assert (await vipl.VipCQDone(cq))[0] is NOT_DONE
+
+    run(program, None)
+
+
+def test_a_thousand_posted_and_a_thousand_in_a_completion_queue():
+    """1,024 descriptors of a work queue, 1,024 entries: nothing overruns, all are in order."""
+    count = 1024
+
+    async def program(node):
+        side = await Side(node).open(receive_cq=count)
+        vipl = side.vipl
+        place = side.process.allocate(64 * count, 64, fresh=True)
+        handle = await side.register(place, 64 * count)
+        vas = [place + 64 * number for number in range(count)]
+        for va in vas:
+            await descriptors.build(side.process, va, [side.segment(0, 8)])
+            assert await vipl.VipPostRecv(side.vi, va, handle) is SUCCESS
+        await rest(side, 5000)
+        assert (await vipl.VipQueryVi(side.vi))[1].state is VipState.IDLE and side.errors == []
+        await vipl.VipDisconnect(side.vi)
+        for va in vas:
+            assert await vipl.VipCQDone(side.cqs[1]) == (SUCCESS, side.vi, True)
+            assert await vipl.VipRecvDone(side.vi) == (ERROR, va)
+        assert (await vipl.VipCQDone(side.cqs[1]))[0] is NOT_DONE
+        assert side.errors == []
+
+    run(program, None)
 
 
 def test_a_completion_queue_that_overflows():
@@ -310,3 +361,45 @@ def test_sends_on_an_idle_vi_flush():
         assert (queue.posted, queue.seen) == (3, 3)
 
     run(program, None)
+
+
+def test_resizing_when_nothing_more_comes():
+    """What was in the old ring is found without a new entry; and no interrupt is left standing."""
+    async def first(side):
+        await send_many(side, 3)
+        await rest(side, 100_000)
+
+    async def second(side):
+        await rest(side, 60_000)
+        assert await side.vipl.VipResizeCQ(side.cqs[1], 9) is SUCCESS
+        for _ in range(3):
+            assert (await side.vipl.VipCQDone(side.cqs[1]))[0] is SUCCESS
+        before = side.node.service(Kernel).interrupts
+        for _ in range(5):
+            await side.vipl.VipQueryVi(side.vi)
+        return side.node.service(Kernel).interrupts - before
+
+    async def before(side):
+        for _ in range(3 * side.node.number):
+            await side.receive(side.segment(0, 8))
+
+    assert run_pair(first, second, queues=(0, 8), before=before)[1] == 0
+
+
+@pytest.mark.parametrize("translation", ["cache", "table", "physical"])
+def test_a_region_ends_where_it_ends_within_a_page(translation):
+    """Two regions of a page: the handle of one does not reach the bytes of the other."""
+    async def first(side):
+        small = await side.register(side.va + 16, 8)
+        results = []
+        for offset, length in ((16, 8), (16, 9), (15, 8), (24, 1)):
+            va = await side.send(Segment(side.va + offset, small, length))
+            await side.vipl.VipSendWait(side.vi, 100)
+            results.append(int(side.look(va).errors))
+        return results
+
+    async def second(side):
+        await rest(side, 100_000)
+
+    refused = int(Status.PROTECTION)
+    assert run_pair(first, second, UD, via__translation=translation)[0] == [0] + [refused] * 3
