@@ -33,7 +33,7 @@ ERROR = VIP_RETURN.DESCRIPTOR_ERROR
 QUICK = {"via.retry_timeout": 3000, "via.retries": 60}
 GUARD = b"\xA5"
 NAME = b"kernel"
-LIMIT = 60_000_000
+LIMIT = 10_000_000
 
 
 class Side:

@@ -3,7 +3,9 @@
 import pytest
 from am_scenarios import pattern
 from kernel_trap_lab import ERROR, GUARD, LEVELS, OK, QUICK, RELIABLE, RR, UD, run_pair, until
-from nicbed.layouts.via import Operation, RemoteOperation, Status
+from nicbed.host.via import descriptors
+from nicbed.layouts.packet import Protocol
+from nicbed.layouts.via import Operation, PacketKind, RemoteOperation, Status
 
 
 @LEVELS
@@ -130,3 +132,38 @@ def test_rdma_read_refused(level, how):
         assert side.events == ["CONN_LOST"]
 
     run_pair(target, reader, reliability=level, rdma_read=how != "vi")
+
+
+def test_a_read_completes_after_the_sends_before_it():
+    """Also where their acknowledgements are lost and its data are not."""
+    lost = []
+
+    def acknowledgement(data):
+        if data[6] == Protocol.VIA and data[7] & 7 == PacketKind.ACK and len(lost) < 3:
+            lost.append(data)
+            return True
+        return False
+
+    async def target(side):
+        side.write(20000, pattern(100, 4))
+        await side.receive(0, [side.at(8192, 100)])
+        await side.connect(True)
+        await side.linger(60_000)
+
+    async def reader(side):
+        await side.connect(False)
+        await side.linger(20_000)
+        first = await side.send(0, [side.at(8192, 100)])
+        second = await side.send(64, [side.at(8192, 100)], control=Operation.RDMA_READ,
+                                 remote=side.at(20000))
+        end = side.port.cycle + 60_000
+        while not descriptors.read(side.process, second).done:
+            await side.kernel.doze(end)
+            assert (descriptors.read(side.process, first).done
+                    or not descriptors.read(side.process, second).done)
+        assert side.read(8192, 100) == pattern(100, 4)
+        assert (await side.sent())[0] is OK
+        assert (await side.sent())[1].operation is RemoteOperation.RDMA_READ
+
+    run_pair(target, reader, reliability=RR, lose={0: acknowledgement}, settings=QUICK)
+    assert len(lost) == 3
