@@ -36,7 +36,8 @@ def test_a_message_arrives(level, length):
         assert (result, done.length, done.status) == (OK, length, Status.DONE)
         await until(side, lambda: not side.provider.ends[0].slots)
 
-    run_pair(receiver, sender, reliability=level)
+    model = run_pair(receiver, sender, reliability=level)
+    assert not model.counters[1]["resent"]
 
 
 @LEVELS

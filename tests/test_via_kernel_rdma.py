@@ -61,7 +61,8 @@ def test_rdma_read(level, length):
         part = length // 3
         await side.send(0, [side.at(8195, part), side.at(13000, length - part)],
                         control=Operation.RDMA_READ, remote=side.at(20001))
-        await side.send(64, [side.at(8192, 1)])
+        behind = await side.send(64, [side.at(8192, 1)])
+        assert not descriptors.read(side.process, behind).done
         result, done = await side.sent()
         assert (result, done.operation, done.length) == (OK, RemoteOperation.RDMA_READ, length)
         assert side.read(8195, part) + side.read(13000, length - part) == data
