@@ -90,6 +90,9 @@ class Side(Party):
         connected = self.vis if plan.connections > 1 else self.vis[-1:]
         for number, vi in enumerate(connected):
             await self.connect(vi, number)
+        # However much was done since they were built, the CPU's cache has the descriptors.
+        for arena in (self.send_arena, self.receive_arena):
+            await self.process.touch(arena.va, arena.length)
 
     def vi(self, trip: int) -> Any:
         """The VI that carries a trip."""
