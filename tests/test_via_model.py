@@ -180,6 +180,25 @@ def test_the_largest_transfer(level):
     run_pair(level, sender, receiver, attributes={"max_transfer": 3000})
 
 
+@LEVELS
+def test_a_transfer_of_more_than_32_kilobytes(level):
+    length = 32 * 1024 + 5
+
+    async def sender(side):
+        source = await side.raw.region(length)
+        source.write(0, pattern(length, 4))
+        await side.rest(20_000)
+        assert await side.done(await side.post(source.at(0, length))) == (SENT, length)
+
+    async def receiver(side):
+        sink = await side.raw.region(length + 1)
+        assert await side.done(await side.post(sink.at(0, length + 1), receive=True)) == (
+            RECEIVED, length)
+        assert sink.read(0, length + 1) == pattern(length, 4) + bytes(1)
+
+    run_pair(level, sender, receiver)
+
+
 @pytest.mark.parametrize("receive", [False, True])
 @pytest.mark.parametrize("segments", [1, 2, 3, 5, 6])
 def test_a_descriptor_whose_last_segment_is_outside_of_its_region(segments, receive):

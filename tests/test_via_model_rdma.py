@@ -5,6 +5,7 @@ import pytest
 from am_scenarios import pattern
 from model_target import ModelNic
 from nicbed.layouts.via import (
+    Control,
     Event,
     Operation,
     PacketKind,
@@ -84,6 +85,65 @@ def test_rdma_write(level, length, immediate):
             posts.pop(0)
         assert await side.done(posts[0]) == (RECEIVED, 4)
         assert side.data.read(1000, length + 2) == b"\xee" + data + b"\xee"
+
+    run_pair(level, sender, receiver)
+
+
+@RELIABLE
+@pytest.mark.parametrize("length", [8, 1500])
+def test_sends_and_rdma_writes_are_in_order(level, length):
+    """What was written is there when a send, or immediate data, from behind it has arrived."""
+    count = 12
+    target = []
+    data = [pattern(length, number) for number in range(count)]
+
+    async def sender(side):
+        va, handle, _ = target[0].at(0)
+        posts = []
+        for number in range(count):
+            side.data.write(1600 * number, data[number])
+            posts.append(await side.send(length, 1600 * number, remote=(va, handle)))
+            if number % 2:
+                posts.append(await side.send(4))
+            else:
+                posts.append(await side.send(0, remote=(va, handle), immediate=number))
+        for post in posts[-4:]:
+            assert (await side.done(post))[0] & Status.ERRORS == 0
+
+    async def receiver(side):
+        target.append(await side.raw.region(length))
+        posts = [await side.receive(8) for _ in range(count)]
+        for number, post in enumerate(posts):
+            assert (await side.done(post))[0] & Status.ERRORS == 0
+            found = target[0].read(0, length)
+            # Of later ones, as much as has come by now.
+            assert all(byte in {later[at] for later in data[number:]}
+                       for at, byte in enumerate(found))
+        assert found == data[-1]
+
+    run_pair(level, sender, receiver)
+
+
+@RELIABLE
+def test_a_fenced_send_goes_when_the_read_before_it_is_done(level):
+    """It sends what was read. The fence is legal on every operation and every level."""
+    target = []
+
+    async def sender(side):
+        side.data.write(0, pattern(2000, 1))
+        read = await side.send(2000, remote=target[0].at(8000)[:2], operation=Operation.RDMA_READ,
+                               control=Control.FENCE)
+        sent = await side.send(2000, control=Control.FENCE)
+        write = await side.send(8, remote=target[0].at(0)[:2], control=Control.FENCE)
+        assert await side.done(write) == (status(RemoteOperation.RDMA_WRITE), 8)
+        assert await side.done(sent, 1) == (SENT, 2000)
+        assert await side.done(read, 1) == (status(RemoteOperation.RDMA_READ), 2000)
+
+    async def receiver(side):
+        side.data.write(8000, pattern(2000, 2))
+        target.append(side.data)
+        assert await side.done(await side.receive(2000, 100)) == (RECEIVED, 2000)
+        assert side.data.read(100, 2000) == pattern(2000, 2)
 
     run_pair(level, sender, receiver)
 

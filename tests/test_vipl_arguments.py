@@ -5,6 +5,7 @@ import inspect
 import pytest
 from nicbed.host.via import (
     VIP_RETURN,
+    ErrorCode,
     MemAttributes,
     NetAddress,
     Process,
@@ -51,6 +52,11 @@ def test_all_calls_are_there_and_no_private_name_twice():
 def test_codes_are_the_headers():
     assert [code.value for code in VIP_RETURN] == list(range(17))
     assert VIP_RETURN.NO_MATCH == 14 and VIP_RETURN.DESCRIPTOR_ERROR == 11
+    assert [code.name for code in sorted(ErrorCode)] == (
+        "POST_DESC CONN_LOST RECVQ_EMPTY VI_OVERRUN RDMAW_PROT RDMAW_DATA RDMAW_ABORT RDMAR_PROT "
+        "COMP_PROT RDMA_TRANSPORT CATASTROPHIC").split()
+    assert [code.value for code in sorted(ErrorCode)] == list(range(11))
+    assert [state.value for state in VipState] == list(range(4))
 
 
 def arguments(name, side):

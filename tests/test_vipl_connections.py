@@ -74,6 +74,31 @@ def test_reject_and_time_out_and_retry():
     assert run(client, server)[0] == [VIP_RETURN.REJECT, VIP_RETURN.TIMEOUT, SUCCESS]
 
 
+def test_a_request_matches_by_the_remote_address_only():
+    """Whatever the client calls itself, the server hears it."""
+    async def client(node):
+        side = await Side(node).open()
+        await rest(side, 5000)
+        for name in (b"whoever", b""):
+            result = VIP_RETURN.NO_MATCH
+            while result is VIP_RETURN.NO_MATCH:
+                result, _ = await side.vipl.VipConnectRequest(side.vi, NetAddress(0, name), THERE,
+                                                              None)
+            assert result is VIP_RETURN.REJECT
+
+    async def server(node):
+        side, heard = await Side(node).open(), []
+        for _ in range(2):
+            _, who, _, connection = await side.vipl.VipConnectWait(side.nic, THERE, None)
+            heard.append(who)
+            await side.vipl.VipConnectReject(connection)
+        await rest(side, 20_000)
+        await side.vipl.VipQueryVi(side.vi)
+        return heard
+
+    assert run(client, server)[1] == [NetAddress(0, b"whoever"), NetAddress(0, b"")]
+
+
 def test_what_has_to_match_and_mending_it():
     """A failed accept is not told to the client: the server tries until it fits."""
     async def client(node):
@@ -254,7 +279,7 @@ def test_lost_and_doubled_messages(seed):
         for _ in range(3):
             await side.connect()
             if node.number == 0:
-                await rest(side, 50_000)
+                await rest(side, 10_000)
                 await side.vipl.VipDisconnect(side.vi)
             else:
                 while not side.errors:
