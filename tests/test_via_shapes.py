@@ -14,7 +14,7 @@ ALL = (*ENGINES, KERNEL)
 
 CHOSEN = {
     "latency": {"sizes": [4, 1024], "trips": 2},
-    "logp": {"sizes": [4, 256, 1024], "delays": ["0"], "bytes": 65536, "interrupts": 8},
+    "logp": {"sizes": [4, 256, 1024], "delays": ["0"], "bytes": 131072, "interrupts": 8},
     "buffers": {"sizes": [4, 4096], "pages": [1, 8]},
     "connections": {"vis": [1, 16, 256]},
     "blocking": {"sizes": [4]},
