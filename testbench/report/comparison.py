@@ -60,7 +60,9 @@ def _cells(values: Mapping[str, float | None], first: str,
     for nic, value in values.items():
         if nic != first:
             base = values[first]
-            cells += [text(value), "-" if value is None or not base else f"{value / base:.2f}"]
+            # A ratio to what shows as 0, or of something negative, says nothing.
+            told = value is not None and base is not None and value >= 0 and base >= 0.005
+            cells += [text(value), f"{value / base:.2f}" if told else "-"]
     return cells
 
 

@@ -109,6 +109,8 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
         one = results["by_size"][size]
         found += [Headline(f"{name}, {size_text(int(size))}", one[name])
                   for name in ("o_s", "o_r", "g", "L")]
+        found.append(Headline(f"flight traced, {size_text(int(size))}",
+                              document["truth"][size]["L"]))
     found.append(Headline("o_s(n) grows by", results["o_s_per_byte"], "cycles/byte"))
     if "interrupts" in results:
         found.append(Headline("o_r with an interrupt", results["interrupts"]["o_r"]))
