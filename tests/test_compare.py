@@ -84,7 +84,8 @@ def test_failed_checks_name_their_description(compared, monkeypatch):
         return document
 
     monkeypatch.setattr(compare, "measure_bench", failing)
-    lines = [line for line in compared("default", "ideal")[1].splitlines() if "check failed" in line]
+    text = compared("default", "ideal")[1]
+    lines = [line for line in text.splitlines() if "check failed" in line]
     assert len(lines) == 1 and lines[0].startswith("rtt on ideal: check failed")
 
 
