@@ -81,7 +81,7 @@ class Activity(IntEnum):
     BULK_SEND = 8
     BULK_HANDLE = 9
     CONTROL = 10
-    """Acknowledgements, NACKs, keep-alives, time-outs."""
+    """Acknowledgements, NACKs, keep-alives, time-outs; interrupts, with what they call."""
     POST_SEND = 11
     """VipPostSend: from the call to its doorbell having left the CPU."""
     POST_RECEIVE = 12

@@ -32,7 +32,8 @@ CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
 RECEIVE_RING_ON = 2
 LONGEST = 1 << 31
 """Most cycles of one wait for the interrupt."""
-BLOCKED, BEGIN, END = int(Activity.BLOCKED), int(Kind.BEGIN), int(Kind.END)
+BLOCKED, CONTROL_WORK = int(Activity.BLOCKED), int(Activity.CONTROL)
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
 """After these, descriptors were posted that never complete in memory."""
 BREAKS = (*UNREADABLE, Event.CONN_LOST)
@@ -112,12 +113,14 @@ class Kernel:
         """The interrupt handler, and what it calls."""
         self.interrupts += 1
         port = self.port
+        port.mark(CONTROL_WORK, BEGIN, 0)
         port.spend(self.paths.interrupt)
         for event, number in await self.provider.events():
             port.spend(self.paths.event)
             await self.event(event, number)
         await self.ring.drain()
         await self.call()
+        port.mark(CONTROL_WORK, END, 0)
 
     async def attend(self) -> None:
         """Take the interrupt if the CPU has seen one."""
