@@ -21,7 +21,7 @@ TIME = 300
 """Seconds that a test may take; one that hangs is killed, too."""
 
 
-def test_of(patch: Path) -> str:
+def killer_of(patch: Path) -> str:
     """The test that a patch names."""
     first = patch.read_text().splitlines()[0]
     assert first.startswith(KILLED), f"{patch.name} does not say what kills it"
@@ -65,7 +65,7 @@ def test_patches_are_of_this_tree(tmp_path):
     """Each names a test that is there, and still fits."""
     assert len(PATCHES) >= 20
     for patch in PATCHES:
-        file, _, name = test_of(patch).partition("::")
+        file, _, name = killer_of(patch).partition("::")
         text = (TREE / "tests" / file).read_text()
         assert f"def {name.partition('[')[0]}(" in text, patch.name
         for path in touched(patch):
@@ -76,7 +76,7 @@ def test_patches_are_of_this_tree(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("test", sorted({test_of(patch) for patch in PATCHES}))
+@pytest.mark.parametrize("test", sorted({killer_of(patch) for patch in PATCHES}))
 def test_passes_without_mutants(copy, test):
     result = run(copy, test)
     assert result.returncode == 0, result.stdout[-3000:]
@@ -87,7 +87,7 @@ def test_passes_without_mutants(copy, test):
 def test_mutant_is_killed(copy, patch):
     apply(copy, patch)
     try:
-        result = run(copy, test_of(patch))
+        result = run(copy, killer_of(patch))
     except subprocess.TimeoutExpired:
         return
     finally:
