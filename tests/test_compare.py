@@ -166,3 +166,20 @@ def test_lines_and_bars_are_drawn():
     told.series = lambda document: Series("bytes", "cycles", [(4, 2.0), (1024, 50.0)], True, True)
     lines = plots.render(comparison.drawing(bench, told), document)[".svg"]
     assert b"</svg>" in bars and b"</svg>" in lines and bars != lines
+
+
+def test_equal_lines_do_not_hide_each_other():
+    import io
+
+    from matplotlib.colors import to_rgb
+    from matplotlib.image import imread
+    from nicbed.testbench.report import plots
+
+    told = Told()
+    told.series = lambda document: Series("n", "y", [(1, 2.0), (2, 8.0), (4, 50.0)], log=True)
+    document = {"layer": "via", "documents": {"latency": dict.fromkeys("abc")}}
+    png = plots.render(comparison.drawing(benches.get("latency"), told), document)[".png"]
+    picture = imread(io.BytesIO(png))[:, 650:, :3]  # the legend is on the left
+    for index in range(3):
+        off = abs(picture - to_rgb(plots.PALETTE[index])).max(axis=2)
+        assert (off < 0.02).sum() > 100, f"line {index} is hidden"

@@ -98,13 +98,12 @@ def drawing(bench: Any, module: Any) -> Callable[[Mapping[str, Any], Any], None]
 
 
 def _lines(figure: Any, name: str, layer: str, found: Mapping[str, Any]) -> None:
-    from .plots import PALETTE, octaves, plain_log
+    from .plots import line, octaves, plain_log
 
     axes = figure.add_subplot()
     for index, (nic, one) in enumerate(found.items()):
         axes.plot([x for x, _ in one.points], [y for _, y in one.points], label=nic,
-                  color=PALETTE[index % len(PALETTE)], marker="o",
-                  ls="-" if index < len(PALETTE) else (0, (4, 2)))
+                  **line(index, len(found)))
     some = next(iter(found.values()))
     across = [x for one in found.values() for x, _ in one.points]
     values = [y for one in found.values() for _, y in one.points]
@@ -118,7 +117,7 @@ def _lines(figure: Any, name: str, layer: str, found: Mapping[str, Any]) -> None
     else:
         axes.set_ylim(bottom=min(0, *values))
     axes.set_ylabel(some.y)
-    axes.legend(loc="best")
+    axes.legend(loc="best", handlelength=4)
     axes.set_title(f"{name}, {layer}: {len(found)} NIC descriptions")
 
 

@@ -10,14 +10,17 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-__all__ = ["INK", "PALETTE", "label_right", "microseconds", "octaves", "plain_log", "ramp",
-           "render", "warm_up"]
+__all__ = ["INK", "PALETTE", "label_right", "line", "microseconds", "octaves", "plain_log",
+           "ramp", "render", "warm_up"]
 
 PALETTE = ("#0b5fa5", "#d1495b", "#2e933c", "#8f5ea2", "#c97b12", "#3c8d9e", "#6b6b6b", "#a23e48")
 """Told apart by colour-blind readers in this order, and on paper by their lightness."""
 INK = "#2b2b2b"
 _RAMP = ("#08306b", "#08519c", "#2171b5", "#4292c6", "#5aa77b", "#8abf4d", "#d9b93b", "#e8862e",
          "#d64a3b", "#a31f4d", "#6e1550", "#40104a")
+
+_DASHES = ("-", (0, (4, 4)), (0, (1, 3)), (0, (7, 3, 1, 3)), (0, (2, 6)))
+_MARKERS = "os^Dv*P"
 
 _STYLE = {
     "svg.hashsalt": "nicbed", "svg.fonttype": "path", "path.simplify": True,
@@ -36,6 +39,15 @@ _STYLE = {
 def ramp(index: int, count: int) -> str:
     """Colour ``index`` of ``count`` along the ramp from dark blue to red."""
     return _RAMP[round(index * (len(_RAMP) - 1) / max(count - 1, 1))]
+
+
+def line(index: int, count: int) -> dict[str, Any]:
+    """How line ``index`` of ``count`` is drawn: narrower than those before it, with dashes and
+    markers of its own, so that of equal lines each shows."""
+    step = 1 - index / max(count - 1, 1)
+    return {"color": PALETTE[index % len(PALETTE)], "ls": _DASHES[index % len(_DASHES)],
+            "marker": _MARKERS[index % len(_MARKERS)], "lw": 1.5 + 2 * step if count > 1 else 1.5,
+            "ms": 3.5 + 4 * step if count > 1 else 3.5, "zorder": 2 + index / count}
 
 
 def octaves(axes: Axes, low: float, high: float, label: str, *, sizes: bool = False,
