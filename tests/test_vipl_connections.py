@@ -270,7 +270,7 @@ def test_a_node_connects_to_itself():
     run(program, None)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(40))
 def test_lost_and_doubled_messages(seed):
     """Control messages are sent again until they arrive, and count once: connect, disconnect and
     connect again, both ways, over a network that loses a third."""

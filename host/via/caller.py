@@ -66,15 +66,19 @@ class Caller:
         return self.port.cycle + int(-(-milliseconds * self._millisecond // 1))
 
     async def _enter(self) -> None:
-        """Enter the kernel: what follows is its work. Takes a cycle at least, also of a CPU that
-        costs nothing: a program that asks again and again is in the time of its target."""
+        """Enter the kernel: what follows is its work."""
+        self.port.spend(self.paths.kernel)
+        await self._pass()
+
+    async def _pass(self) -> None:
+        """Spend the time that the call has taken; a cycle at least, also of a CPU that costs
+        nothing: a program that asks again and again is in the time of its target."""
         port = self.port
         before = port.cycle
-        port.spend(self.paths.kernel)
         if await port.flush() == before:
             await port.delay(1)
             await port.flush()
 
     async def _leave(self) -> None:
-        """And leave it, with interrupts taken."""
+        """And leave it, with interrupts and timers seen to."""
         await self.kernel.attend()

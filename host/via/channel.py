@@ -1,8 +1,7 @@
 """Messages between the kernel agents of the nodes, over packets that may be lost or come twice.
 
 A lane to each node, each way: one message at a time, sent again until it is acknowledged, so all of
-them arrive once and in order. Resending is done when the agent happens to run: in blocking calls
-and in interrupts.
+them arrive once and in order. Resending is done when the agent happens to run: in VIPL calls.
 """
 
 import struct
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Channel", "Message", "MessageKind"]
 
 FAR = 1 << 62
-BACK_OFF = 16
+BACK_OFF = 4
 """Resending slows down to this many times ``via.retry_timeout``."""
 SEND_SPACE = address("send_space")
 ROOM = (1 << 32) - 1 & ~63
@@ -98,7 +97,15 @@ class Lane:
 
 
 class Channel:
-    """All lanes of a node. ``deliver(node, kind, message)`` is called for what arrives."""
+    """All lanes of a node. ``deliver(node, kind, message)`` is called for what arrives.
+
+    Attributes
+    ----------
+    deadline
+        The cycle in which something has to be sent again (:meth:`tick`); FAR if nothing waits.
+    delivered, resent
+        Messages acknowledged, and packets sent again.
+    """
 
     def __init__(self, kernel: "Kernel",
                  deliver: Callable[[int, MessageKind, Message], Awaitable[None]]) -> None:
@@ -108,13 +115,10 @@ class Channel:
         self.node = kernel.node
         self.timeout = kernel.description.via.retry_timeout
         self.deliver = deliver
+        self.deadline = FAR
+        self.delivered = 0
         self.resent = 0
         self._lanes: dict[int, Lane] = {}
-
-    @property
-    def deadline(self) -> int:
-        """The cycle in which something has to be sent again; far off if nothing waits."""
-        return min((lane.deadline for lane in self._lanes.values()), default=FAR)
 
     @property
     def idle(self) -> bool:
@@ -129,14 +133,18 @@ class Channel:
             await self._launch(node, lane)
 
     async def tick(self) -> None:
-        """Send again what has waited too long."""
+        """The timer's interrupt: send again what has waited too long, if anything has."""
         now = self.port.cycle
+        if now < self.deadline:
+            return
+        self.port.spend(self.paths.interrupt)
         for node, lane in list(self._lanes.items()):
             if lane.deadline <= now:
                 self.resent += 1
                 lane.wait = min(2 * lane.wait, BACK_OFF * self.timeout)
                 lane.deadline = now + lane.wait
                 await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
+        self._note()
 
     async def receive(self, header: int, slot: int, trace: int) -> None:
         """A packet of Protocol.VIA_CONTROL, in the receive slot."""
@@ -152,13 +160,19 @@ class Channel:
                 lane.queue.popleft()
                 lane.sequence = lane.sequence + 1 & 0xFFFF
                 lane.deadline = FAR
+                self.delivered += 1
                 if lane.queue:
                     await self._launch(node, lane)
+                else:
+                    self._note()
             return
         await self._transmit(node, MessageKind.ACK, sequence, Message(0))
         if sequence == lane.expected:
             lane.expected = sequence + 1 & 0xFFFF
             await self.deliver(node, kind, message)
+
+    def _note(self) -> None:
+        self.deadline = min(lane.deadline for lane in self._lanes.values())
 
     def _lane(self, node: int) -> Lane:
         return self._lanes.setdefault(node, Lane())
@@ -166,6 +180,7 @@ class Channel:
     async def _launch(self, node: int, lane: Lane) -> None:
         lane.wait = self.timeout
         lane.deadline = self.port.cycle + lane.wait
+        self._note()
         await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
 
     async def _transmit(self, node: int, kind: MessageKind, sequence: int,

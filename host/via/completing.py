@@ -74,14 +74,17 @@ class Completing(Caller):
         port = self.port
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self.paths.check)
-        completed = await look(self.kernel, queue) if queue.entries else None
+        completed = None
+        if queue.entries:
+            completed = await look(self.kernel, queue)
+        else:
+            await self._pass()
         if completed is None:
             result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
             port.mark(EMPTY_CHECK, END, 0)
         else:
             result = await self._take(queue, completed, activity, begin)
-        if port.interrupted:
-            await self.kernel.interrupt()
+        await self.kernel.attend()
         return result
 
     async def _take(self, queue: WorkQueue, completed: Completed, activity: int,
@@ -97,6 +100,8 @@ class Completing(Caller):
         kernel, port = self.kernel, self.port
         if not queue.entries:
             port.spend(self.paths.wait)
+            await self._pass()
+            await kernel.attend()
             return DESCRIPTOR_ERROR, None
         deadline = self._deadline(timeout)
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
@@ -107,7 +112,7 @@ class Completing(Caller):
         completed = await look(kernel, queue, spin)
         if spin and completed is not None:
             begin = port.mark_check(EMPTY_CHECK, activity)
-        while completed is None:
+        while completed is None and queue.entries:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.attend()
@@ -115,13 +120,15 @@ class Completing(Caller):
             await self.provider.arm(queue)
             port.mark(EMPTY_CHECK, END, 0)
             await kernel.doze(deadline)
-            if not queue.entries:
-                return DESCRIPTOR_ERROR, None
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-            completed = await look(kernel, queue)
-        result = await self._take(queue, completed, activity, begin)
-        if port.interrupted:
-            await kernel.interrupt()
+            completed = await look(kernel, queue) if queue.entries else None
+        if completed is None:
+            # A handler has taken what was waited for.
+            port.mark(EMPTY_CHECK, END, 0)
+            result: Done = DESCRIPTOR_ERROR, None
+        else:
+            result = await self._take(queue, completed, activity, begin)
+        await kernel.attend()
         return result
 
     async def _notify(self, queue: WorkQueue, context: Any,

@@ -94,8 +94,7 @@ class CompletionQueues(Caller):
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self.paths.cq_check)
         result = self._found(await entry(self.kernel, cq), begin)
-        if port.interrupted:
-            await self.kernel.interrupt()
+        await self.kernel.attend()
         return result
 
     async def VipCQWait(self, cq: Cq, timeout: float | None) -> Found:
@@ -124,8 +123,7 @@ class CompletionQueues(Caller):
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await entry(kernel, cq)
         result = self._found(found, begin)
-        if port.interrupted:
-            await kernel.interrupt()
+        await kernel.attend()
         return result
 
     async def VipCQNotify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:

@@ -229,11 +229,10 @@ class Connections:
         vi = self.kernel.vis.get(message.other)
         if vi is None or vi.peer != Peer(node, message.vi, message.request):
             return
+        if vi.state is ViState.CONNECTED:
+            await self.kernel.provider.disconnect(vi)
+            self.kernel.report(Event.CONN_LOST, vi)
         vi.peer = None
-        if vi.state is not ViState.CONNECTED:
-            return
-        await self.kernel.provider.disconnect(vi)
-        self.kernel.report(Event.CONN_LOST, vi)
 
     # Peers
 

@@ -28,6 +28,7 @@ from ...layouts.via import (
     ViState,
 )
 from ..port import Watch
+from .channel import FAR
 from .handles import Cq, Posted, Vi, WorkQueue
 from .memory_queues import MemoryQueues
 from .regions import Region
@@ -263,6 +264,12 @@ class Engine(MemoryQueues):
         while word := await self.port.pio_read(VIA_EVENT):
             found.append((Event(EVENT.get(word, "code")), EVENT.get(word, "number")))
         return found
+
+    def deadline(self) -> int:
+        return FAR
+
+    async def tick(self) -> None:
+        """The engine has its own timers."""
 
     async def packet(self, header: int, slot: int, trace: int) -> Any:
         """The engine takes VIA's packets: none comes this way."""

@@ -1,8 +1,8 @@
 """The kernel agent of a node: what processes share, the interrupt, sleeping, and the tables.
 
 It is code that runs on the program's CPU, on entering the kernel (``cpu.trap``) or on an interrupt
-(``cpu.interrupt``), and is charged like any other. The interrupt line is looked at whenever the
-port has executed a block within a VIPL call, and in blocking calls all the time.
+(``cpu.interrupt``), and is charged like any other. The interrupt line, and timers, are looked at at
+the end of every VIPL call that has the port execute something, and in blocking calls all the time.
 """
 
 import logging
@@ -123,18 +123,34 @@ class Kernel:
         port.mark(CONTROL_WORK, END, 0)
 
     async def attend(self) -> None:
-        """Take the interrupt if the CPU has seen one."""
+        """Take the interrupt if the CPU has seen one, and the timer's if something is late."""
         if self.port.interrupted:
             await self.interrupt()
-        elif self._calls:
+        if self.deadline() <= self.port.cycle:
+            await self._tick()
+        if self._calls:
             await self.call()
+
+    def deadline(self) -> int:
+        """The cycle of the next timer interrupt; FAR if there will be none."""
+        return min(self.connections.channel.deadline, self.provider.deadline())
+
+    def until(self, end: int) -> int:
+        """For how many cycles a call that spins until cycle ``end`` may do so, before it has to
+        attend."""
+        now = self.port.cycle
+        return min(end, max(self.connections.channel.deadline, now + 1)) - now
+
+    async def _tick(self) -> None:
+        await self.connections.channel.tick()
+        await self.provider.tick()
 
     async def doze(self, deadline: int | None) -> bool:
         """Give up the CPU until an interrupt, at most to ``deadline`` (a cycle). False if that has
-        come. Resends what the channel has to."""
-        port, channel = self.port, self.connections.channel
+        come."""
+        port = self.port
         end = FAR if deadline is None else deadline
-        until = min(end, channel.deadline)
+        until = min(end, self.deadline())
         timeout = 0 if until == FAR else min(LONGEST, until - port.cycle)
         if timeout >= 0:
             port.spend(self.paths.block)
@@ -143,7 +159,8 @@ class Kernel:
             port.mark(BLOCKED, END, mark[3])
             if came:
                 await self.interrupt()
-        await channel.tick()
+        await self._tick()
+        await self.call()
         return port.cycle < end
 
     # Events

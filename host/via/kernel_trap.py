@@ -13,7 +13,8 @@ When the kernel runs
 - in a check of a queue (VipRecvDone and the like). The library looks at the head's status and, in a
   page that it may read, at the receive ring's next completion word, and enters the kernel only if
   there is a packet, a time-out is due, or something waits for room that the NIC has made.
-- on the receive ring's interrupt, in blocking calls and at the end of all others.
+- on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
+  others.
 
 A node whose program does not call VIPL answers nothing meanwhile: time-outs double (up to sixteen
 times ``via.retry_timeout``) before ``via.retries`` of them in a row break a connection.
@@ -23,13 +24,11 @@ Files: :mod:`.trap_state` (VIs, completing), :mod:`.trap_sending`, :mod:`.trap_r
 """
 
 import struct
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ...layouts.registers import Irq
 from ...layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
 from ..port import F_NOT_EQUAL, TIMEOUT
-from .channel import Channel, Message, MessageKind
 from .handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from .memory_queues import MemoryQueues
 from .provider import Completed
@@ -53,27 +52,6 @@ GLANCE = 500
 """Cycles between two looks of a sleeping kernel whether the NIC has read on in the send ring."""
 
 
-class TimedChannel(Channel):
-    """The kernel agents' channel, by which a blocked kernel agent wakes up: with the time-outs of
-    VIs in addition to its own."""
-
-    def __init__(self, kernel: "Kernel",
-                 deliver: Callable[[int, MessageKind, Message], Awaitable[None]],
-                 provider: "KernelTrap") -> None:
-        super().__init__(kernel, deliver)
-        self._kernel = kernel
-        self._provider = provider
-
-    @property
-    def deadline(self) -> int:
-        return min(super().deadline, self._provider.next_tick)
-
-    async def tick(self) -> None:
-        await super().tick()
-        await self._provider.tick()
-        await self._kernel.call()
-
-
 class KernelTrap(Receiving, MemoryQueues):
     """See :class:`~nicbed.host.via.provider.Provider`."""
 
@@ -83,8 +61,6 @@ class KernelTrap(Receiving, MemoryQueues):
     def __init__(self, kernel: "Kernel") -> None:
         MemoryQueues.__init__(self, kernel)
         Receiving.__init__(self, kernel)
-        connections = kernel.connections
-        connections.channel = TimedChannel(kernel, connections.channel.deliver, self)
 
     async def start(self) -> None:
         await self.ring.start()
@@ -257,7 +233,7 @@ class KernelTrap(Receiving, MemoryQueues):
             if self.starved and self.ring.reading:
                 watches = 2
                 port.put_watch(self.ring.report, self.ring.done & 0xFFFF, 0xFFFF, F_NOT_EQUAL)
-            port.put_poll(place, compare, mask, max(1, min(end, self.deadline) - port.cycle))
+            port.put_poll(place, compare, mask, max(1, min(end, self.due) - port.cycle))
             await port.executed
             if not port.status & TIMEOUT and port.status >> 4 & 15 == watches:
                 return
@@ -271,7 +247,7 @@ class KernelTrap(Receiving, MemoryQueues):
         port, ring = self.port, self.kernel.ring
         arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
         if not arrived and not (self.starved and self.ring.moved()):
-            late = port.cycle >= self.deadline
+            late = port.cycle >= self.due
             if late:
                 await self.tick()
             return late
@@ -285,25 +261,23 @@ class KernelTrap(Receiving, MemoryQueues):
         await self.tick()
         return True
 
-    @property
-    def next_tick(self) -> int:
-        """The cycle in which :meth:`tick` is due; far off if nothing can be late. No interrupt
-        tells of room in the send ring, so a sleeping kernel looks for it."""
-        if self.happened:
+    def deadline(self) -> int:
+        # No interrupt tells of room in the send ring, so a sleeping kernel looks for it.
+        if self.happened or self.starved and self.ring.moved():
             return self.port.cycle
         if self.starved and self.ring.reading:
-            return min(self.deadline, self.port.cycle + GLANCE)
-        return self.deadline
+            return min(self.due, self.port.cycle + GLANCE)
+        return self.due
 
     async def tick(self) -> None:
-        """See to what is late, and to what waits for room: the timer's interrupt."""
+        """What is late, and what waits for room."""
         if self.starved and self.ring.moved():
             self.port.spend(self.paths.interrupt)
             await self.ring.look()
             await self.feed()
-        elif self.port.cycle >= self.deadline:
+        elif self.port.cycle >= self.due:
             self.port.spend(self.paths.interrupt)
-        if self.port.cycle >= self.deadline:
+        if self.port.cycle >= self.due:
             await self.timers()
         await self._tell()
 

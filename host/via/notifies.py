@@ -19,7 +19,16 @@ async def look(kernel: "Kernel", queue: WorkQueue, spin: int = 0) -> Completed |
     """What the head of ``queue`` completed with, if it has: one check, or ``spin`` cycles of them.
     A descriptor that the NIC lost counts as flushed, once there is nothing under way any more."""
     provider = kernel.provider
-    completed = await (provider.spin(queue, spin) if spin else provider.done(queue))
+    if spin:
+        end = kernel.port.cycle + spin
+        completed = await provider.spin(queue, kernel.until(end))
+        while completed is None and kernel.port.cycle < end:
+            await kernel.attend()
+            if not queue.entries:
+                return None
+            completed = await provider.spin(queue, kernel.until(end))
+    else:
+        completed = await provider.done(queue)
     vi = queue.vi
     if completed is None and vi.lost and vi.state is not ViState.CONNECTED:
         kernel.port.spend(kernel.paths.kernel)
@@ -95,7 +104,14 @@ async def entry(kernel: "Kernel", cq: Cq, spin: int = 0) -> tuple[Vi, bool] | No
     """The oldest entry of ``cq`` out of it, if there is one: the VI, and whether it is its receive
     queue. Entries of VIs that are no more are dropped."""
     provider = kernel.provider
-    found = await (provider.cq_spin(cq, spin) if spin else provider.cq_done(cq))
+    if spin:
+        end = kernel.port.cycle + spin
+        found = await provider.cq_spin(cq, kernel.until(end))
+        while found is None and kernel.port.cycle < end:
+            await kernel.attend()
+            found = await provider.cq_spin(cq, kernel.until(end))
+    else:
+        found = await provider.cq_done(cq)
     while found is not None:
         vi = kernel.vis.get(found.vi)
         if vi is not None and (vi.receive if found.receive else vi.send).cq is cq:

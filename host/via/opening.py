@@ -15,7 +15,7 @@ NIC_NAME = "nic0"
 MAX_TRANSFER = (1 << 24) - 1
 MAX_CQ_ENTRIES = 1 << 14
 LINGER = 64
-"""Closing waits for control messages to be acknowledged, for this many ``via.retry_timeout``."""
+"""Closing waits this many ``via.retry_timeout`` for a control message to be acknowledged."""
 
 
 class Opening(Caller):
@@ -50,9 +50,11 @@ class Opening(Caller):
         nic.open = False
         kernel.nics.remove(nic)
         channel = kernel.connections.channel
-        end = self.port.cycle + LINGER * channel.timeout
-        while not channel.idle and await kernel.doze(end):
-            pass
+        heard, end = -1, 0
+        while not channel.idle and (heard != channel.delivered or self.port.cycle < end):
+            if heard != channel.delivered:
+                heard, end = channel.delivered, self.port.cycle + LINGER * channel.timeout
+            await kernel.doze(end)
         await self._leave()
         return VIP_RETURN.SUCCESS
 

@@ -40,6 +40,5 @@ class Posting(Caller):
         port.mark(activity, BEGIN, trace)
         result: VIP_RETURN = await self.provider.post(queue, descriptor, handle, trace)
         port.mark(activity, END, trace)
-        if port.interrupted:
-            await self.kernel.interrupt()
+        await self.kernel.attend()
         return result

@@ -167,6 +167,14 @@ class Provider(Protocol):
         of the VI or completion queue), oldest first. Waits."""
         ...
 
+    def deadline(self) -> int:
+        """The cycle in which :meth:`tick` is due; :data:`channel.FAR` if nothing can be late."""
+        ...
+
+    async def tick(self) -> None:
+        """See to what is late, if anything is, and charge the timer's interrupt then."""
+        ...
+
     async def packet(self, header: int, slot: int, trace: int) -> None:
         """A packet of Protocol.VIA came in over the receive ring: its wire header, and the physical
         address of its receive slot (completion word, header, payload). In the handler, too. The

@@ -48,7 +48,7 @@ class Sending(TrapState):
         super().__init__(kernel)
         self.starved: list[End] = []
         """Those that wait for a buffer, or for room in the ring."""
-        self.deadline = FAR
+        self.due = FAR
         """The next cycle in which something is late; FAR if nothing can be."""
 
     async def pump(self, end: End) -> None:
@@ -312,8 +312,8 @@ class Sending(TrapState):
             end.deadline = FAR
             return
         end.deadline = self.port.cycle + (self.timeout << min(end.tries, BACK_OFF))
-        if end.deadline < self.deadline:
-            self.deadline = end.deadline
+        if end.deadline < self.due:
+            self.due = end.deadline
 
     async def timers(self) -> None:
         """Look at every deadline; note the next."""
@@ -331,7 +331,7 @@ class Sending(TrapState):
             else:
                 await self.fail(end, Status.TRANSPORT)
                 await self.break_(end, Event.CONN_LOST)
-        self.deadline = min((end.deadline for end in self.ends.values()), default=FAR)
+        self.due = min((end.deadline for end in self.ends.values()), default=FAR)
 
     async def fail(self, end: End, status: Status, sequence: int | None = None) -> None:
         """Complete with ``status`` the descriptor that packet ``sequence`` belongs to, those before
