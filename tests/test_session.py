@@ -203,3 +203,16 @@ def test_missing_icarus_is_said_in_one_line(monkeypatch):
     icarus.icarus_version.cache_clear()
 
 
+
+
+def test_a_failing_build_says_nothing_of_what_was_made_for_it(tmp_path):
+    import warnings
+
+    from amaranth.hdl import UnusedElaboratable
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match="half-way"):
+            run_job(DEFAULT, function="toy_jobs:delays", target="toy_target:make_half")
+        warnings.warn("created but never used", UnusedElaboratable, stacklevel=1)
+    assert not said

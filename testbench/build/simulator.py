@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,6 +130,18 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
 def _emit(description: Description, target: str, memory: str, held: bool,
           progress: Progress) -> str:
     """The target's Verilog: that of each of its modules, one after the other."""
+    try:
+        return _convert(description, target, memory, held, progress)
+    except BaseException:
+        # That what was made is not used is no news beside what went wrong.
+        from amaranth.hdl import UnusedElaboratable
+
+        warnings.simplefilter("ignore", UnusedElaboratable)
+        raise
+
+
+def _convert(description: Description, target: str, memory: str, held: bool,
+             progress: Progress) -> str:
     module, name = target.split(":")
     factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
     top = factory(description=description, memory=memory, gated=held)
