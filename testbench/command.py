@@ -177,8 +177,11 @@ def _show(module: Any, document: Mapping[str, Any], breakdown: bool) -> None:
         out.print(item)
     if breakdown:
         lives = document.get("breakdown") or {}
-        for title, found in lives.items():
-            out.print(tables.stages(found, document["clock_mhz"], f"Mean life of {title}"))
+        if document["layer"] == "via" and lives:
+            out.print(tables.lives(lives))
+        else:
+            for title, found in lives.items():
+                out.print(tables.stages(found, document["clock_mhz"], f"Mean life of {title}"))
         if not lives:
             out.print(f"{document['benchmark']} traces no single messages: no breakdown")
     for line in (*document["notes"], *tables.checks(document["checks"])):

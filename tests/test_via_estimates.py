@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.description import Description
-from nicbed.layouts.trace import TICKS, Activity
+from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.testbench.benches import bandwidth, latencies
 from nicbed.testbench.benches.latencies import Told
 from nicbed.testbench.benches.via import logp_report
 from nicbed.testbench.benches.via.logp_evaluation import evaluate
+from nicbed.testbench.breakdown import via_life
 from nicbed.testbench.estimate.one_way import counting_loop, half_trip, receive_overhead
 from nicbed.testbench.report import document as files
 from nicbed.testbench.report import plots
@@ -202,3 +203,68 @@ def test_a_call_that_waited_begins_when_the_message_has_landed():
     assert waiting.total == plain.total
     assert (waiting.out.flight, waiting.out.seen) == (plain.out.flight, 0)
     assert waiting.out.o_r == plain.out.o_r + plain.out.seen
+
+
+def lived(steps: list, spare: tuple = (), last: Block = Block.COMPLETION) -> dict[str, Fraction]:
+    """Mean life of the messages of a ping-pong whose flights of 132 cycles are traced: ``steps``
+    are (block, kind, cycles after the last store left the CPU, 0 the sender's or 1 the
+    receiver's), ``spare`` more of them; ``last`` is the block by which they land."""
+    run = Machine().trips(64)
+    events = [event._replace(block=last) for event in run["events"]]
+    pairs = trips(spans(run["marks"]), events, run["begin"], run["end"])
+    for pair in pairs:
+        for way, sender in ((pair.out, 0), (pair.back, 1)):
+            left = (way.begin + way.o_s) // TICKS
+            for block, kind, after, receives in (*steps, *spare):
+                queued = (block, kind) in ((Block.DOORBELL, Kind.BEGIN),
+                                           (Block.VI_FETCH, Kind.BEGIN))
+                events.append(Event(left + after, sender ^ receives, block, kind,
+                                    0 if queued else way.number, 6))
+    found = via_life(pairs, sorted(events))
+    half = mean_half(pairs)
+    assert sum(stage["cycles"] for stage in found) == (half.total - half.turn) / TICKS
+    return {stage["stage"]: stage["cycles"] for stage in found}
+
+
+B, E = Kind.BEGIN, Kind.END
+WIRE = [(Block.SEND_LINK, B, 50, 0), (Block.SEND_LINK, E, 60, 0), (Block.SWITCH, E, 71, 0),
+        (Block.RECEIVE_LINK, E, 83, 1)]
+ENGINE = [(Block.DOORBELL, B, 5, 0), (Block.VI_FETCH, B, 12, 0), (Block.VI_FETCH, E, 25, 0),
+          (Block.VI_SEND, E, 46, 0), *WIRE, (Block.VI_RECEIVE, B, 90, 1),
+          (Block.VI_RECEIVE, E, 120, 1)]
+
+
+def test_the_life_of_a_message_by_stage():
+    # Of several packets the last counts; a sender's completion is no stage of the way there.
+    life = lived(ENGINE, ((Block.SEND_LINK, B, 3, 0), (Block.VI_RECEIVE, E, 101, 1),
+                          (Block.COMPLETION, E, 110, 0), (Block.RECEIVE_LINK, E, 85, 0)))
+    assert list(life.values()) == [20, 5, 7, 13, 21, 4, 10, 11, 12, 7, 30, 12, 2, 16]
+    assert list(life)[:3] == ["o_s: the send call", "posted write, bus, doorbell",
+                              "doorbell to the VI's turn"]
+    assert list(life)[-3:] == ["completion: status landed", "landed, until the CPU looks",
+                               "o_r: the call that finds it"]
+
+
+def test_the_life_of_a_message_by_the_rings():
+    life = lived([(Block.SEND_DMA, B, 20, 0), (Block.SEND_DMA, E, 45, 0), *WIRE],
+                 last=Block.RECEIVE_DMA)
+    assert life["doorbell, ring's descriptor"] == 20 and life["send DMA"] == 25
+    assert life["receive DMA"] == 49 and "not traced" not in life
+
+
+def test_what_no_event_tells_of_a_life_is_said():
+    run = Machine().trips(64)
+    found = [event for event in run["events"] if event.block != Block.COMPLETION]
+    pairs = trips(spans(run["marks"]), found, run["begin"], run["end"])
+    life = {stage["stage"]: stage["cycles"] for stage in via_life(pairs, found)}
+    assert life["not traced"] == 134 and sum(life.values()) == 20 + 134 + 16
+
+
+def test_lives_are_told_side_by_side():
+    from nicbed.testbench.report.tables import lives
+
+    made = lives({"plain, 4 B": [{"stage": "a", "cycles": 2.0}, {"stage": "c", "cycles": 3.0}],
+                  "new, 4 B": [{"stage": "a", "cycles": 1.0}, {"stage": "b", "cycles": 5.0},
+                               {"stage": "c", "cycles": 1.0}]})
+    cells = [list(column.cells) for column in made.columns]
+    assert cells == [["a", "b", "c", "sum"], ["2", "-", "3", "5"], ["1", "5", "1", "7"]]

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.trace import TICKS
+from ..breakdown import via_life
 from ..estimate.compare import check
 from ..estimate.one_way import half_trip
 from ..report.document import cycles
@@ -50,14 +51,16 @@ def evaluate(runs: Runs, told: Told) -> dict[str, Any]:
     halves = {variant: {x: half_trip(run["trips"]) for x, run in by_x.items()}
               for variant, by_x in runs.items()}
     truth: dict[str, dict[str, Any]] = {}
-    checks = []
+    checks, lives = [], {}
     for variant, by_x in runs.items():
         for x, run in by_x.items():
             if not run.get("marks"):
                 continue
-            found, said = _legs(run)
+            found, said, life = _legs(run)
             if found is not None:
                 truth.setdefault(variant, {})[str(x)] = found
+                text = told.text(x)
+                lives[text if len(runs) == 1 else f"{variant}, {text}"] = life
             checks.append(check(f"{variant}, {told.text(x)}: half the round trip is the sum of its "
                                 "legs", not said, said or "to the tick"))
     results: dict[str, Any] = {"half": {
@@ -69,27 +72,28 @@ def evaluate(runs: Runs, told: Told) -> dict[str, Any]:
             variant: {str(x): cycles(half.mean - base[x if x in base else min(base)].mean)
                       for x, half in by_x.items()}
             for variant, by_x in halves.items() if variant != told.base}
-    return {"results": results, "truth": truth, "checks": checks,
+    return {"results": results, "truth": truth, "checks": checks, "breakdown": lives,
             "points": {variant: {str(x): [cycles(trip) for trip in run["trips"]]
                                  for x, run in by_x.items()} for variant, by_x in runs.items()}}
 
 
-def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The legs of a run, and what is wrong with them."""
+def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str, list[Any]]:
+    """The legs of a run, what is wrong with them, and its messages' mean life by stage."""
     pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
     if not pairs:
-        return None, "the trace holds no round trip"
+        return None, "the trace holds no round trip", []
     half = mean_half(pairs)
     found = {"half": cycles(half.total),
              "legs": {name: cycles(value) for name, value in asdict(half).items()}}
+    life = via_life(pairs, run["events"])
     if len(pairs) != len(run["trips"]):
-        return found, f"{len(pairs)} traced, {len(run['trips'])} measured"
+        return found, f"{len(pairs)} traced, {len(run['trips'])} measured", life
     wrong = [(pair.total, trip) for pair, trip in zip(pairs, run["trips"], strict=True)
              if pair.total != trip]
     if wrong:
         return found, (f"{len(wrong)} of {len(pairs)} differ, the first: {cycles(wrong[0][1])} "
-                       f"measured, {cycles(wrong[0][0])} traced")
-    return found, ""
+                       f"measured, {cycles(wrong[0][0])} traced"), life
+    return found, "", life
 
 
 def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) -> dict[str, Any]:
@@ -155,13 +159,13 @@ def _legs_table(truth: Mapping[str, Any], told: Told) -> Any:
 
 def draw(document: Mapping[str, Any], figure: Any, told: Told) -> None:
     """A line a variant."""
-    from ..report.plots import PALETTE, microseconds, octaves, plain_log
+    from ..report.plots import line, microseconds, octaves, plain_log
 
     axes = figure.add_subplot()
     half = document["results"]["half"]
     for index, (variant, by_x) in enumerate(half.items()):
-        axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)], marker="o",
-                  label=variant, color=PALETTE[index % len(PALETTE)])
+        axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)], label=variant,
+                  **line(index, len(half)))
     across = [int(x) for by_x in half.values() for x in by_x]
     values = [value for by_x in half.values() for value in by_x.values()]
     octaves(axes, min(across), max(max(across), 2), "bytes, n" if told.sizes else told.x,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["amount", "checks", "console", "micro", "percent", "shares", "stages", "table"]
+__all__ = ["amount", "checks", "console", "lives", "micro", "percent", "shares", "stages", "table"]
 
 PIPE_WIDTH = 110
 
@@ -72,6 +72,27 @@ def stages(found: Sequence[Mapping[str, Any]], clock_mhz: float, title: str) -> 
              f"{100 * stage['cycles'] / total:.1f} %" if total else "-") for stage in found]
     rows.append(("sum", amount(total, 3), micro(total, clock_mhz), ""))
     return table(title, ["stage", "cycles", "µs", "share"], rows)
+
+
+def lives(found: Mapping[str, Sequence[Mapping[str, Any]]], most: int = 6) -> "Table":
+    """Lives of messages side by side, of more than ``most`` every so many, and their sums."""
+    titles = list(found)
+    titles = titles[::max(1, -(-len(titles) // most))]
+    each = [{stage["stage"]: stage["cycles"] for stage in found[title]} for title in titles]
+    # Whose stages differ have them in the same order.
+    every: list[str] = []
+    for life in each:
+        at = 0
+        for name in life:
+            if name in every:
+                at = every.index(name) + 1
+            else:
+                every.insert(at, name)
+                at += 1
+    rows = [(name, *(amount(life.get(name)) for life in each)) for name in every]
+    rows.append(("sum", *(amount(sum(life.values())) for life in each)))
+    columns = ["\n".join(title.rsplit(", ", 1)) for title in titles]
+    return table("Mean life of a message (cycles)", ["stage", *columns], rows)
 
 
 def checks(found: Sequence[Mapping[str, Any]]) -> list[str]:

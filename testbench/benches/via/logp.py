@@ -15,7 +15,7 @@ from .stream import measure_stream
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
-BUDGET = 256 << 10
+BUDGET = 512 << 10
 LEAST, MOST = 24, 192
 BEYOND = Fraction(5, 4)
 """Delay of the second ping-pong, in round trips of the first: every echo is there by then."""

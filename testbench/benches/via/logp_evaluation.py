@@ -9,6 +9,7 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
 from ...bound import bound, shares
+from ...breakdown import via_life
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, Regimes, gap, regimes
 from ...estimate.one_way import (
@@ -23,6 +24,7 @@ from ...report.document import cycles, number
 from ...truth.messages import Trip, mean_half, posted, trips
 from ...truth.spans import Span, spans
 from ...truth.steady import departures, true_gap, window
+from ..bulk_report import size_text
 from ..logp_evaluation import bound_of
 
 __all__ = ["evaluate"]
@@ -98,6 +100,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                                "handled": list(run["handled"])} for run in raw["curves"]],
                    "trips": {str(size): [cycles(trip) for trip in run["trips"]["trips"]]
                              for size, run in raw["sizes"].items()}},
+        "breakdown": {size_text(size): via_life(_pairs(run["trips"]), run["trips"]["events"])
+                      for size, run in raw["sizes"].items()},
         "checks": checks,
     }
 
@@ -228,8 +232,9 @@ def _checks(found: Mapping[int, _Size], rows: Mapping[int, list[Row]]) -> list[d
                 if row.quantity == name]
         off = [(size, row.left if rest else row.estimate - row.truth, row.truth)
                for size, row in each]
-        wrong = [one for one in off if abs(one[1]) > max(abs(one[2]) / 50, Fraction(1, 8))]
-        worst = max(off, key=lambda one: abs(one[1]), default=None)
+        limits = {size: max(abs(truth) / 50, Fraction(1, 8)) for size, _, truth in off}
+        wrong = [one for one in off if abs(one[1]) > limits[one[0]]]
+        worst = max(off, key=lambda one: abs(one[1]) / limits[one[0]], default=None)
         said = "no figures" if worst is None else (
             f"off by {float(worst[1]):.3f} cycles of {float(worst[2]):.3f} at {worst[0]} bytes")
         made.append(check(f"{name} within 2 % of the truth"
