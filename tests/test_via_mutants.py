@@ -56,9 +56,12 @@ def run(place: Path, test: str) -> subprocess.CompletedProcess[str]:
 
 
 def apply(place: Path, patch: Path, *options: str) -> None:
-    """By git, which needs no repository for it (and must not find one above)."""
-    subprocess.run(["git", "apply", "-p1", *options, str(patch)], cwd=place, check=True,
-                   env=os.environ | {"GIT_CEILING_DIRECTORIES": str(place.parent)})
+    """By git, which needs no repository for it (and must not find one above). What is around the
+    lines that a patch replaces may have changed."""
+    result = subprocess.run(
+        ["git", "apply", "-p1", "-C0", *options, str(patch)], cwd=place, capture_output=True,
+        text=True, env=os.environ | {"GIT_CEILING_DIRECTORIES": str(place.parent)})
+    assert result.returncode == 0, f"{patch.name}: {result.stderr}"
 
 
 def test_patches_are_of_this_tree(tmp_path):
