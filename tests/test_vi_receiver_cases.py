@@ -154,7 +154,8 @@ async def descriptors_at_a_regions_end(dut: Any) -> None:
         done = bench.complete.taken.pop()
         assert done["silent"] == silent
         if not silent:
-            assert done["status"] == status_of(RECEIVE, error)
+            partial = Status.PARTIAL if error else 0
+            assert done["status"] == status_of(RECEIVE, error | partial)
             assert done["length"] == (80 if error else 40)
             assert bench.memory.read(data.handle, data.va, 40) == sent[40 if error else 0:][:40]
         assert all(client.held.value == 0 for client in bench.translators)
@@ -215,13 +216,46 @@ async def a_read_for_a_broken_vi(dut: Any) -> None:
     packed = ADDRESS.pack(va=address[0], handle=address[1])
     assert [(one["queue"], one["address"], one["status"], one["length"])
             for one in bench.complete.taken] == [
-                (1, packed, status_of(RECEIVE, Status.FLUSHED), 0), (0, 128, flushed, 0)]
+                (1, packed, status_of(RECEIVE, Status.FLUSHED | Status.PARTIAL), 0),
+                (0, 128, flushed, 0)]
     assert bench.read_done.taken == []
+
+
+@cocotb.test()
+async def a_read_lost(dut: Any) -> None:
+    """It completes with TRANSPORT, half read or not; none outstanding, nothing happens. What comes
+    for it afterwards goes nowhere."""
+    bench = await bench_of(dut, RR, RD, RR)
+    region = bench.memory.register(0x1000, 100, tag=1000)
+    after = bench.memory.read(region.handle, 0x1007, 3)
+    address = bench.describe(0, [(0, 0, 0), (0x1000, region.handle, 100)], control=2)
+    packed = ADDRESS.pack(va=address[0], handle=address[1])
+    bench.reading.send({"vi": 0, "address": packed}, {"vi": 1, "address": 128})
+    bench.packet(0, PacketKind.READ_RESPONSE, 0, b"half of", first=True, acknowledge=True)
+    await bench.settle()
+    bench.read_lost.send(0, 1, 2, 0)
+    await bench.settle()
+    bench.packet(0, PacketKind.READ_RESPONSE, 1, b" it", last=True, acknowledge=True)
+    await bench.settle()
+    lost = status_of(RemoteOperation.RDMA_READ, Status.TRANSPORT)
+    assert [(one["queue"], one["address"], one["status"], one["length"])
+            for one in bench.complete.taken] == [(0, packed, lost | Status.PARTIAL, 0),
+                                                 (2, 128, lost, 0)]
+    assert bench.memory.read(region.handle, 0x1000, 10) == b"half of" + after
+    assert bench.read_done.taken == [] and bench.break_.taken == []
+    assert [one["kind"] for one in bench.control_packet.taken] == [PacketKind.ACK] * 2
+    # The next one starts anew.
+    bench.reading.send({"vi": 0, "address": packed})
+    await bench.settle()
+    bench.packet(0, PacketKind.READ_RESPONSE, 2, b"a new one", first=True, last=True)
+    await bench.settle()
+    assert bench.complete.taken[-1]["status"] == status_of(RemoteOperation.RDMA_READ)
+    assert bench.complete.taken[-1]["length"] == 9 and bench.read_done.taken == [0]
 
 
 @pytest.mark.parametrize("case", [
     "offers_that_nobody_takes", "control_passes_a_waiting_break", "short_packets_and_strange_vis",
     "descriptors_at_a_regions_end", "between_the_packets_of_a_message",
-    "nothing_counts_after_a_break", "a_read_for_a_broken_vi"])
+    "nothing_counts_after_a_break", "a_read_for_a_broken_vi", "a_read_lost"])
 def test_cases(case: str) -> None:
     run_bench(small(), __file__, testcase=case)

@@ -201,6 +201,10 @@ async def does_what_the_model_does(dut: Any) -> None:
                     await bench.settle()
                 if program.rng.random() < 0.9:
                     await program.connect(vi)
+            elif program.rng.random() < 0.1:
+                bench.read_lost.send(vi)
+                model.read_lost(vi)
+                await bench.settle()
         await bench.settle()
         # What the host wrote is not the receiver's doing.
         model.image[:] = bench.image

@@ -65,6 +65,7 @@ async def errors(dut: Any) -> None:
     lab = Lab(dut, vis=8, seed=seed(), stall=values["stall"], retries=100, timeout=3000)
     rng = random.Random(seed())
     await lab.open(7, UD)
+    seen: set[tuple[int, bool]] = set()
     for round_ in range(values["count"]):
         kind = KINDS[round_ % len(KINDS)]
         vi = 1 + round_ % 4
@@ -97,7 +98,10 @@ async def errors(dut: Any) -> None:
         failed = False
         for completion, descriptor in zip(done, mine, strict=True):
             if descriptor is bad:
-                check(completion, 2 * vi, bad, error)
+                begun = any(packet.source == vi and packet.trace == 77
+                            for packet in lab.packets[sent:])
+                check(completion, 2 * vi, bad, error | (Status.PARTIAL if begun else 0))
+                seen.add((error, begun))
                 failed = True
             elif level == UD or (level == RD and not failed):
                 check(completion, 2 * vi, descriptor)
@@ -113,6 +117,7 @@ async def errors(dut: Any) -> None:
             got = [p.data for p in lab.packets[sent:] if p.source == vi and p.last]
             assert got == want, kind
         lab.vis[vi].state = 1
+    assert (Status.LENGTH, True) in seen and (Status.PROTECTION, False) in seen
 
 
 @pytest.mark.parametrize("level, stall, seed", [(UD, 0.0, 1), (UD, 0.2, 2), (RD, 0.1, 3),

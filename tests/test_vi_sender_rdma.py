@@ -192,3 +192,48 @@ async def control_packets(dut: Any) -> None:
 
 def test_control_packets() -> None:
     run_bench(sender(), __file__, testcase="control_packets")
+
+
+@cocotb.test()
+async def read_of_a_silent_peer(dut: Any) -> None:
+    """While its read is outstanding and nothing else is, a peer is asked whether it is there: one
+    that answers is asked on and on, one that does not is given up after the retries."""
+    level = parameters()["level"]
+    await reset_and_clock(dut)
+    lab = Lab(dut, vis=8, seed=seed(), timeout=400, retries=3)
+    await lab.open(1, level)
+    await lab.open(2, level)
+    behind = {}
+    for vi in (1, 2):
+        behind[vi] = lab.descriptor([b"z"])
+        lab.post(2 * vi, lab.descriptor([b"r" * 40], operation=2, remote=(0x7654, 88)), behind[vi])
+    await lab.until(lambda: len(lab.packets) == 2, 500, "the requests")
+    lab.acknowledge(1, 1)
+    lab.acknowledge(2, 1)
+    seen, began = 2, lab.cycle
+    for _ in range(8):
+        await lab.until(lambda: len(lab.packets) > seen, 900, "a question")  # noqa: B023
+        assert (p := lab.packets[seen]).kind == PacketKind.SEND and p.data == b""
+        assert p.sequence == 0 and p.address is None
+        seen += 1
+        lab.acknowledge(p.source, 1)
+    assert lab.breaks.taken == [] and lab.cycle > began + 4 * 390
+    # VI 2 goes on, VI 1 is not answered any more.
+    while not lab.breaks.taken:
+        await lab.until(lambda: len(lab.packets) > seen or lab.breaks.taken, 900,  # noqa: B023
+                        "more")
+        if len(lab.packets) > seen:
+            if lab.packets[seen].source == 2:
+                lab.acknowledge(2, 1)
+            seen += 1
+    silent = [p for p in lab.packets[10:] if p.source == 1]
+    assert len(silent) == 3
+    assert lab.breaks.taken == [{"vi": 1, "event": Event.CONN_LOST}]
+    assert await lab.read_lost.receive(1) == [1]
+    await lab.abort(1)
+    check((await lab.completed(1))[0], 2, behind[1], Status.FLUSHED)
+
+
+@pytest.mark.parametrize("level", [RD, RR])
+def test_read_of_a_silent_peer(level: int) -> None:
+    run_bench(sender(), __file__, testcase="read_of_a_silent_peer", level=int(level))

@@ -174,8 +174,9 @@ async def silent_peer(dut: Any) -> None:
     good = 1 if parameters()["short"] and level == RD else 0
     done = await lab.completed(len(mine))
     for number, (completion, descriptor) in enumerate(zip(done, mine, strict=True)):
-        check(completion, 2, descriptor,
-              0 if number < good else Status.TRANSPORT if number == good else Status.FLUSHED)
+        error = 0 if number < good else Status.TRANSPORT if number == good else Status.FLUSHED
+        check(completion, 2, descriptor, error | (
+            Status.PARTIAL if descriptor.trace == 1 else 0))
     await lab.until(lambda: lab.packets[-1].kind == PacketKind.BREAK, 200, "BREAK")
     assert lab.packets[-1].value == BreakCode.LOST
     lab.post(4, other := lab.descriptor([b"still"]))
@@ -236,10 +237,11 @@ async def aborts(dut: Any) -> None:
     await lab.open(7, RR)
     bystander = Peer(lab, 7, loss=0.1, delay=20, seed=9)
     others: list[Descriptor] = []
-    finished = 0
+    finished = partials = 0
     for round_ in range(values["count"]):
         level = rng.choice((UD, RD, RR))
         vi = rng.randrange(1, 5)
+        sent = len(lab.packets)
         await lab.open(vi, level)
         peer = Peer(lab, vi, loss=0.2, delay=40, seed=round_) if level != UD else None
         mine = [lab.descriptor([rng.randbytes(rng.choice((0, 8, 64, 200, 500)))], trace=n)
@@ -277,7 +279,15 @@ async def aborts(dut: Any) -> None:
         bad = False
         for completion, descriptor in zip(done, mine, strict=True):
             bad = bad or bool(completion["status"] & Status.FLUSHED)
-            check(completion, 2 * vi, descriptor, Status.FLUSHED if bad else 0)
+            went = any(packet.source == vi and packet.trace == descriptor.trace
+                       and packet.kind == PacketKind.SEND for packet in lab.packets[sent:])
+            partial = completion["status"] & Status.PARTIAL
+            partials += bool(partial)
+            if partial:
+                assert len(descriptor.payload) > 64
+            elif bad:
+                assert level == RR or not went, "partly sent"
+            check(completion, 2 * vi, descriptor, Status.FLUSHED | partial if bad else 0)
         for completion, descriptor in zip(back, received, strict=True):
             assert completion["address"] & (1 << 38) - 1 == descriptor.va
             assert completion["status"] == Status.FLUSHED | 1 << 16
@@ -291,6 +301,7 @@ async def aborts(dut: Any) -> None:
         lab.vis[vi].state = 1
     await lab.until(lambda: (collect(), finished == len(others))[1], 100_000, "the bystander")
     await lab.quiet(20_000)
+    assert partials
     assert bystander.messages == [descriptor.payload for descriptor in others]
     assert lab.breaks.taken == []
 

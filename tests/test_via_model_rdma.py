@@ -172,8 +172,9 @@ def test_an_rdma_write_that_is_refused(level, immediate, what):
         await side.rest(WAIT)
         events = await side.raw.events()
         if immediate is not None:
+            partial = Status.PARTIAL if what == "end" else 0
             assert await side.done(post) == (
-                status(RemoteOperation.REMOTE_RDMA_WRITE, Status.RDMA_PROTECTION), 0)
+                status(RemoteOperation.REMOTE_RDMA_WRITE, Status.RDMA_PROTECTION | partial), 0)
         else:
             assert events.pop(0) == (Event.RDMAW_PROT, 1)
             assert await side.done(post, 100) == ((-1, 0) if level == UD
@@ -255,3 +256,39 @@ def test_an_rdma_read_into_memory_that_is_not_allowed(level, local):
         await side.rest(WAIT)
 
     run_pair(level, sender, receiver)
+
+
+@RELIABLE
+@pytest.mark.parametrize("half", [False, True])
+def test_an_rdma_read_whose_peer_falls_silent(level, half, monkeypatch):
+    """Its request is acknowledged, then nothing more is heard, before the answer or half way: the
+    peer is asked, and when the retries are over the read completes with TRANSPORT."""
+    arrive, target, heard, asked = ModelNic.arrive, [], [], []
+
+    def silent(nic, data, number, length):
+        kind = data[7] & 7
+        if data[6] == 2 and nic.node == 0:
+            heard.append(kind)
+            if len(heard) > 1 + half:
+                nic.room += length
+                return
+        elif data[6] == 2 and kind == PacketKind.SEND:
+            asked.append(data)
+        arrive(nic, data, number, length)
+
+    async def requester(side):
+        read = await side.send(3000, 64, remote=target[0].at(0)[:2], operation=Operation.RDMA_READ)
+        behind = await side.send(8)
+        error = Status.TRANSPORT | (Status.PARTIAL if half else 0)
+        assert await side.done(read) == (status(RemoteOperation.RDMA_READ, error), 0)
+        assert await side.done(behind) == (SENT | FLUSHED, 0)
+        assert await side.raw.events() == [(Event.CONN_LOST, 1)]
+
+    async def responder(side):
+        target.append(side.data)
+        await side.rest(WAIT)
+
+    monkeypatch.setattr(ModelNic, "arrive", silent)
+    run_pair(level, requester, responder, via__retry_timeout=2000, via__retries=4)
+    assert heard[0] == PacketKind.ACK and heard[1] == PacketKind.READ_RESPONSE
+    assert len(asked) == 4

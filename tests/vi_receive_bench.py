@@ -183,6 +183,7 @@ class Bench:
         self.read_job = Chance(dut, "read_job", ReadJob, take=take, seed=base + 15)
         self.control = Source(dut, "control", shape=Control, stall=stall, seed=base + 16)
         self.reading = Source(dut, "reading", shape=Reading, stall=stall, seed=base + 17)
+        self.read_lost = Source(dut, "read_lost", stall=stall, seed=base + 18)
         self.counts = dict.fromkeys(("unmatched", "duplicate", "gap", "dropped"), 0)
         self.node = 3
         self.arena: dict[int, Region] = {}
@@ -314,7 +315,8 @@ class Bench:
         quiet = 0
         for _ in range(limit):
             await edge
-            waits = any(source._queue for source in (self.i, self.control, self.reading))
+            waits = any(source._queue for source in (self.i, self.control, self.reading,
+                                                    self.read_lost))
             quiet = 0 if waits or self.dut.idle.value != 1 else quiet + 1
             if quiet > 3:
                 return

@@ -143,8 +143,17 @@ class Model:
         side = self.sides.pop(vi)
         for descriptor, send in ((side.held, False), (side.reading, True)):
             if descriptor is not None:
+                begun = send or side.begun == PacketKind.SEND
                 self._complete(vi, descriptor, RemoteOperation.RDMA_READ if send
-                               else RemoteOperation.RECEIVE, Status.FLUSHED, length=0)
+                               else RemoteOperation.RECEIVE, Status.FLUSHED, length=0,
+                               partial=begun and descriptor.done > 0)
+
+    def read_lost(self, vi: int) -> None:
+        side = self.sides[vi]
+        if side.reading is not None:
+            self._complete(vi, side.reading, RemoteOperation.RDMA_READ, Status.TRANSPORT, length=0,
+                           partial=side.reading.done > 0)
+            side.reading = None
 
     # Messages
 
@@ -185,7 +194,8 @@ class Model:
                 self._event(vi, Event.RDMAW_PROT)
             elif self._descriptor(vi, side, sequence, operation, refused=True):
                 held, side.held = side.held, None
-                self._complete(vi, held, operation, Status.RDMA_PROTECTION, length=0)
+                self._complete(vi, held, operation, Status.RDMA_PROTECTION, length=0,
+                               partial=side.written > 0)
             if side.level is not UD and not side.broken:
                 self._break(vi, side, sequence, BreakCode.RDMA_PROTECTION)
         elif last and immediate is not None and self._descriptor(vi, side, sequence, operation):
@@ -214,7 +224,8 @@ class Model:
             error = {BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION,
                      BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR}.get(
                          code, Status.TRANSPORT)
-            self._complete(vi, side.reading, RemoteOperation.RDMA_READ, error, length=0)
+            self._complete(vi, side.reading, RemoteOperation.RDMA_READ, error, length=0,
+                           partial=side.reading.done > 0)
             side.reading = None
         side.broken = True
 
@@ -296,18 +307,19 @@ class Model:
     def _break(self, vi: int, side: Side, sequence: int, code: BreakCode,
                event: Event = Event.CONN_LOST) -> None:
         side.broken = True
-        side.begun = None
         self.break_.append({"vi": vi, "event": event})
         if side.level is not UD:
             self._tell(vi, PacketKind.BREAK, sequence, code)
 
     def _complete(self, vi: int, descriptor: Described, operation: RemoteOperation,
                   error: int = 0, *, length: int | None = None, immediate: int | None = None,
-                  silent: bool = False) -> None:
+                  silent: bool = False, partial: bool = False) -> None:
         va, handle = descriptor.address
         entry: dict[str, Any] = {
             "queue": 2 * vi + (operation != RemoteOperation.RDMA_READ),
             "address": ADDRESS.pack(va=va, handle=handle), "silent": int(silent)}
+        if error and (partial or descriptor.done and length is None):
+            error |= Status.PARTIAL
         if not silent:
             entry |= {"length": descriptor.done if length is None else length,
                       "status": error | operation << 16

@@ -135,6 +135,7 @@ class Lab:
         self.breaks = Sink(dut, "break_", shape=Break, stall=stall, seed=seed + 2)
         self.events = Sink(dut, "event", shape=EngineEvent, stall=stall, seed=seed + 3)
         self.reading = Sink(dut, "reading", shape=Reading, stall=stall, seed=seed + 4)
+        self.read_lost = Sink(dut, "read_lost", stall=stall, seed=seed + 5)
         self.control = Source(dut, "control", shape=Control)
         self.acknowledged = Source(dut, "acknowledged", shape=Acknowledged)
         self.read_done = Source(dut, "read_done")

@@ -156,7 +156,6 @@ class Receiver:
             elif packet.kind == PacketKind.READ_RESPONSE and side.reading is not None:
                 self.read_response(vi, side, side.reading, packet)
         except Fatal as fatal:
-            side.kind = None
             if fatal.event is not None:
                 self.engine.events.push(fatal.event, vi.number)
             if vi.reliable:
@@ -197,9 +196,11 @@ class Receiver:
 
     def over(self, vi: "Vi", side: Receiving, operation: RemoteOperation, *, length: int = 0,
              status: int = 0, immediate: int | None = None) -> None:
-        """Completes the receive descriptor taken."""
+        """Completes the receive descriptor taken. With an error after some has landed: PARTIAL."""
         walk, side.walk, side.kind = side.walk, None, None
         assert walk is not None
+        if status and length:
+            status |= Status.PARTIAL
         complete(self.engine, vi, True, (walk.descriptor.va, walk.descriptor.handle),
                  length=length, status=status, operation=operation, immediate=immediate)
 
@@ -241,8 +242,9 @@ class Receiver:
             event: Event | None = Event.RDMAW_PROT
             if packet.has_immediate and (side.walk or vi.queues[1].pending):
                 self.descriptor(vi, side, packet, RemoteOperation.REMOTE_RDMA_WRITE)
+                partial = Status.PARTIAL if side.written else 0
                 self.over(vi, side, RemoteOperation.REMOTE_RDMA_WRITE,
-                          status=Status.RDMA_PROTECTION)
+                          status=Status.RDMA_PROTECTION | partial)
                 event = None
             raise Fatal(BreakCode.RDMA_PROTECTION, event) from None
         if packet.last:
@@ -281,6 +283,7 @@ class Receiver:
         """The connection is over: a receive begun, and an RDMA read, complete flushed."""
         side, vi.receiving = vi.receiving, Receiving()
         if side.walk is not None:
-            self.over(vi, side, RemoteOperation.RECEIVE, status=Status.FLUSHED)
+            partial = Status.PARTIAL if side.kind == PacketKind.SEND and side.walk.bytes else 0
+            self.over(vi, side, RemoteOperation.RECEIVE, status=Status.FLUSHED | partial)
         if vi.sending.reading is not None:
             self.engine.sender.read_done(vi, 0, Status.FLUSHED)

@@ -195,7 +195,7 @@ class Sender:
             if last and walk.piece() is not None:
                 raise Wrong(Status.LENGTH)
         except Wrong as wrong:
-            message.error = wrong.status
+            message.error = wrong.status | (Status.PARTIAL if done else 0)
             return
         write = descriptor.operation == Operation.RDMA_WRITE
         address = None
@@ -221,9 +221,27 @@ class Sender:
         side.message = None
         side.reading = message
         vi.receiving.reading = message.walk
+        self.ask(vi, side, message)
         message.last = self.pack(vi, PacketKind.READ_REQUEST, b"", first=True, last=True,
                                  address=message.remote, word=descriptor.length,
                                  trace=descriptor.trace).sequence
+
+    def ask(self, vi: "Vi", side: Sending, message: Message) -> None:
+        """Later: whether the peer is there, as long as ``message`` is read and no packet waits for
+        an acknowledgement. A packet that it has had is one that it must acknowledge."""
+        def later() -> None:
+            if vi.sending is not side or side.reading is not message:
+                return
+            if not side.slots:
+                if side.timeouts >= self.engine.via.retries:
+                    self.fail(vi, Status.TRANSPORT)
+                    self.engine.break_(vi, Event.CONN_LOST)
+                    return
+                side.timeouts += 1
+                self.link.tell(vi, PacketKind.SEND, side.sequence - 1 & 255)
+            self.ask(vi, side, message)
+
+        self.engine.model.at(self.engine.model.now + self.engine.via.retry_timeout, later)
 
     def respond(self, vi: "Vi", side: Sending, job: ReadJob) -> None:
         """The next packet of the answer to the peer's RDMA read."""
@@ -273,6 +291,8 @@ class Sender:
         message, side.reading = side.reading, None
         assert message is not None
         descriptor = message.descriptor
+        if status and message.walk.bytes:
+            status |= Status.PARTIAL
         complete(self.engine, vi, False, (descriptor.va, descriptor.handle), length=length,
                  status=status, operation=RemoteOperation.RDMA_READ)
         self.wake(vi)
@@ -319,6 +339,8 @@ class Sender:
         """All before ``sequence`` have arrived; ``again``: and that one was missed."""
         side = vi.sending
         count = sequence - side.slots[0].sequence & 255 if side.slots else 0
+        if not side.slots and sequence == side.sequence:
+            side.timeouts = 0
         if not side.slots or count > len(side.slots):
             return
         if count:
@@ -377,9 +399,15 @@ class Sender:
             message = side.unfinished.popleft()
         elif side.message is not None:
             message, side.message = side.message, None
+            status |= self.partly(message)
         else:
             return
         self.over(vi, message, message.error or status)
+
+    @staticmethod
+    def partly(message: Message) -> int:
+        """PARTIAL, of a message that is cut into packets and not through."""
+        return Status.PARTIAL if message.walk.bytes else 0
 
     def broken(self, vi: "Vi", sequence: int, code: int) -> None:
         """A BREAK came. With LOST its sequence number says nothing: it may come of the peer's
@@ -397,11 +425,12 @@ class Sender:
         of a reliable one is told."""
         side, vi.sending = vi.sending, Sending()
         unsent = self.link.forget(vi)
-        begun = [*side.unfinished, *([side.message] if side.message else [])]
-        side.unfinished.clear()
-        side.message = None
-        for message in begun:
+        for message in side.unfinished:
             self.over(vi, message, message.error or Status.FLUSHED)
+        side.unfinished.clear()
+        if side.message is not None:
+            self.over(vi, side.message, Status.FLUSHED | self.partly(side.message))
+            side.message = None
         if vi.reliable:
             self.link.tell(vi, PacketKind.BREAK, side.sequence, BreakCode.LOST)
         self.free(len(side.slots) if vi.reliable else unsent)

@@ -160,6 +160,7 @@ class Engine(wiring.Component):
         connect(m, receiver.read_job, sender.read_job)
         connect(m, receiver.read_done, sender.read_done)
         connect(m, sender.reading, receiver.reading)
+        connect(m, sender.read_lost, receiver.read_lost)
         connect(m, sender.complete, completion.i[0])
         connect(m, receiver.complete, completion.i[1])
         connect(m, doorbells.arm, completion.arm)

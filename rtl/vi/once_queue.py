@@ -35,6 +35,8 @@ class OnceQueue(wiring.Component):
         Numbers in.
     o : ``Out(stream)``
         Numbers out.
+    added : ``Out(1)``
+        What came in the cycle before was not inside, and is now.
     idle : ``Out(1)``
         Empty, and nothing comes.
 
@@ -72,6 +74,7 @@ class OnceQueue(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(bits)),
             "o": Out(stream.Signature(bits)),
+            "added": Out(1),
             "idle": Out(1),
         })
 
@@ -107,6 +110,7 @@ class OnceQueue(wiring.Component):
             self.idle.eq(swept[-1] & ~(self.i.valid | came | self.o.valid
                                        | (self._head != self._tail))),
         ]
+        m.d.comb += self.added.eq(adds)
         m.d.sync += came.eq(takes)
         with m.If(takes):
             m.d.sync += item.eq(self.i.payload)

@@ -27,8 +27,8 @@ class PacketEnd:
     """Registers of the packet under way, and the states of the receiver's machine that end it.
 
     FINISH completes a descriptor, saves and tells others; ACKNOWLEDGE and MISS answer a packet that
-    does not count; CONTROL, FLUSH, READING and LATE_READING serve manager and sender. All lead back
-    to IDLE, which clears how the last packet ended.
+    does not count; CONTROL, FLUSH, READING, READ_LOST and READ_OVER serve manager and sender. All
+    lead back to IDLE, which clears how the last packet ended.
     """
 
     def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk) -> None:
@@ -49,10 +49,12 @@ class PacketEnd:
         self.walked = Signal()
         self.sequence = Signal(Sequence)
         # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
+        # ``partial``: something has landed, though the completion's Length is zero.
         self.at_once = Signal()
         self.completes = Signal()
         self.silent = Signal()
         self.errors = Signal(8)
+        self.partial = Signal()
         self.acknowledges = Signal()
         self.breaks = Signal()
         self.break_event = Signal(8)
@@ -173,7 +175,9 @@ class PacketEnd:
             payload.status.eq(status),
             payload.silent.eq(self.silent),
             payload.trace.eq(self.packet.trace),
-            status.errors.eq(self.errors),
+            status.errors.eq(self.errors | Mux(
+                (self.errors != 0) & (self.partial | (self.message.bytes != 0)),
+                errors_of(Status.PARTIAL), 0)),
             status.operation.eq(Mux(self.on_read, RemoteOperation.RDMA_READ, Mux(
                 is_write, RemoteOperation.REMOTE_RDMA_WRITE, RemoteOperation.RECEIVE))),
             status.immediate.eq(self.packet.detail.immediate & ~self.on_read
@@ -207,12 +211,15 @@ class PacketEnd:
         """Manager and sender."""
         m, port, state, message = self.m, self.port, self.state, self.message
         flush = errors_of(Status.FLUSHED)
+        lost = Signal()
         with m.State("CONTROL"):
             aborts = port.control.payload.action == ControlAction.ABORT
             m.d.sync += [
                 message.eq(state.message),
                 message.bytes.eq(0),
                 self.errors.eq(flush),
+                self.partial.eq(state.message.begun & ~state.message.write
+                                & (state.message.bytes != 0)),
                 self.completes.eq(aborts & state.message.held),
                 self.flush_read.eq(aborts & state.reading.held),
                 self.packet.trace.eq(0),
@@ -225,6 +232,7 @@ class PacketEnd:
                 m.d.sync += self.flush_read.eq(0)
                 with m.If(self.flush_read):
                     m.d.sync += [message.eq(state.reading), message.bytes.eq(0),
+                                 self.partial.eq(state.reading.bytes != 0),
                                  self.on_read.eq(1), self.completes.eq(1)]
                 with m.Else():
                     m.d.comb += [
@@ -236,6 +244,7 @@ class PacketEnd:
                     m.next = "IDLE"
         with m.State("READING"):
             m.d.sync += [
+                lost.eq(0),
                 message.eq(0),
                 message.address.eq(port.reading.payload.address),
                 self.on_read.eq(1),
@@ -253,9 +262,22 @@ class PacketEnd:
                 ]
                 m.next = "IDLE"
             with m.Else():
-                m.next = "LATE_READING"
-        with m.State("LATE_READING"):
+                m.next = "READ_OVER"
+        with m.State("READ_LOST"):
+            m.d.sync += [
+                lost.eq(1),
+                message.eq(state.reading),
+                message.bytes.eq(0),
+                self.partial.eq(state.reading.bytes != 0),
+                self.on_read.eq(1),
+                self.completes.eq(state.reading.held),
+                self.errors.eq(errors_of(Status.TRANSPORT)),
+                self.packet.trace.eq(0),
+            ]
+            m.d.comb += [state.write_reading.eq(1), state.next_reading.eq(0)]
+            m.next = "READ_OVER"
+        with m.State("READ_OVER"):
             self._complete()
-            with m.If(port.complete.ready):
-                m.d.comb += port.reading.ready.eq(1)
+            with m.If(port.complete.ready | ~self.completes):
+                m.d.comb += [port.reading.ready.eq(~lost), port.read_lost.ready.eq(lost)]
                 m.next = "IDLE"

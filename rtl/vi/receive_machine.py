@@ -42,7 +42,8 @@ class PacketMachine(PacketEnd):
         m.d.comb += [
             parse.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH")),
             port.idle.eq(fsm.ongoing("IDLE") & ~port.control.valid & ~port.reading.valid
-                         & parse.idle & self.clear & ~self.telling & walk.idle & descriptor.idle),
+                         & ~port.read_lost.valid & parse.idle & self.clear & ~self.telling
+                         & walk.idle & descriptor.idle),
         ]
 
     def _parts(self) -> None:
@@ -79,7 +80,7 @@ class PacketMachine(PacketEnd):
                 self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
                 self.breaks.eq(0), self.tells.eq(0), self.raises.eq(0), self.replies.eq(0),
                 self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
-                self.walked.eq(0), self.lost.eq(0),
+                self.walked.eq(0), self.lost.eq(0), self.partial.eq(0),
             ]
             with m.If(port.control.valid):
                 m.d.comb += state.vi.eq(port.control.payload.vi)
@@ -89,6 +90,10 @@ class PacketMachine(PacketEnd):
                 m.d.comb += state.vi.eq(port.reading.payload.vi)
                 m.d.sync += self.vi.eq(state.vi)
                 m.next = "READING"
+            with m.Elif(port.read_lost.valid):
+                m.d.comb += state.vi.eq(port.read_lost.payload)
+                m.d.sync += self.vi.eq(state.vi)
+                m.next = "READ_LOST"
             with m.Elif(self.parse.o.valid):
                 with m.If(self.clear):
                     m.d.comb += [
@@ -206,6 +211,7 @@ class PacketMachine(PacketEnd):
             self.message.held.eq(0),
             self.message.begun.eq(0),
             self.message.bytes.eq(0),
+            self.partial.eq(reading.bytes != 0),
             self.completes.eq(reading.held),
         ]
         with m.Switch(self.packet.header.immediate):
@@ -241,7 +247,7 @@ class PacketMachine(PacketEnd):
                                  self.break_event.eq(Event.POST_DESC)]
                 with m.Elif(descriptor.malformed):
                     self._bad_descriptor(Status.FORMAT)
-                    m.d.sync += message.bytes.eq(0)
+                    m.d.sync += [message.bytes.eq(0), self.partial.eq(0)]
                 with m.Elif(self.at_once):
                     m.d.sync += [self.completes.eq(1), message.held.eq(0)]
                     m.next = "FINISH"
@@ -303,7 +309,8 @@ class PacketMachine(PacketEnd):
             with m.If(self.reliable):
                 self._break(BreakCode.RDMA_PROTECTION)
             with m.If(packet.detail.immediate):
-                m.d.sync += [self.errors.eq(errors_of(Status.RDMA_PROTECTION)), self.at_once.eq(1)]
+                m.d.sync += [self.errors.eq(errors_of(Status.RDMA_PROTECTION)), self.at_once.eq(1),
+                             self.partial.eq(message.bytes != 0)]
                 m.next = "DESCRIPTOR"
             with m.Else():
                 m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RDMAW_PROT)]

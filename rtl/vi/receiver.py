@@ -62,12 +62,15 @@ class Receiver(wiring.Component):
 
     What a reliable VI's packet asks for is acknowledged once its data has landed. Immediate data is
     reported only if the descriptor has no error. ABORT completes the message and the read under way
-    flushed; so is a read told of when the VI is no longer connected. After a break nothing of the
-    VI counts until it is connected anew.
+    flushed; so is a read told of when the VI is no longer connected. ``read_lost`` completes the
+    VI's read with TRANSPORT, if there is one. Whatever completes with an error after some of its
+    message has landed is PARTIAL too; its Length says how much if the error was found here. After a
+    break nothing of the VI counts until it is connected anew.
 
     Nothing here waits for the link: ACK and NAK are offered for one cycle; a BREAK packet stays
     offered until it is taken, and meanwhile no other is. A break, an event, ``acknowledged`` or
-    ``read_done`` not yet taken lets no further packet begin, but ``control`` and ``reading`` pass.
+    ``read_done`` not yet taken lets no further packet begin, but ``control``, ``reading`` and
+    ``read_lost`` pass.
 
     Latency and throughput: one packet at a time; the headers of the next are taken apart while
     this one completes. Back-pressure: ``i`` stalls for DMA, translations, descriptors and
@@ -99,6 +102,8 @@ class Receiver(wiring.Component):
     read_job : Out(stream of ReadJob)
         May be withdrawn.
     reading : In(stream of Reading)
+        Taken between packets.
+    read_lost : In(stream of 12)
         Taken between packets.
     read_done : Out(stream of 12)
     event : Out(stream of EngineEvent)
@@ -139,6 +144,7 @@ class Receiver(wiring.Component):
             "acknowledged": Out(stream.Signature(Acknowledged)),
             "read_job": Out(stream.Signature(ReadJob)),
             "reading": In(stream.Signature(Reading)),
+            "read_lost": In(stream.Signature(VI_BITS)),
             "read_done": Out(stream.Signature(VI_BITS)),
             "event": Out(stream.Signature(EngineEvent)),
             "timing": In(Timing),

@@ -16,13 +16,14 @@ from .vi_records import ViRecords
 __all__ = ["SendAcknowledged"]
 
 
-class _Cause(enum.Enum, shape=2):
+class _Cause(enum.Enum, shape=3):
     """What is being worked on."""
 
     CONTROL = 0
     READ_DONE = 1
     ACKNOWLEDGED = 2
     EXPIRED = 3
+    WATCHED = 4
 
 
 class SendAcknowledged(wiring.Component):
@@ -37,6 +38,13 @@ class SendAcknowledged(wiring.Component):
       with CONN_LOST.
     - A time-out goes back to the oldest packet; the ``retries``-th in a row breaks the connection,
       with error TRANSPORT.
+    - A VI that is ``watched`` has had an RDMA read outstanding for a while. If no packet of it waits
+      for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
+      packet that it has had, empty, which it must acknowledge again. An acknowledgement that leaves
+      nothing unacknowledged ends the time-outs in a row; when ``retries`` of these found no answer
+      the next one breaks the connection.
+    - A connection that breaks for want of acknowledgements while a read is outstanding has it
+      completed first (``read_lost``), as the receiver has it.
     - ``read_done`` and what else opens a way wakes the VI.
     - Control CREATE and CONNECT forget all about the VI (``clear``). ABORT stops the walk stage's
       job of it (``abort``, until ``quiet``), forgets its packets, completes all that is in the ring
@@ -59,14 +67,18 @@ class SendAcknowledged(wiring.Component):
     -------
     control, acknowledged, read_done : In(stream)
         What comes.
+    watched, watch_again, read_over : of ReadWatch ``o``, ``again``, ``done``
+        Reads that are outstanding; of ``clear_vi``.
+    read_lost : Out(stream of VI_BITS)
+        To the receiver.
     retries : In(8)
         Time-outs in a row that break a connection.
     complete, wake, break_, control_packet : Out(stream)
         What is said about it.
     look, look_vi, progress : In(1).array(2), In(12).array(2), Out(Progress).array(2)
         Readers of progress: fetch stage, walk stage.
-    numbers_look, numbers_vi, numbers_next : Out, Out, In(8)
-        A VI's next sequence number.
+    numbers_look, numbers_vi, numbers_next, numbers_reads : Out, Out, In(8), In(1)
+        A VI's next sequence number, its bit of the reads begun.
     ring_look, ring_vi, newest, ring_read, ring_place, oldest : of SendRing
         The ring.
     writing, clear, clear_vi : In(1), Out(1), Out(12)
@@ -92,6 +104,9 @@ class SendAcknowledged(wiring.Component):
             "control": In(stream.Signature(Control)),
             "acknowledged": In(stream.Signature(Acknowledged)),
             "read_done": In(stream.Signature(VI_BITS)),
+            "watched": In(stream.Signature(VI_BITS)),
+            "watch_again": Out(1), "read_over": Out(1),
+            "read_lost": Out(stream.Signature(VI_BITS)),
             "retries": In(8),
             "complete": Out(stream.Signature(Completion)),
             "wake": Out(stream.Signature(QUEUE_BITS)),
@@ -100,6 +115,7 @@ class SendAcknowledged(wiring.Component):
             "look": In(1).array(2), "look_vi": In(VI_BITS).array(2),
             "progress": Out(Progress).array(2),
             "numbers_look": Out(1), "numbers_vi": Out(VI_BITS), "numbers_next": In(8),
+            "numbers_reads": In(1),
             "ring_look": Out(1), "ring_vi": Out(VI_BITS), "newest": In(PLACE_BITS),
             "ring_read": Out(1), "ring_place": Out(PLACE_BITS), "oldest": In(Unfinished),
             "writing": In(1), "clear": Out(1), "clear_vi": Out(VI_BITS),
@@ -149,6 +165,7 @@ class SendAcknowledged(wiring.Component):
         wakes = Signal()
         flush = Signal()
         following = Signal(8)
+        reading = Signal()
         chosen = Signal(VI_BITS)
         begins = Signal()
         code_errors = Signal(9)
@@ -176,8 +193,9 @@ class SendAcknowledged(wiring.Component):
             self.break_.valid.eq(break_pending),
             self.break_.payload.event.eq(Event.CONN_LOST),
             self.control_packet.valid.eq(tell_pending),
-            self.control_packet.payload.kind.eq(PacketKind.BREAK),
             self.control_packet.payload.code.eq(BreakCode.LOST),
+            self.read_lost.payload.eq(vi),
+            reading.eq(old.connected & (self.numbers_reads != old.read_done)),
             self.complete.payload.queue.eq(vi << 1),
             self.complete.payload.address.eq(entry.address),
             self.complete.payload.silent.eq(entry.silent),
@@ -214,6 +232,10 @@ class SendAcknowledged(wiring.Component):
                     with m.Elif(self.expired):
                         m.d.comb += [begins.eq(1), chosen.eq(self.expired_vi)]
                         m.d.sync += cause.eq(_Cause.EXPIRED)
+                    with m.Elif(self.watched.valid & ~tell_pending):
+                        m.d.comb += [begins.eq(1), chosen.eq(self.watched.payload),
+                                     self.watched.ready.eq(1)]
+                        m.d.sync += cause.eq(_Cause.WATCHED)
                 with m.If(begins):
                     m.d.sync += vi.eq(chosen)
                     m.next = "LOOK"
@@ -226,6 +248,7 @@ class SendAcknowledged(wiring.Component):
                         with m.If(action == ControlAction.ABORT):
                             m.next = "QUIET"
                     with m.Case(_Cause.READ_DONE):
+                        m.d.comb += self.read_over.eq(1)
                         m.d.sync += [progress.read_done.eq(~old.read_done), wakes.eq(1)]
                         m.next = "END"
                     with m.Case(_Cause.ACKNOWLEDGED):
@@ -235,9 +258,34 @@ class SendAcknowledged(wiring.Component):
                         with m.If(old.retries + 1 >= self.retries):
                             m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
                             m.next = "FAIL"
+                            with m.If(reading):
+                                m.next = "READ LOST"
                         with m.Else():
                             m.d.sync += [again.eq(1), sequence.eq(old.acknowledged)]
                             m.next = "END"
+                    with m.Case(_Cause.WATCHED):
+                        m.next = "IDLE"
+                        with m.If(reading):
+                            m.d.comb += self.watch_again.eq(1)
+                            # What waits for an acknowledgement has its own time.
+                            with m.If(old.acknowledged == self.numbers_next):
+                                m.next = "PROBE"
+                                with m.If(old.retries >= self.retries):
+                                    m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
+                                    m.next = "READ LOST"
+            with m.State("READ LOST"):
+                m.d.comb += self.read_lost.valid.eq(1)
+                with m.If(self.read_lost.ready):
+                    m.next = "FAIL"
+            with m.State("PROBE"):
+                m.d.sync += [
+                    progress.retries.eq(progress.retries + 1),
+                    tell_pending.eq(1),
+                    self.control_packet.payload.vi.eq(vi),
+                    self.control_packet.payload.kind.eq(PacketKind.SEND),
+                    self.control_packet.payload.sequence.eq(progress.acknowledged - 1),
+                ]
+                m.next = "END"
             with m.State("CHECK"):
                 m.d.sync += [breaks.eq(message.broken), errors.eq(code_errors)]
                 m.next = "END"
@@ -250,6 +298,8 @@ class SendAcknowledged(wiring.Component):
                         sequence.eq(message.sequence),
                         again.eq(message.again & ~message.broken),
                     ]
+                    with m.If(following == progress.acknowledged):
+                        m.d.sync += progress.retries.eq(0)
                     with m.If(message.sequence != progress.acknowledged):
                         m.d.sync += [progress.retries.eq(0), wakes.eq(~message.broken)]
                     m.next = "RELEASE"
@@ -350,13 +400,16 @@ class SendAcknowledged(wiring.Component):
             with m.State("TELL"):
                 # If one still waits for the link, this peer finds out by its time-outs.
                 with m.If(~tell_pending):
-                    m.d.sync += [tell_pending.eq(1), self.control_packet.payload.vi.eq(vi)]
+                    m.d.sync += [tell_pending.eq(1), self.control_packet.payload.vi.eq(vi),
+                                 self.control_packet.payload.kind.eq(PacketKind.BREAK),
+                                 self.control_packet.payload.sequence.eq(0)]
                 m.d.comb += self.control.ready.eq(1)
                 m.next = "IDLE"
         with m.If(flush):
             m.d.comb += self.abort.eq(1)
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.control.valid
                                  & ~self.read_done.valid & ~self.acknowledged.valid
+                                 & ~self.watched.valid
                                  & ~break_pending & ~tell_pending)
         return m
 

@@ -106,6 +106,7 @@ class SendDecide(wiring.Component):
         left = Signal.like(job.length)
         new = self.next_numbers
         counts = self.counts
+        partial = Status.PARTIAL.bit_length() - 1
         with m.If(self.hand):
             m.d.comb += [
                 head.eq(~self.respond & (~self.flush | self.taken)
@@ -170,6 +171,8 @@ class SendDecide(wiring.Component):
                                  job.trace.eq(position.trace)]
                     with m.If(self.failure != 0):
                         m.d.comb += job.errors.eq(self.failure)
+                    with m.If(position.begun):
+                        m.d.comb += job.errors[partial].eq(1)
                 with m.Elif(self.queue[0] & ~self.follow):
                     m.d.comb += job.trace.eq(0)
                 with m.If(unreadable):
@@ -180,6 +183,7 @@ class SendDecide(wiring.Component):
                     job.silent.eq(unreadable),
                     job.errors.eq(Mux(bad_format, Status.FORMAT, Mux(
                         bad_remote, Status.PROTECTION, Status.LENGTH))),
+                    job.errors[partial].eq(self.resumed & position.begun),
                     job.breaks.eq(reliable),
                     job.exclusive.eq(self.resumed),
                     # It takes a number, so that the window bounds unfinished descriptors; there is

@@ -64,8 +64,8 @@ class SendFetch(wiring.Component):
         Asks for the following four of a VI, there in the next cycle and until ``look``.
     position, progress, response, newest : In
         What the other parts keep of it.
-    numbers_look, numbers_vi, numbers_next : In(1), In(12), Out(8)
-        Reads a VI's next sequence number.
+    numbers_look, numbers_vi, numbers_next, numbers_reads : In(1), In(12), Out(8), Out(1)
+        Reads a VI's next sequence number, and its bit of the reads begun.
     clear, clear_vi, writing : In(1), In(12), Out(1)
         Forget a VI's numbers, only while ``writing`` is low.
     job : Out(stream of Job)
@@ -98,6 +98,7 @@ class SendFetch(wiring.Component):
             "position": In(Position), "progress": In(Progress), "response": In(Response),
             "newest": In(PLACE_BITS),
             "numbers_look": In(1), "numbers_vi": In(VI_BITS), "numbers_next": Out(8),
+            "numbers_reads": Out(1),
             "clear": In(1), "clear_vi": In(VI_BITS), "writing": Out(1),
             "job": Out(stream.Signature(Job)),
             "turn": Out(1), "came": Out(1), "queue": Out(QUEUE_BITS), "trace": Out(24),
@@ -156,6 +157,7 @@ class SendFetch(wiring.Component):
             store.read[1].vi.eq(self.numbers_vi),
             store.read[1].en.eq(self.numbers_look),
             self.numbers_next.eq(store.read[1].data.following),
+            self.numbers_reads.eq(store.read[1].data.reads),
             store.clear.eq(self.clear),
             store.clear_vi.eq(self.clear_vi),
             store.write_vi.eq(vi),

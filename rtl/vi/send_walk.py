@@ -50,8 +50,9 @@ class SendWalk(wiring.Component):
 
     Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
     LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
-    breaks after them. A refused response to the peer's RDMA read raises RDMAR_PROT, tells the peer,
-    breaks the connection.
+    breaks after them. A message that fails or is flushed behind its first packet is PARTIAL too.
+    A refused response to the peer's RDMA read raises RDMAR_PROT, tells the peer, breaks the
+    connection.
 
     ``abort``, held for ``abort_vi``, stops a job of that VI at the next point at which no slot is
     half written, no burst under way; ``quiet`` tells that it has, or there is none. When ``abort``
@@ -165,9 +166,11 @@ class SendWalk(wiring.Component):
         told = Signal()
         placed = Signal()
         quiet = Signal()
+        # Packets of this message have gone before.
+        partial = Mux(job.first, 0, Status.PARTIAL)
 
         def fail(status: Status) -> None:
-            m.d.sync += [errors.eq(status), broken.eq(job.reliable)]
+            m.d.sync += [errors.eq(status | partial), broken.eq(job.reliable)]
             m.next = "FAIL"
 
         def over() -> None:
@@ -389,9 +392,9 @@ class SendWalk(wiring.Component):
                 m.d.comb += self.position_write.eq(job.resumed)
                 m.d.sync += broken.eq(0)
                 with m.If(job.kind != JobKind.COMPLETE):
-                    m.d.sync += errors.eq(Status.FLUSHED)
+                    m.d.sync += errors.eq(Status.FLUSHED | partial)
                     with m.If(~job.first & (self.progress.failure != 0)):
-                        m.d.sync += errors.eq(self.progress.failure)
+                        m.d.sync += errors.eq(self.progress.failure | partial)
                 m.next = "FINISH"
                 with m.If(is_respond | told):
                     m.next = "WAKE"

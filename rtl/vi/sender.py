@@ -13,6 +13,7 @@ from ..flit import FlitStream
 from ..timing import Timing
 from .burst_share import BurstShare
 from .read_responder import ReadResponder
+from .read_watch import ReadWatch
 from .send_acknowledged import SendAcknowledged
 from .send_fetch import SendFetch
 from .send_job import Position
@@ -53,7 +54,8 @@ class Sender(wiring.Component):
 
     Completions of a send queue are in posting order. A message is over: Unreliable and Reliable
     Delivery, when its last packet is in its slot; Reliable Reception, when that is acknowledged; an
-    RDMA read, when the receiver says ``read_done``.
+    RDMA read, when the receiver says ``read_done``; its request is only the beginning, and while
+    nothing comes the peer is asked from time to time whether it is there.
 
     Latency, on a bus that reads n beats in n + 3 cycles and with a translator that answers after 3:
     35 cycles from ``next`` to the first flit of an 8-byte message. Throughput: a message of one
@@ -86,6 +88,9 @@ class Sender(wiring.Component):
     reading : Out(stream of Reading)
         To the receiver. It must complete the descriptor from then on, even if the VI has just been
         aborted there.
+    read_lost : Out(stream of VI_BITS)
+        To the receiver: the peer of this VI is silent, its read outstanding is over with TRANSPORT.
+        The break comes after it.
     tx : Out(FlitStream)
         Packets, without CRC.
     node, timing, now : In(8), In(Timing), In(32)
@@ -95,7 +100,7 @@ class Sender(wiring.Component):
         A data packet left, for the first time or again.
     idle : Out(1)
         Nothing changes here until something comes in; packets that wait for an acknowledgement
-        are not idle.
+        and reads that are outstanding are not idle.
     events : Out(EventPort).array
         Of the blocks in :attr:`event_sources`. VI_FETCH: BEGIN when a queue's turn takes a
         descriptor (arg: the queue), END when it has come. VI_SEND: BEGIN and END of a packet.
@@ -125,6 +130,7 @@ class Sender(wiring.Component):
             "read_job": In(stream.Signature(ReadJob)),
             "reading": Out(stream.Signature(Reading)),
             "read_done": In(stream.Signature(VI_BITS)),
+            "read_lost": Out(stream.Signature(VI_BITS)),
             "tx": Out(FlitStream),
             "node": In(8),
             "timing": In(Timing),
@@ -161,6 +167,7 @@ class Sender(wiring.Component):
         m.submodules.transmit = transmit = SendTransmit(slots=via.send_slots)
         m.submodules.back = back = SendAcknowledged(vis=via.vis, window=via.window,
                                                     slots=via.send_slots)
+        m.submodules.watch = watch = ReadWatch(vis=via.vis)
         m.submodules.responder = responder = ReadResponder(vis=via.vis)
         m.submodules.ring = ring = SendRing(vis=via.vis, window=via.window)
         m.submodules.positions = positions = ViRecords(shape=Position, vis=via.vis, readers=1)
@@ -218,6 +225,7 @@ class Sender(wiring.Component):
             walk.abort.eq(back.abort), walk.abort_vi.eq(back.abort_vi),
         ]
         self._back(m, back, fetch, walk, slots, ring, responder, positions)
+        self._watch(m, watch, back, walk)
         self._transmit(m, transmit, slots, back, walk)
 
         # What several parts say.
@@ -235,7 +243,8 @@ class Sender(wiring.Component):
             self.sent.eq(transmit.sent),
             self.resent.eq(transmit.resent),
             self.idle.eq(fetch.idle & walk.idle & slots.idle & transmit.idle & back.idle
-                         & responder.idle & wakes.idle & breaks.idle & completions.idle),
+                         & responder.idle & watch.idle & wakes.idle & breaks.idle
+                         & completions.idle),
             self.events[0].valid.eq(fetch.turn), self.events[0].kind.eq(Kind.BEGIN),
             self.events[0].arg.eq(fetch.queue),
             self.events[1].valid.eq(fetch.came), self.events[1].kind.eq(Kind.END),
@@ -258,6 +267,7 @@ class Sender(wiring.Component):
             back.retries.eq(self.timing.via_retries),
             fetch.numbers_look.eq(back.numbers_look), fetch.numbers_vi.eq(back.numbers_vi),
             back.numbers_next.eq(fetch.numbers_next),
+            back.numbers_reads.eq(fetch.numbers_reads),
             ring.look.eq(back.ring_look), ring.look_vi.eq(back.ring_vi),
             back.newest.eq(ring.newest),
             ring.read.eq(back.ring_read), ring.read_place.eq(back.ring_place),
@@ -277,6 +287,17 @@ class Sender(wiring.Component):
         ]
         for part in (fetch, ring, responder, positions):
             m.d.comb += [part.clear.eq(back.clear), part.clear_vi.eq(back.clear_vi)]
+
+    def _watch(self, m: Module, watch: ReadWatch, back: SendAcknowledged, walk: SendWalk) -> None:
+        connect(m, watch.o, back.watched)
+        connect(m, flipped(self.read_lost), back.read_lost)
+        m.d.comb += [
+            watch.begun.eq(walk.reading.valid & walk.reading.ready),
+            watch.begun_vi.eq(walk.look_vi),
+            watch.done.eq(back.read_over), watch.done_vi.eq(back.clear_vi),
+            watch.again.eq(back.watch_again), watch.again_vi.eq(back.clear_vi),
+            watch.now.eq(self.now), watch.timeout.eq(self.timing.via_retry_timeout),
+        ]
 
     def _transmit(self, m: Module, transmit: SendTransmit, slots: SendSlots,
                   back: SendAcknowledged, walk: SendWalk) -> None:

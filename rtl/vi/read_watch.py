@@ -1,0 +1,104 @@
+"""Whose RDMA read has been outstanding for long."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.via import VI_BITS
+from .once_queue import OnceQueue
+from .sizes import check_vis
+
+__all__ = ["ReadWatch"]
+
+
+class ReadWatch(wiring.Component):
+    """Offers each VI that has a read outstanding every ``timeout`` cycles.
+
+    A VI is inside from ``begun`` until its read is ``done``, or until it is offered and does not
+    come ``again``. All wait for the same time, so the first that came is the first to be offered.
+    One that comes while it is inside keeps its place; one whose read is done while others are ahead
+    of it stays until it is offered.
+
+    Latency: offered 2 cycles after its time is over, and 2 more for each before it. Back-pressure:
+    ``o`` waits. Reset: empty; nothing may begin before ``vis`` cycles are over.
+
+    Parameters
+    ----------
+    vis : int
+        VIs.
+
+    Members
+    -------
+    begun, begun_vi, done, done_vi : In
+        A read of that VI was begun; is over.
+    o : Out(stream of VI_BITS)
+        Look at this one. Withdrawn when its read is done.
+    again, again_vi : In
+        What was taken has a read outstanding still. Not while one is offered.
+    now, timeout : In(32), In(25)
+        Cycle counter and time.
+    idle : Out(1)
+        Nobody is inside.
+    """
+
+    def __init__(self, *, vis: int) -> None:
+        check_vis(vis)
+        self._vis = vis
+        super().__init__({
+            "begun": In(1), "begun_vi": In(VI_BITS),
+            "done": In(1), "done_vi": In(VI_BITS),
+            "o": Out(stream.Signature(VI_BITS)),
+            "again": In(1), "again_vi": In(VI_BITS),
+            "now": In(32), "timeout": In(25),
+            "idle": Out(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        items = max(4, self._vis)
+        m.submodules.queue = queue = OnceQueue(items=items)
+        m.submodules.deadlines = deadlines = memory.Memory(shape=32, depth=items, init=[])
+        write, read = deadlines.write_port(), deadlines.read_port()
+        returns = Signal()
+        returns_vi = Signal(VI_BITS)
+        came = Signal.like(queue.i.payload)
+        late = Signal()
+        over = Signal()
+        # A read begun goes in at once, one that comes again when it can.
+        m.d.comb += [
+            queue.i.valid.eq(self.begun | returns),
+            queue.i.payload.eq(returns_vi),
+            write.en.eq(queue.added),
+            write.addr.eq(came),
+            write.data.eq(self.now + self.timeout),
+            read.addr.eq(queue.o.payload),
+            read.en.eq(0),
+            late.eq((self.now - read.data)[:32].as_signed() >= 0),
+            over.eq(queue.o.valid & self.done & (queue.o.payload == self.done_vi)),
+            self.o.payload.eq(queue.o.payload),
+            self.idle.eq(queue.idle & ~returns),
+        ]
+        with m.If(self.begun):
+            m.d.comb += queue.i.payload.eq(self.begun_vi)
+        with m.Elif(queue.i.ready):
+            m.d.sync += returns.eq(0)
+        with m.If(queue.i.valid):
+            m.d.sync += came.eq(queue.i.payload)
+        with m.If(self.again):
+            m.d.sync += [returns.eq(1), returns_vi.eq(self.again_vi)]
+        with m.FSM():
+            with m.State("FIRST"):
+                m.d.comb += read.en.eq(queue.o.valid)
+                with m.If(queue.o.valid & ~over):
+                    m.next = "WAIT"
+            with m.State("WAIT"):
+                m.d.comb += self.o.valid.eq(late & ~returns & ~over)
+                with m.If(self.o.valid & self.o.ready | over):
+                    m.next = "FIRST"
+        m.d.comb += queue.o.ready.eq(self.o.valid & self.o.ready | over)
+        return m
