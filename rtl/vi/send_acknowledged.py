@@ -38,7 +38,7 @@ class SendAcknowledged(wiring.Component):
       with CONN_LOST.
     - A time-out goes back to the oldest packet; the ``retries``-th in a row breaks the connection,
       with error TRANSPORT.
-    - A VI that is ``watched`` has had an RDMA read outstanding for a while. If no packet of it waits
+    - A VI that is ``watched`` has an RDMA read outstanding for a while. If no packet of it waits
       for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
       packet that it has had, empty, which it must acknowledge again. An acknowledgement that leaves
       nothing unacknowledged ends the time-outs in a row; when ``retries`` of these found no answer
