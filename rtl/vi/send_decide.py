@@ -104,6 +104,15 @@ class SendDecide(wiring.Component):
         unreadable = Signal()
         total = Signal.like(job.length)
         left = Signal.like(job.length)
+        # Fields of the job that others depend on, apart: Verilator takes a signal that depends on
+        # parts of itself for a loop, looks for a change of it in every cycle and repeats what
+        # hangs on it.
+        done = Signal.like(job.done)
+        first = Signal()
+        last = Signal()
+        wide = Signal()
+        asks = Signal()
+        reads = Signal()
         new = self.next_numbers
         counts = self.counts
         partial = Status.PARTIAL.bit_length() - 1
@@ -118,9 +127,9 @@ class SendDecide(wiring.Component):
                 bad_format.eq((operation == Operation.RESERVED) | (control[4:] != 0)
                               | (segments > MAX_SEGMENTS) | (rdma & (segments == 0))
                               | (is_read & (control[2] | ~reliable))),
-                job.remote_wide.eq((words[4][VA_BITS:] != 0)
-                                   | (words[5][HANDLE_BITS:32] != 0)),
-                bad_remote.eq(rdma & ((self.count < 6) | job.remote_wide)),
+                wide.eq((words[4][VA_BITS:] != 0) | (words[5][HANDLE_BITS:32] != 0)),
+                job.remote_wide.eq(wide),
+                bad_remote.eq(rdma & ((self.count < 6) | wide)),
                 too_long.eq((length > context.peer.max_transfer)
                             | (position.begun & self.resumed & (position.done >= length))),
                 job.queue.eq(self.queue),
@@ -145,21 +154,21 @@ class SendDecide(wiring.Component):
                 job.sequence.eq(numbers.following),
             ]
             with m.If(self.resumed):
-                m.d.comb += [job.done.eq(position.done), job.first.eq(~position.begun)]
+                m.d.comb += [done.eq(position.done), first.eq(~position.begun)]
                 with m.If(position.begun):
                     m.d.comb += [job.index.eq(position.index), job.offset.eq(position.offset)]
             with m.Else():
-                m.d.comb += job.first.eq(1)
+                m.d.comb += first.eq(1)
 
             with m.If(self.respond):
                 m.d.comb += [
                     job.kind.eq(JobKind.RESPOND),
                     job.exclusive.eq(1),
                     job.remote.eq(response.address),
-                    job.first.eq(~response.begun),
+                    first.eq(~response.begun),
                     job.immediate.eq(0),
                     job.trace.eq(0),
-                    job.done.eq(0),
+                    done.eq(0),
                     total.eq(response.left),
                     counts.eq(1),
                 ]
@@ -193,21 +202,26 @@ class SendDecide(wiring.Component):
             with m.Elif(is_read & until_received & ~self.resumed):
                 m.d.comb += [job.kind.eq(JobKind.PARK), job.exclusive.eq(1)]
             with m.Elif(is_read):
-                m.d.comb += [job.kind.eq(JobKind.READ), job.exclusive.eq(1), counts.eq(1)]
+                m.d.comb += [job.kind.eq(JobKind.READ), reads.eq(1), job.exclusive.eq(1),
+                             counts.eq(1)]
             with m.Else():
                 m.d.comb += [job.kind.eq(JobKind.PACKET), counts.eq(1),
-                             job.exclusive.eq(self.resumed | ~job.last)]
+                             job.exclusive.eq(self.resumed | ~last)]
             m.d.comb += [
                 job.length.eq(total),
-                left.eq(total - job.done),
-                job.last.eq(left <= self._mtu),
-                job.bytes.eq(Mux(job.last, left, self._mtu)),
-                job.acknowledge.eq(reliable & (job.last | is_read & ~self.respond
-                                               | (numbers.since + 1 >= max(1, self._window // 2)))),
+                left.eq(total - done),
+                last.eq(left <= self._mtu),
+                asks.eq(reliable & (last | reads | is_read & ~self.respond
+                                    | (numbers.since + 1 >= max(1, self._window // 2)))),
+                job.done.eq(done),
+                job.first.eq(first),
+                job.last.eq(last),
+                job.bytes.eq(Mux(last, left, self._mtu)),
+                job.acknowledge.eq(asks),
                 new.following.eq(numbers.following + 1),
-                new.since.eq(Mux(job.acknowledge, 0, numbers.since + 1)),
-                new.reads.eq(numbers.reads ^ (job.kind == JobKind.READ)),
+                new.since.eq(Mux(asks, 0, numbers.since + 1)),
+                new.reads.eq(numbers.reads ^ reads),
             ]
-            with m.If(job.kind == JobKind.READ):
+            with m.If(reads):
                 m.d.comb += [job.bytes.eq(0), job.last.eq(1), job.first.eq(1)]
         return m
