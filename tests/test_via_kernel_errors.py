@@ -153,6 +153,24 @@ def test_a_descriptor_that_cannot_be_read(level, bad):
     run_pair(receiver, sender, reliability=level)
 
 
+def test_what_is_no_descriptor_flushes_and_touches_nothing():
+    """In either queue; memory that is nobody's stays so."""
+    async def alone(side):
+        await side.connect(True)
+        bad = side.base + 32
+        assert await side.vipl.VipPostRecv(side.vi, bad, side.handle) is OK
+        assert await side.vipl.VipPostSend(side.vi, bad, side.handle) is OK
+        assert await side.vipl.VipSendDone(side.vi) == (ERROR, bad)
+        assert await side.vipl.VipRecvDone(side.vi) == (ERROR, bad)
+        assert side.node.memory.read(0, 8) == bytes(8)
+
+    async def other(side):
+        await side.connect(False)
+        await until(side, lambda: side.events)
+
+    run_pair(alone, other)
+
+
 def test_another_protection_tag():
     """A region of another tag is refused for descriptors, for data, and for RDMA."""
     async def receiver(side):

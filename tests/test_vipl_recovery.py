@@ -120,12 +120,13 @@ def calls(side):
             "nothing to wait for": lambda: vipl.VipSendWait(side.vi, None),
             "nothing done": lambda: vipl.VipRecvDone(side.vi),
             "no time": lambda: vipl.VipRecvWait(side.vi, 0),
+            "refused": lambda: vipl.VipDestroyPtag(side.nic, side.tag),
             "no entry": lambda: vipl.VipCQDone(side.spare),
             "posting": lambda: side.send(side.segment(0, 8))}
 
 
-CALLS = ["query", "nothing posted", "nothing to wait for", "nothing done", "no time", "no entry",
-         "posting"]
+CALLS = ["query", "nothing posted", "nothing to wait for", "nothing done", "no time", "refused",
+         "no entry", "posting"]
 
 
 @DESIGNS

@@ -6,6 +6,7 @@ from .attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttribut
 from .handles import Cq, Nic, Ptag, Vi
 from .kernel import Kernel
 from .process import Process
+from .returns import VIP_RETURN
 
 __all__ = ["Caller"]
 
@@ -79,6 +80,7 @@ class Caller:
             await port.delay(1)
             await port.flush()
 
-    async def _leave(self) -> None:
-        """And leave it, with interrupts and timers seen to."""
+    async def _leave(self, result: VIP_RETURN = VIP_RETURN.SUCCESS) -> VIP_RETURN:
+        """And leave it with ``result``, interrupts and timers seen to."""
         await self.kernel.attend()
+        return result

@@ -37,16 +37,15 @@ class CompletionQueues(Caller):
         await self._enter()
         kernel = self.kernel
         if not kernel.free_cqs:
-            return VIP_RETURN.ERROR_RESOURCE, None
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
         tag = kernel.tag(nic)
         ring = await self._ring(nic, entries, tag) if tag is not None else None
         if ring is None:
-            return VIP_RETURN.ERROR_RESOURCE, None
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
         cq = Cq(nic, kernel.free_cqs.popleft(), entries, ring)
         kernel.cqs[cq.number] = cq
         await self.provider.create_cq(cq)
-        await self._leave()
-        return VIP_RETURN.SUCCESS, cq
+        return await self._leave(), cq
 
     async def VipDestroyCQ(self, cq: Cq) -> VIP_RETURN:
         """ERROR_RESOURCE while work queues are bound to it."""
@@ -54,7 +53,7 @@ class CompletionQueues(Caller):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()
         if cq.users:
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         await self.provider.destroy_cq(cq)
         cq.open = False
         for ring in (cq.ring, cq.old):
@@ -62,8 +61,7 @@ class CompletionQueues(Caller):
                 await self.kernel.deregister(ring.region)
         del self.kernel.cqs[cq.number]
         self.kernel.free_cqs.append(cq.number)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipResizeCQ(self, cq: Cq, entries: int) -> VIP_RETURN:
         """Give it room for ``entries`` completions; those in it stay."""
@@ -72,7 +70,7 @@ class CompletionQueues(Caller):
         await self._enter()
         ring = await self._ring(cq.nic, entries, cq.ring.region.ptag)
         if ring is None:
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         if cq.old is not None:
             self.provider.empty(cq, cq.old)
         old, cq.old, cq.ring, cq.entries = cq.old, cq.ring, ring, entries
@@ -82,8 +80,7 @@ class CompletionQueues(Caller):
             await self.kernel.deregister(old.region)
         if cq.handlers:
             self.kernel.later(self.kernel.notifier.cq, cq)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipCQDone(self, cq: Cq) -> Found:
         """The oldest completion, if there is one, else NOT_DONE. VipSendDone or VipRecvDone then

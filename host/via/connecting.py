@@ -66,8 +66,8 @@ class Connecting(Caller):
             pass
         if not connection.confirmed:
             await connections.disconnect(vi, tell=not connection.gone)
-        await self._leave()
-        return VIP_RETURN.SUCCESS if connection.confirmed else VIP_RETURN.TIMEOUT
+        return await self._leave(VIP_RETURN.SUCCESS if connection.confirmed
+                                 else VIP_RETURN.TIMEOUT)
 
     async def VipConnectReject(self, connection: Connection) -> VIP_RETURN:
         """Server: tell the client no."""
@@ -75,8 +75,7 @@ class Connecting(Caller):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()
         await self.kernel.connections.refuse(connection, MessageKind.REJECT)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipConnectRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
                                 timeout: float | None) -> Connected:
@@ -110,8 +109,7 @@ class Connecting(Caller):
         vi.pending = True
         await connections.offer(Attempt(connections.number(), vi, local, remote,
                                         self._deadline(timeout)))
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipConnectPeerDone(self, vi: Vi) -> Connected:
         """Peer: whether the connection is there (NOT_DONE if it is still being made)."""
@@ -132,8 +130,7 @@ class Connecting(Caller):
         if attempt is not None:
             await connections.withdraw(attempt)
         await connections.disconnect(vi)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     def _is_connection(self, connection: object) -> bool:
         return (isinstance(connection, Connection) and connection.open
@@ -180,8 +177,7 @@ class Connecting(Caller):
                 break
             await self.kernel.doze(attempt.deadline if attempt.offer is None else None)
         if attempt.result is None and not late:
-            await self._leave()
-            return VIP_RETURN.NOT_DONE, None
+            return await self._leave(VIP_RETURN.NOT_DONE), None
         connections = self.kernel.connections
         if attempt.result is VIP_RETURN.SUCCESS:
             connections.peers.pop(attempt.number, None)

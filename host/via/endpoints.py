@@ -37,7 +37,7 @@ class Endpoints(Caller):
         await self._enter()
         kernel = self.kernel
         if not kernel.free_vis:
-            return VIP_RETURN.ERROR_RESOURCE, None
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
         vi = Vi(nic, kernel.free_vis.popleft(), attributes, send_cq, receive_cq)
         kernel.vis[vi.number] = vi
         attributes.ptag.users += 1
@@ -45,8 +45,7 @@ class Endpoints(Caller):
             if cq is not None:
                 cq.users += 1
         await self.provider.create_vi(vi)
-        await self._leave()
-        return VIP_RETURN.SUCCESS, vi
+        return await self._leave(), vi
 
     async def VipDestroyVi(self, vi: Vi) -> VIP_RETURN:
         """Only an idle VI (else INVALID_STATE) whose queues are empty (else ERROR_RESOURCE);
@@ -55,9 +54,9 @@ class Endpoints(Caller):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()
         if vi.state is not ViState.IDLE or vi.pending:
-            return VIP_RETURN.INVALID_STATE
+            return await self._leave(VIP_RETURN.INVALID_STATE)
         if vi.send.entries or vi.receive.entries:
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         await self.provider.destroy_vi(vi)
         vi.open = False
         vi.attributes.ptag.users -= 1
@@ -66,8 +65,7 @@ class Endpoints(Caller):
                 cq.users -= 1
         del self.kernel.vis[vi.number]
         self.kernel.free_vis.append(vi.number)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipQueryVi(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
         """State, attributes, and whether the queues are empty."""
@@ -88,13 +86,12 @@ class Endpoints(Caller):
             return refused
         await self._enter()
         if vi.state is not ViState.IDLE or vi.pending:
-            return VIP_RETURN.INVALID_STATE
+            return await self._leave(VIP_RETURN.INVALID_STATE)
         vi.attributes.ptag.users -= 1
         attributes.ptag.users += 1
         vi.attributes = attributes
         await self.provider.change_vi(vi)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     def _refused(self, nic: Nic, attributes: ViAttributes) -> VIP_RETURN | None:
         """Why a VI cannot have these attributes."""

@@ -22,8 +22,6 @@ from ...layouts.via import (
     PEER,
     VA_BITS,
     Event,
-    RemoteOperation,
-    Status,
     ViCommand,
     ViState,
 )
@@ -76,21 +74,13 @@ class Engine(MemoryQueues):
     def __init__(self, kernel: "Kernel") -> None:
         super().__init__(kernel)
         self.table = self._make_table()
-        self.flushed = 0, 0
-        """Where it is written what becomes of a descriptor that is in no memory, sent or received:
-        physical addresses of words like a descriptor's."""
 
     def _make_table(self) -> Table:
         kernel = self.kernel
         return {"cache": HostTable, "table": NicTable}[kernel.description.via.translation](kernel)
 
     async def start(self) -> None:
-        at = self.kernel.node.allocate(16)
-        self.flushed = at, at + 8
-        for place, operation in zip(self.flushed, (RemoteOperation.SEND, RemoteOperation.RECEIVE),
-                                    strict=True):
-            status = Status.DONE | Status.FLUSHED | operation << 16
-            self.memory.write(place, (status << 32).to_bytes(8, "little"))
+        await super().start()
         await self.port.poll(Watch(VIA_READY, 1, 1))
         await self.table.start()
 

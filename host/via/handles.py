@@ -85,14 +85,12 @@ class WorkQueue:
         NIC counts.
     handlers
         Notifies asked for and not yet called: (handler, context).
-    signalled
-        An interrupt told of a completion since the queue was armed last.
     doorbell, arming
         CPU addresses at the NIC.
     """
 
     __slots__ = ("vi", "process", "receive", "number", "cq", "entries", "posted", "seen",
-                 "handlers", "signalled", "doorbell", "arming", "private")
+                 "handlers", "doorbell", "arming")
 
     def __init__(self, vi: "Vi", receive: bool, cq: "Cq | None") -> None:
         self.vi = vi
@@ -104,12 +102,9 @@ class WorkQueue:
         self.posted = 0
         self.seen = 0
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
-        self.signalled = False
         page = NIC_BASE + DOORBELL_PAGES + vi.number * PAGE
         self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
         self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
-        self.private: Any = None
-        """The provider's."""
 
 
 class Vi:
@@ -197,7 +192,7 @@ class Cq:
     """
 
     __slots__ = ("nic", "process", "number", "entries", "ring", "old", "users", "backlog",
-                 "handlers", "signalled", "page", "open", "private")
+                 "handlers", "page", "open", "private")
 
     def __init__(self, nic: Nic, number: int, entries: int, ring: Ring) -> None:
         self.nic = nic
@@ -209,7 +204,6 @@ class Cq:
         self.users = 0
         self.backlog: deque[CqEntry] = deque()
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
-        self.signalled = False
         self.page = NIC_BASE + CQ_PAGES + number * PAGE
         """CPU address of its page at the NIC."""
         self.open = True

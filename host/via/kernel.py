@@ -101,11 +101,11 @@ class Kernel:
         """Set the NIC up, the first time."""
         if self._started:
             return
-        self._started = True
         await self.ring.start()
         await self.port.pio_write(CONTROL, RECEIVE_RING_ON)
         await self.provider.start()
         await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE | self.provider.causes)
+        self._started = True
 
     # Interrupts
 
@@ -151,11 +151,11 @@ class Kernel:
         port = self.port
         end = FAR if deadline is None else deadline
         until = min(end, self.deadline())
-        timeout = 0 if until == FAR else min(LONGEST, until - port.cycle)
-        if timeout >= 0:
+        timeout = min(LONGEST, max(1, until - port.cycle)) if until < FAR else 0
+        if until >= port.cycle:
             port.spend(self.paths.block)
             mark = port.mark(BLOCKED, BEGIN, 0)
-            came = await port.wait_irq(timeout if until == FAR else max(1, timeout))
+            came = await port.wait_irq(timeout)
             port.mark(BLOCKED, END, mark[3])
             if came:
                 await self.interrupt()
@@ -169,10 +169,8 @@ class Kernel:
         """Something happened: see to it, or have it seen to by the consumer's handler."""
         if event is Event.CQ_READY:
             cq = self.cqs.get(number)
-            if cq is not None:
-                cq.signalled = True
-                if cq.handlers:
-                    self.later(self.notifier.cq, cq)
+            if cq is not None and cq.handlers:
+                self.later(self.notifier.cq, cq)
             return
         vi = self.vis.get(number)
         if event is Event.CATASTROPHIC:
@@ -180,7 +178,7 @@ class Kernel:
         elif vi is None:
             return
         elif event in (Event.SEND_DONE, Event.RECEIVE_DONE):
-            self._signal(vi.receive if event is Event.RECEIVE_DONE else vi.send)
+            self._notice(vi.receive if event is Event.RECEIVE_DONE else vi.send)
         else:
             self.report(event, vi)
 
@@ -194,12 +192,11 @@ class Kernel:
             elif event is Event.CONN_LOST:
                 return
         if vi.lost:
-            self._signal(vi.send)
-            self._signal(vi.receive)
+            self._notice(vi.send)
+            self._notice(vi.receive)
         self._tell(vi.nic, ErrorDescriptor(ErrorCode(event), vi))
 
-    def _signal(self, queue: WorkQueue) -> None:
-        queue.signalled = True
+    def _notice(self, queue: WorkQueue) -> None:
         if queue.handlers:
             self.later(self.notifier.queue, queue)
 
@@ -210,10 +207,9 @@ class Kernel:
                     and await self.provider.state(vi) is not ViState.CONNECTED):
                 self.report(Event.CONN_LOST, vi)
             vi.lost = True
-            self._signal(vi.send)
-            self._signal(vi.receive)
+            self._notice(vi.send)
+            self._notice(vi.receive)
         for cq in self.cqs.values():
-            cq.signalled = True
             if cq.handlers:
                 self.later(self.notifier.cq, cq)
         for nic in self.nics:

@@ -63,6 +63,7 @@ class KernelTrap(Receiving, MemoryQueues):
         Receiving.__init__(self, kernel)
 
     async def start(self) -> None:
+        await MemoryQueues.start(self)
         await self.ring.start()
 
     # Memory: the kernel looks it up in its own records
@@ -139,11 +140,11 @@ class KernelTrap(Receiving, MemoryQueues):
         if entries:
             port.spend(self.paths.link)
             tail = entries[-1].status
-            if tail:
+            if tail not in self.flushed:
                 self.memory.write(tail - STATUS_WORD, NEXT.pack(va, handle))
                 await port.touch(tail - STATUS_WORD, NEXT.size, store=True)
         status = self._status(queue, va)
-        if status:
+        if status not in self.flushed:
             self.memory.write(status + 4, bytes(4))
             await port.touch(status, 8, store=True)
         posted = Posted(va, handle, status, trace)
@@ -165,13 +166,13 @@ class KernelTrap(Receiving, MemoryQueues):
         return VIP_RETURN.SUCCESS
 
     def _status(self, queue: WorkQueue, va: int) -> int:
-        """Where the CPU sees the status of the descriptor at ``va``; 0 if it is none."""
+        """Where the CPU sees the status of the descriptor at ``va``."""
         if va % DESCRIPTOR_ALIGN:
-            return 0
+            return self.flushed[queue.receive]
         try:
             return queue.vi.nic.process.physical(va) + STATUS_WORD
         except ValueError:
-            return 0
+            return self.flushed[queue.receive]
 
     def _readable(self, end: End, posted: Posted) -> bool:
         """Whether there can be a descriptor at all."""
@@ -194,9 +195,8 @@ class KernelTrap(Receiving, MemoryQueues):
         return found
 
     async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
-        status = queue.entries[0].status
-        if status and cycles > 0:
-            await self._spin(status, DONE, DONE, cycles)
+        if cycles > 0:
+            await self._spin(queue.entries[0].status, DONE, DONE, cycles)
         return await self.done(queue) if queue.entries else None
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
@@ -285,9 +285,8 @@ class KernelTrap(Receiving, MemoryQueues):
 
     async def arm(self, queue: WorkQueue) -> None:
         self.port.spend(self.paths.arm)
-        status = queue.entries[0].status if queue.entries else 0
         end: End = queue.vi.private
-        if status and self.memory.word(status) & DONE:
+        if queue.entries and self.memory.word(queue.entries[0].status) & DONE:
             self.happened.append((Event.RECEIVE_DONE if queue.receive else Event.SEND_DONE,
                                   queue.vi.number))
         else:

@@ -7,7 +7,7 @@ one is one operation of the port.
 from typing import TYPE_CHECKING
 
 from ...layouts.operations import BLOCK
-from ...layouts.via import CQ_ENTRY, Status
+from ...layouts.via import CQ_ENTRY, RemoteOperation, Status
 from ..port import F_ONCE, TIMEOUT
 from .handles import Cq, CqEntry, Ring, WorkQueue
 from .provider import Completed
@@ -34,6 +34,17 @@ class MemoryQueues:
         self.port = kernel.port
         self.memory = kernel.memory
         self.paths = kernel.paths
+        self.flushed = 0, 0
+        """Where it is written what becomes of a descriptor that is in no memory, sent or received:
+        physical addresses of words like a descriptor's."""
+
+    async def start(self) -> None:
+        at = self.node.allocate(16)
+        self.flushed = at, at + 8
+        for place, operation in zip(self.flushed, (RemoteOperation.SEND, RemoteOperation.RECEIVE),
+                                    strict=True):
+            status = Status.DONE | Status.FLUSHED | operation << 16
+            self.memory.write(place, (status << 32).to_bytes(8, "little"))
 
     async def done(self, queue: WorkQueue) -> Completed | None:
         port = self.port

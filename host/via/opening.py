@@ -30,11 +30,10 @@ class Opening(Caller):
         try:
             await self.kernel.start()
         except MemoryError:
-            return VIP_RETURN.ERROR_RESOURCE, None
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
         nic = Nic(self.process, name)
         self.kernel.nics.append(nic)
-        await self._leave()
-        return VIP_RETURN.SUCCESS, nic
+        return await self._leave(), nic
 
     async def VipCloseNic(self, nic: Nic) -> VIP_RETURN:
         """Close it. ERROR_RESOURCE while VIs, completion queues, regions or protection tags of this
@@ -46,7 +45,7 @@ class Opening(Caller):
         if (any(vi.nic is nic for vi in kernel.vis.values())
                 or any(cq.nic is nic for cq in kernel.cqs.values())
                 or any(region.ptag.nic is nic for region in kernel.regions.values())):
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         nic.open = False
         kernel.nics.remove(nic)
         channel = kernel.connections.channel
@@ -55,8 +54,7 @@ class Opening(Caller):
             if heard != channel.delivered:
                 heard, end = channel.delivered, self.port.cycle + LINGER * channel.timeout
             await kernel.doze(end)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipQueryNic(self, nic: Nic) -> tuple[VIP_RETURN, NicAttributes | None]:
         """What the NIC can do."""

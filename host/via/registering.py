@@ -30,10 +30,9 @@ class Registering(Caller):
             return VIP_RETURN.INVALID_PTAG
         await self._enter()
         if tag.users:
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         tag.valid = False
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipRegisterMem(self, nic: Nic, va: int, length: int,
                              attributes: MemAttributes) -> tuple[VIP_RETURN, int | None]:
@@ -51,9 +50,8 @@ class Registering(Caller):
         try:
             region = await self.kernel.register(self.process, va, length, attributes)
         except NoRoom:
-            return VIP_RETURN.ERROR_RESOURCE, None
-        await self._leave()
-        return VIP_RETURN.SUCCESS, region.handle
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
+        return await self._leave(), region.handle
 
     async def VipDeregisterMem(self, nic: Nic, va: int, handle: int) -> VIP_RETURN:
         """Unpin the region that began at ``va``. When this returns, nothing reaches it by
@@ -63,8 +61,7 @@ class Registering(Caller):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()
         await self.kernel.deregister(region)
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     async def VipQueryMem(self, nic: Nic, va: int,
                           handle: int) -> tuple[VIP_RETURN, MemAttributes | None]:
@@ -92,11 +89,10 @@ class Registering(Caller):
             await self.provider.change(region)
         except NoRoom:
             region.ptag, region.rdma_write, region.rdma_read = before
-            return VIP_RETURN.ERROR_RESOURCE
+            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
         before[0].users -= 1
         region.ptag.users += 1
-        await self._leave()
-        return VIP_RETURN.SUCCESS
+        return await self._leave()
 
     def _check(self, nic: Nic, attributes: MemAttributes) -> VIP_RETURN | None:
         if not self._is_tag(attributes.ptag, nic):
