@@ -8,8 +8,7 @@ from ...layouts.packet import FLIT_BYTES, Protocol
 from ...layouts.via import Operation, PacketKind
 from ..flit import Header
 from .send_job import Job, JobKind, Slot
-from .send_transmit import Detail, ViaHeader
-from .types import Address
+from .types import Address, Detail, ViaHeader
 
 __all__ = ["PacketFront"]
 

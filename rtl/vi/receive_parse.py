@@ -6,16 +6,13 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 from ...layouts.trace import Kind
-from ...layouts.via import DETAIL, VIA_HEADER, PacketKind
+from ...layouts.via import PacketKind
 from ..event import EventPort
 from ..flit import Header
 from ..receive_fifo import ReceiveWord
-from .types import Address
+from .types import Address, Detail, ViaHeader
 
 __all__ = ["Parsed", "ReceiveParse"]
-
-ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
-Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
 
 
 class Parsed(data.Struct):

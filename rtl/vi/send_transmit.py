@@ -1,22 +1,19 @@
 """Packets out: acknowledgements first, then what is to be sent again, then what is new."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.packet import FLIT_BYTES, Protocol
-from ...layouts.via import DETAIL, VIA_HEADER, Reliability
+from ...layouts.via import Reliability
 from ..flit import FlitStream, Header
 from ..queue import Queue
 from .send_job import Slot
 from .sizes import check_power_of_two
-from .types import ContextRead, ControlPacket
+from .types import ContextRead, ControlPacket, Detail, ViaHeader
 
-__all__ = ["Detail", "SendTransmit", "ViaHeader"]
-
-ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
-Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
+__all__ = ["SendTransmit"]
 
 CONTROL_DEPTH = 8
 

@@ -9,16 +9,19 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import (
     ATTRIBUTES,
+    DETAIL,
     HANDLE_BITS,
     PEER,
     QUEUE_BITS,
     VA_BITS,
     VI_BITS,
+    VIA_HEADER,
 )
 
 __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion", "Context",
-           "ContextRead", "Control", "ControlAction", "ControlPacket", "EngineEvent", "Link",
-           "ReadJob", "Reading", "Take", "Token", "Translate", "TranslateRequest"]
+           "ContextRead", "Control", "ControlAction", "ControlPacket", "Detail", "EngineEvent",
+           "Link", "ReadJob", "Reading", "Take", "Token", "Translate", "TranslateRequest",
+           "ViaHeader"]
 
 
 class Address(data.Struct):
@@ -30,6 +33,9 @@ class Address(data.Struct):
 
 AttributesLayout = data.StructLayout({field.name: field.width for field in ATTRIBUTES.fields})
 PeerLayout = data.StructLayout({field.name: field.width for field in PEER.fields})
+# What a packet of Protocol.VIA says in its headers.
+ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
+Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
 
 
 class Context(data.Struct):
@@ -137,7 +143,8 @@ class Control(data.Struct):
 
 class Break(data.Struct):
     """To the manager: VI ``vi`` is in error. ``event``: the asynchronous error to raise
-    (layouts.via.Event), normally CONN_LOST. Of a VI that is not connected: ignored."""
+    (layouts.via.Event), normally CONN_LOST. Of an IDLE VI only the event is raised; of one that is
+    CLOSED or in ERROR it is ignored."""
 
     vi: VI_BITS
     event: 8
@@ -145,8 +152,8 @@ class Break(data.Struct):
 
 class ControlPacket(data.Struct):
     """Receiver to sender: send this to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK,
-    NAK or BREAK. Dropped if not taken
-    in the cycle in which it is offered: all three are repeated if they are needed again."""
+    NAK or BREAK. An ACK or NAK that is not taken in the cycle in which it is offered is dropped: it
+    is repeated if it is needed again. A BREAK stays offered."""
 
     vi: VI_BITS
     kind: 3
@@ -205,7 +212,6 @@ class EngineEvent(data.Struct):
 
     code: 8
     number: VI_BITS
-
 
 
 class Command(data.Struct):
