@@ -138,13 +138,15 @@ def list_() -> None:
 
 
 @nicbed.command()
+@_layer("am")
 @_target_options()
-def speed(nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
+def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
+          out: Path) -> None:
     """Measure how fast the simulation runs, against the bare loop over the same netlist."""
     from .command import run_speed
 
-    _check("am", sim)
-    run_speed(nic=nic, overrides=overrides, nodes=nodes, sim=sim, out=out)
+    _check(layer, sim)
+    run_speed(nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

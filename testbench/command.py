@@ -86,18 +86,19 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     print(path, flush=True)
 
 
-def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, sim: str,
+def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: str, sim: str,
               out: Path) -> None:
     """Measure simulation speed; the engine prints nothing and returns rows."""
     from .report import document as files
     from .report import speed as report
     from .speed import measure
 
-    description = descriptions.for_layer(descriptions.load(nic, overrides, nodes), "am")
+    description = descriptions.for_layer(descriptions.load(nic, overrides, nodes), layer)
     check_places(out, None)
     with _progress("speed") as tell:
-        outcome = measure(description, sim=sim, nodes=[nodes] if nodes else None, progress=tell)
-    document = files.build("speed", "am", sim, description, {}, outcome)
+        outcome = measure(description, layer=layer, sim=sim, nodes=[nodes] if nodes else None,
+                          progress=tell)
+    document = files.build("speed", layer, sim, description, {}, outcome)
     path = out / f"{files.stem(document)}.json"
     files.save(path, files.text(document).encode())
     report.show(document)

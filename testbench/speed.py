@@ -1,11 +1,12 @@
 """How fast the simulation runs, against its limit: the bare loop over the same netlist.
 
-Two fixed Active Messages workloads, skipping off: *dense*, all pairs ping-pong one-word requests;
-*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. *idle* beside
-them only computes, BUSY_CYCLES at a time: what the target costs when nothing moves. Each is timed
-in CPU seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory
-writes from a recording: the same cycles with the same activity. They take turns, so that whatever
-else the machine does hits both alike.
+Fixed workloads, skipping off. Active Messages: *dense*, all pairs ping-pong one-word requests;
+*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. VIA:
+*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* beside them
+only computes, BUSY_CYCLES at a time: what the target costs when nothing moves. Each is timed in CPU
+seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory writes
+from a recording: the same cycles with the same activity. They take turns, so that whatever else the
+machine does hits both alike.
 """
 
 import json
@@ -22,88 +23,43 @@ from ..layouts.timing import TIMING_REGISTERS, timing_values
 from .build import simulator
 from .errors import UserError
 from .session import run_job
+from .speed_programs import SETTINGS, WORKLOADS
 
-__all__ = ["BUSY_CYCLES", "NODES", "measure", "workload"]
+__all__ = ["NODES", "measure", "workload"]
 
 NODES = (2, 4, 8, 16)
-BUSY_CYCLES = 2000
-"""Target cycles of computation between two requests of the busy workload."""
-
 CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000}
-"""Target cycles of one run."""
+"""Target cycles of one run; of VIA a quarter, which takes as long and moves as many messages."""
 
 TURNS = 3
 """How often each workload and the bare loop take turns; the sums count."""
 
 
-WORKLOADS = {"dense": 0, "busy": BUSY_CYCLES, "idle": None}
-"""Cycles of computation between two requests; None: no requests at all."""
-
-
-def _idle(until: int) -> Callable[[Any], Any]:
-    """Compute until a cycle."""
-    async def program(node: Any) -> int:
-        while node.port.cycle < until:
-            await node.port.delay(BUSY_CYCLES)
-            await node.port.flush()
-        return 0
-    return program
-
-
-def _program(until: int, compute: int | None) -> Callable[[Any], Any]:
-    """Even nodes request of the odd one beside them until a cycle; returns how many requests."""
-    if compute is None:
-        return _idle(until)
-
-    async def program(node: Any) -> int:
-        from ..host.am import Gam
-        replies = requests = 0
-
-        def on_request(am: Any, source: int, word: int) -> Any:
-            return am.reply(1, word)
-
-        def on_reply(am: Any, source: int, word: int) -> None:
-            nonlocal replies
-            replies += 1
-
-        def answered() -> bool:
-            return replies == requests
-
-        gam = Gam(node, [on_request, on_reply])
-        await gam.enable()
-        port = node.port
-        if node.number % 2 == 0 and node.number + 1 < node.nodes:
-            peer = node.number + 1
-            while port.cycle < until:
-                await gam.request(peer, 0, requests & 0xFFFF_FFFF)
-                requests += 1
-                if compute:
-                    await port.delay(compute)
-                await gam.wait(answered)
-        await gam.disable()
-        return requests
-    return program
-
-
-async def workload(lab: Any, until: int, compute: int | None, turns: int, record: str
+async def workload(lab: Any, layer: str, name: str, until: int, short: int, turns: int, record: str
                    ) -> dict[str, Any]:
-    """Inside the simulator: run a workload, timed; then record it."""
+    """Inside the simulator: run a workload, timed, ``short`` cycles of it with Python timed apart;
+    then record it."""
     nodes = lab.description.fabric.nodes
-    await lab.run([_program(2000, compute)] * nodes, skip=False, marks=False)
+    program = WORKLOADS[layer][name]
+
+    async def run(until: int, record: Path | None = None) -> Any:
+        return await lab.run([program(until)] * nodes, settings=SETTINGS, skip=False, marks=False,
+                             record=record)
+
+    await run(2000)
     before = os.times()
     cycles = wakes = messages = 0
     for _ in range(turns):
-        run = await lab.run([_program(until, compute)] * nodes, skip=False, marks=False)
-        cycles += run.cycles
-        wakes += run.wakes
-        messages += 2 * sum(run.results)
+        done = await run(until)
+        cycles += done.cycles
+        wakes += done.wakes
+        messages += sum(done.results)
     after = os.times()
     lab.timed(True)
-    timed = await lab.run([_program(until // 4, compute)] * nodes, skip=False, marks=False)
+    timed = await run(short)
     python = lab.timed(False)
-    await lab.run([_program(until, compute)] * nodes, skip=False, marks=False,
-                  record=Path(record))
-    return {"python": python, "timed_messages": 2 * sum(timed.results),
+    await run(until, Path(record))
+    return {"python": python, "timed_messages": sum(timed.results),
             "seconds": after.user + after.system - before.user - before.system,
             "cycles": cycles, "wakes": wakes, "messages": messages,
             "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
@@ -125,20 +81,25 @@ def _bare(built: simulator.Simulator, description: Description, record: str, cyc
     return float(found["seconds"])
 
 
-def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: int,
-         compute: int | None) -> dict[str, Any]:
+def _row(description: Description, bare: simulator.Simulator, sim: str, layer: str, name: str
+         ) -> dict[str, Any]:
+    count = description.fabric.nodes
+    cycles = CYCLES[max(size for size in CYCLES if size <= count)]
+    short = cycles // 4
+    if layer == "via":
+        cycles = short
     total: dict[str, float] = {}
     limit = 0.0
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         record = str(Path(place) / "recording")
         for _ in range(TURNS):
             ran = run_job(description, sim, function="nicbed.testbench.speed:workload",
-                          arguments={"until": cycles, "compute": compute, "turns": 1,
-                                     "record": record})
+                          arguments={"layer": layer, "name": name, "until": cycles,
+                                     "short": short, "turns": 1, "record": record})
             limit += _bare(bare, description, record, ran["cycles"])
-            for name, value in ran.items():
-                total[name] = max(total.get(name, 0), value) if name == "memory" \
-                    else total.get(name, 0) + value
+            for key, value in ran.items():
+                total[key] = max(total.get(key, 0), value) if key == "memory" \
+                    else total.get(key, 0) + value
     speed = total["cycles"] / total["seconds"]
     bound = total["cycles"] / limit
     messages = total["messages"]
@@ -151,10 +112,11 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, cycles: 
             "peak_memory_mb": round(total["memory"])}
 
 
-def measure(description: Description, *, sim: str = "verilator",
+def measure(description: Description, *, layer: str = "am", sim: str = "verilator",
             nodes: Sequence[int] | None = None,
             progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
-    """Speed of each workload for each number of nodes, as a result file's document has it.
+    """Speed of each workload of ``layer`` for each number of nodes, as a result file's document has
+    it.
 
     Figures: target cycles a CPU second of the whole simulator process, the same of the bare loop
     (the limit) and their ratio; the CPU time of all that happens at attentions, a one-way message
@@ -164,16 +126,15 @@ def measure(description: Description, *, sim: str = "verilator",
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
     counts = list(nodes or NODES)
-    results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS}
+    results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
     for done, count in enumerate(counts):
         table = description.model_dump()
         table["fabric"]["nodes"] = count
         sized = Description.model_validate(table)
         simulator.build(sized, sim, progress=progress)
         bare = simulator.build(sized, sim, bare=True, progress=progress)
-        cycles = CYCLES[max(size for size in CYCLES if size <= count)]
-        for name, compute in WORKLOADS.items():
+        for name in WORKLOADS[layer]:
             progress(f"{name}, {count} nodes", done, len(counts))
-            results[name][str(count)] = _row(sized, bare, sim, cycles, compute)
+            results[name][str(count)] = _row(sized, bare, sim, layer, name)
     progress("measured", len(counts), len(counts))
     return {"results": results}

@@ -27,7 +27,7 @@ def nicbed(*arguments: str) -> subprocess.CompletedProcess:
     (["bench", "logp", "--nodes", "two"], ["--nodes", "two"]),
     (["bench", "logp", "--nope"], ["--nope"]),
     (["bench"], ["NAME"]),
-    (["speed", "--layer", "am"], ["--layer"]),
+    (["speed", "--layer", "an"], ["no layer is called an", "am"]),
     (["speed", "--wave", "x.fst"], ["--wave"]),
     (["bench", "rtt", "--limit", "0"], ["--limit", "0"]),
     (["run", __file__, "--limit", "1e6"], ["--limit", "1e6"]),

@@ -111,20 +111,20 @@ class Party:
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipSendDone", code)
 
-    async def received(self, vi: Any, how: str = POLL, cq: Any = None) -> None:
-        """Wait for the next message."""
+    async def received(self, vi: Any, how: str = POLL, cq: Any = None) -> int:
+        """Wait for the next message; its descriptor's address."""
         vipl = self.vipl
         if how == BLOCK:
-            self.sound("VipRecvWait", await vipl.VipRecvWait(vi, VIP_INFINITE))
-            return
+            return self.sound("VipRecvWait", await vipl.VipRecvWait(vi, VIP_INFINITE))
         if how == CQ:
             code, *_ = await vipl.VipCQDone(cq)
             while code is VIP_RETURN.NOT_DONE:
                 code, *_ = await vipl.VipCQDone(cq)
             if code is not VIP_RETURN.SUCCESS:
                 self.sound("VipCQDone", code)
-        code, _ = await vipl.VipRecvDone(vi)
+        code, descriptor = await vipl.VipRecvDone(vi)
         while code is VIP_RETURN.NOT_DONE:
-            code, _ = await vipl.VipRecvDone(vi)
+            code, descriptor = await vipl.VipRecvDone(vi)
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipRecvDone", code)
+        return descriptor
