@@ -34,8 +34,8 @@ class SendAcknowledged(wiring.Component):
       wakes the VI; any other number does nothing. ``again`` then puts all packets from it on in
       line once more (go-back-N).
     - ``broken``: as an acknowledgement, then the oldest unfinished descriptor, or the one that had
-      begun, gets the code's error (none with LOST), the VI's packets are forgotten and it breaks
-      with CONN_LOST.
+      begun, gets the code's error, the VI's packets are forgotten and it breaks with CONN_LOST.
+      With LOST, neither: it may come of the peer's disconnection, and its number says nothing.
     - A time-out goes back to the oldest packet; the ``retries``-th in a row breaks the connection,
       with error TRANSPORT.
     - A VI that is ``watched`` has an RDMA read outstanding for a while. If no packet of it waits
@@ -164,6 +164,7 @@ class SendAcknowledged(wiring.Component):
         again = Signal()
         wakes = Signal()
         flush = Signal()
+        flushed = Signal(9)
         following = Signal(8)
         reading = Signal()
         chosen = Signal(VI_BITS)
@@ -291,8 +292,9 @@ class SendAcknowledged(wiring.Component):
                 m.next = "END"
                 with m.If(message.broken):
                     m.next = "FAIL"
-                with m.If((message.sequence - progress.acknowledged)[:8]
-                          <= (following - progress.acknowledged)[:8]):
+                with m.If(((message.sequence - progress.acknowledged)[:8]
+                           <= (following - progress.acknowledged)[:8])
+                          & ~(message.broken & (message.code == BreakCode.LOST))):
                     m.d.sync += [
                         progress.acknowledged.eq(message.sequence),
                         sequence.eq(message.sequence),
@@ -317,11 +319,15 @@ class SendAcknowledged(wiring.Component):
                 with m.If(over | flush):
                     m.d.comb += [
                         self.complete.valid.eq(1),
-                        self._status(entry, Mux(flush & (entry.errors == 0), Status.FLUSHED,
+                        self._status(entry, Mux(flush & (entry.errors == 0), flushed,
                                                 entry.errors)),
                     ]
+                    # What was under way when it failed may have come into the ring since.
+                    m.d.comb += flushed.eq(Mux(progress.failure != 0, progress.failure,
+                                               Status.FLUSHED))
                     with m.If(self.complete.ready):
-                        m.d.sync += progress.oldest.eq(progress.oldest + 1)
+                        m.d.sync += [progress.oldest.eq(progress.oldest + 1),
+                                     progress.failure.eq(0)]
                         m.next = "NEXT"
                 with m.Else():
                     m.next = "END"

@@ -43,9 +43,9 @@ class SendDecide(wiring.Component):
         Decide now.
     queue, address, context : In
         The queue, the descriptor, its VI.
-    flush, resumed, respond, taken, follow : In(1)
-        Complete it flushed; it is the VI's ``position``; answer the peer's read instead; it was
-        taken just now; there are more behind it.
+    flush, resumed, respond, lose, taken, follow : In(1)
+        Complete it flushed; it is the VI's ``position``; answer the peer's read instead; break the
+        connection instead; it was taken just now; there are more behind it.
     position, failure, response, numbers : In
         What is known of the VI.
     words, count : In(ArrayLayout(64, 8)), In(4)
@@ -62,7 +62,8 @@ class SendDecide(wiring.Component):
         super().__init__({
             "hand": In(1),
             "queue": In(QUEUE_BITS), "address": In(Address), "context": In(Context),
-            "flush": In(1), "resumed": In(1), "respond": In(1), "taken": In(1), "follow": In(1),
+            "flush": In(1), "resumed": In(1), "respond": In(1), "lose": In(1), "taken": In(1),
+            "follow": In(1),
             "position": In(Position), "failure": In(9), "response": In(Response),
             "numbers": In(Numbers),
             "words": In(data.ArrayLayout(64, WORDS)), "count": In(4),
@@ -118,7 +119,7 @@ class SendDecide(wiring.Component):
         partial = Status.PARTIAL.bit_length() - 1
         with m.If(self.hand):
             m.d.comb += [
-                head.eq(~self.respond & (~self.flush | self.taken)
+                head.eq(~self.respond & ~self.lose & (~self.flush | self.taken)
                         & ~(self.queue[0] & ~self.follow)),
                 unreadable.eq(head & ~(self.count >= HEAD_WORDS)),
                 rdma.eq((operation == Operation.RDMA_WRITE) | (operation == Operation.RDMA_READ)),
@@ -160,7 +161,9 @@ class SendDecide(wiring.Component):
             with m.Else():
                 m.d.comb += first.eq(1)
 
-            with m.If(self.respond):
+            with m.If(self.lose):
+                m.d.comb += [job.kind.eq(JobKind.BREAK), job.exclusive.eq(1), job.trace.eq(0)]
+            with m.Elif(self.respond):
                 m.d.comb += [
                     job.kind.eq(JobKind.RESPOND),
                     job.exclusive.eq(1),

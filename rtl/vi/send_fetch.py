@@ -37,8 +37,9 @@ class SendFetch(wiring.Component):
 
     A descriptor that cannot be read gives a silent completion, a Break POST_DESC and a lost Link;
     a malformed or too long one a completion with its error, and on a reliable VI a broken
-    connection. An RDMA read of a Reliable Reception VI is first parked: it starts when no
-    descriptor before it is unfinished.
+    connection: once a descriptor was in error, wherever that was seen, the VI's turns only break
+    the connection, when all before it has completed. An RDMA read of a Reliable Reception VI is
+    first parked: it starts when no descriptor before it is unfinished.
 
     Latency: 4 cycles from ``next`` to the descriptor's translation, if ``take`` answers in the
     cycle after it is asked; the job is offered in the cycle after the read ended. Throughput: one
@@ -136,6 +137,7 @@ class SendFetch(wiring.Component):
         flush = Signal()
         resumed = Signal()
         respond = Signal()
+        lose = Signal()
         context = self.context.data
         numbers = store.read[0].data
         next_queue = self.next.payload
@@ -205,7 +207,7 @@ class SendFetch(wiring.Component):
                     ]
                     m.d.sync += [
                         queue.eq(next_queue), follow.eq(0), taken.eq(0), flush.eq(0),
-                        resumed.eq(0), respond.eq(0),
+                        resumed.eq(0), respond.eq(0), lose.eq(0),
                     ]
                     m.next = "LOOK"
             with m.State("LOOK"):
@@ -223,7 +225,12 @@ class SendFetch(wiring.Component):
                 with m.If(~held):
                     with m.Switch(context.state):
                         with m.Case(ViState.CONNECTED):
-                            with m.If(~queue[0] & open_):
+                            with m.If(position.failed):
+                                with m.If(~queue[0] & position.armed
+                                          & (position.place == progress.oldest)):
+                                    m.d.sync += lose.eq(1)
+                                    m.next = "HAND"
+                            with m.Elif(~queue[0] & open_):
                                 with m.If(self.response.active & ~under_way):
                                     m.d.sync += respond.eq(1)
                                     m.next = "HAND"
@@ -286,6 +293,7 @@ class SendFetch(wiring.Component):
             decide.flush.eq(flush),
             decide.resumed.eq(resumed),
             decide.respond.eq(respond),
+            decide.lose.eq(lose),
             decide.taken.eq(taken),
             decide.follow.eq(follow),
             decide.position.eq(position),

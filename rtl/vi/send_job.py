@@ -28,6 +28,8 @@ class JobKind(enum.Enum, shape=3):
     """Check an RDMA read's segments, then send its request."""
     RESPOND = 4
     """Gather a packet of a response to the peer's RDMA read."""
+    BREAK = 5
+    """Break the connection: all before the descriptor in error has completed."""
 
 
 class Job(data.Struct):
@@ -83,10 +85,14 @@ class Numbers(data.Struct):
 
 class Position(data.Struct):
     """Of a VI: the send descriptor that was taken and is not over (``active``), and how much of it
-    has gone. ``begun``: something has."""
+    has gone. ``begun``: something has. ``failed``: instead, one was in error, and nothing more is
+    sent; ``armed``: the connection breaks when the oldest unfinished one is in ``place``."""
 
     active: 1
     begun: 1
+    failed: 1
+    armed: 1
+    place: 6
     address: Address
     index: 8
     offset: 32

@@ -34,6 +34,8 @@ class SendRing(wiring.Component):
     -------
     push_look, push_vi, push, entry : In
         ``push`` appends ``entry`` to the VI that the last ``push_look`` was for.
+    push_newest : Out
+        Where ``push`` puts it.
     look, look_vi, newest : In, In, Out
         Where the next entry will go.
     read, read_place, oldest : In, In, Out(Unfinished)
@@ -51,6 +53,7 @@ class SendRing(wiring.Component):
         self._window = window
         super().__init__({
             "push_look": In(1), "push_vi": In(VI_BITS), "push": In(1), "entry": In(Unfinished),
+            "push_newest": Out(PLACE_BITS),
             "look": In(1), "look_vi": In(VI_BITS), "newest": Out(PLACE_BITS),
             "read": In(1), "read_place": In(PLACE_BITS), "oldest": Out(Unfinished),
             "spare_look": In(1), "spare_vi": In(VI_BITS), "spare_newest": Out(PLACE_BITS),
@@ -82,6 +85,7 @@ class SendRing(wiring.Component):
         with m.If(self.push_look):
             m.d.sync += vi.eq(self.push_vi)
         m.d.comb += [
+            self.push_newest.eq(places.read[0].data),
             self.newest.eq(places.read[1].data),
             self.spare_newest.eq(places.read[2].data),
             places.write.eq(self.push),

@@ -19,6 +19,7 @@ from .packet_front import PacketFront
 from .packet_gather import PacketGather
 from .segment_walk import SegmentWalk
 from .send_job import LENGTH_BITS, Job, JobKind, Position, Progress, Response, Slot, Unfinished
+from .send_ring import PLACE_BITS
 from .sizes import check_count, check_power_of_two
 from .types import (
     Access,
@@ -50,9 +51,10 @@ class SendWalk(wiring.Component):
 
     Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
     LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
-    breaks after them. A message that fails or is flushed behind its first packet is PARTIAL too.
-    A refused response to the peer's RDMA read raises RDMAR_PROT, tells the peer, breaks the
-    connection.
+    breaks after them, with Reliable Reception when all before has completed; jobs that the fetch
+    stage had made by then complete flushed. A message that fails or is flushed behind its first
+    packet is PARTIAL too. A refused response to the peer's RDMA read raises RDMAR_PROT, tells the
+    peer, breaks the connection.
 
     ``abort``, held for ``abort_vi``, stops a job of that VI at the next point at which no slot is
     half written, no burst under way; ``quiet`` tells that it has, or there is none. When ``abort``
@@ -74,9 +76,9 @@ class SendWalk(wiring.Component):
         Taken when it is done.
     node, max_beats : In(8), In(10)
         This node's number; longest burst.
-    look, look_vi, progress : Out, Out, In(Progress)
-        Reads a VI's progress, there in the next cycle.
-    push_look, push, entry : Out, Out, Out(Unfinished)
+    look, look_vi, progress, failed : Out, Out, In(Progress), In(1)
+        Reads a VI's progress, and its position's ``failed``, there in the next cycle.
+    push_look, push, entry, push_place : Out, Out, Out(Unfinished), In
         To the ring; of ``look_vi``.
     position_write, position : Out(1), Out(Position)
         Keeps the position of ``look_vi``.
@@ -109,7 +111,9 @@ class SendWalk(wiring.Component):
             "job": In(stream.Signature(Job)),
             "node": In(8), "max_beats": In(10),
             "look": Out(1), "look_vi": Out(VI_BITS), "progress": In(Progress),
+            "failed": In(1),
             "push_look": Out(1), "push": Out(1), "entry": Out(Unfinished),
+            "push_place": In(PLACE_BITS),
             "position_write": Out(1), "position": Out(Position),
             "response_write": Out(1), "response": Out(Response),
             "free": In(1), "free_slot": In(bits),
@@ -168,6 +172,9 @@ class SendWalk(wiring.Component):
         quiet = Signal()
         # Packets of this message have gone before.
         partial = Mux(job.first, 0, Status.PARTIAL)
+        # The job is behind one in error; it is in error itself.
+        late = Signal()
+        failing = Signal()
 
         def fail(status: Status) -> None:
             m.d.sync += [errors.eq(status | partial), broken.eq(job.reliable)]
@@ -245,7 +252,7 @@ class SendWalk(wiring.Component):
                     ]
                     m.d.sync += [
                         left.eq(job.bytes), went.eq(0), errors.eq(job.errors),
-                        doomed.eq(0), told.eq(0), placed.eq(0),
+                        doomed.eq(0), told.eq(0), placed.eq(0), late.eq(0),
                         broken.eq(job.breaks & ~job.silent),
                     ]
                     m.next = "START"
@@ -254,8 +261,16 @@ class SendWalk(wiring.Component):
                 with m.If(~self.progress.connected | stop):
                     m.d.sync += doomed.eq(1)
                     m.next = "DOOMED"
+                with m.Elif(self.failed & (job.kind != JobKind.BREAK)):
+                    m.d.sync += [errors.eq(Status.FLUSHED), broken.eq(0), late.eq(1)]
+                    m.next = "FINISH"
+                    with m.If(is_respond):
+                        m.next = "WAKE"
                 with m.Else():
                     with m.Switch(job.kind):
+                        with m.Case(JobKind.BREAK):
+                            m.d.comb += [self.position_write.eq(1), self.position.failed.eq(1)]
+                            m.next = "BREAK"
                         with m.Case(JobKind.COMPLETE):
                             m.next = "FINISH"
                         with m.Case(JobKind.PARK):
@@ -396,7 +411,7 @@ class SendWalk(wiring.Component):
                     with m.If(~job.first & (self.progress.failure != 0)):
                         m.d.sync += errors.eq(self.progress.failure | partial)
                 m.next = "FINISH"
-                with m.If(is_respond | told):
+                with m.If(is_respond | told | (job.kind == JobKind.BREAK)):
                     m.next = "WAKE"
             with m.State("FAIL"):
                 with m.If(stop):
@@ -407,12 +422,18 @@ class SendWalk(wiring.Component):
                 with m.Else():
                     m.next = "FINISH"
             with m.State("FINISH"):
-                m.d.comb += quiet.eq(~self.complete.valid)
-                with m.If(job.until_received & (errors != 0) & (broken | job.breaks) & ~doomed):
-                    # Behind what is unfinished: the break's abort completes both, in order.
-                    m.d.comb += [self.push.eq(~stop), quiet.eq(0),
-                                 self.position_write.eq(job.resumed & ~stop)]
-                    m.next = "BREAK"
+                m.d.comb += [quiet.eq(~self.complete.valid),
+                             failing.eq(broken | job.silent)]
+                with m.If(job.until_received & (errors != 0) & (broken | job.breaks | late)
+                          & ~doomed):
+                    # Behind what is unfinished. When that has completed the VI's turn breaks the
+                    # connection, and the abort completes this and what came late, in order.
+                    m.d.comb += [
+                        self.push.eq(~stop), quiet.eq(0),
+                        self.position_write.eq((job.resumed | failing) & ~stop),
+                        self.position.failed.eq(failing), self.position.armed.eq(broken),
+                    ]
+                    m.next = "WAKE"
                     with m.If(stop):
                         m.next = "DOOMED"
                     with m.Elif(~broken):
@@ -420,7 +441,8 @@ class SendWalk(wiring.Component):
                 with m.Else():
                     m.d.comb += self.complete.valid.eq(1)
                     with m.If(self.complete.ready):
-                        m.d.comb += self.position_write.eq(job.resumed)
+                        m.d.comb += [self.position_write.eq(job.resumed | failing),
+                                     self.position.failed.eq(failing)]
                         m.next = "BREAK"
                         with m.If(~broken):
                             over()
@@ -473,6 +495,7 @@ class SendWalk(wiring.Component):
             self.position.begun.eq(job.kind != JobKind.PARK),
             self.position.operation.eq(job.operation),
             self.position.trace.eq(job.trace),
+            self.position.place.eq(self.push_place),
             self.position.index.eq(walk.index),
             self.position.offset.eq(walk.offset),
             self.position.done.eq(Mux(job.kind == JobKind.PARK, 0, job.done + job.bytes)),

@@ -170,7 +170,7 @@ class Sender(wiring.Component):
         m.submodules.watch = watch = ReadWatch(vis=via.vis)
         m.submodules.responder = responder = ReadResponder(vis=via.vis)
         m.submodules.ring = ring = SendRing(vis=via.vis, window=via.window)
-        m.submodules.positions = positions = ViRecords(shape=Position, vis=via.vis, readers=1)
+        m.submodules.positions = positions = ViRecords(shape=Position, vis=via.vis, readers=2)
         m.submodules.share = share = BurstShare()
         m.submodules.wakes = wakes = StreamMerge(shape=QUEUE_BITS, inputs=4)
         m.submodules.breaks = breaks = StreamMerge(shape=Break, inputs=3)
@@ -185,6 +185,9 @@ class Sender(wiring.Component):
         connect(m, walk.job, fetch.job)
         m.d.comb += [
             fetch.max_beats.eq(max_beats),
+            positions.read[1].en.eq(walk.look), positions.read[1].vi.eq(walk.look_vi),
+            walk.failed.eq(positions.read[1].data.failed),
+            walk.push_place.eq(ring.push_newest),
             positions.read[0].en.eq(fetch.look), positions.read[0].vi.eq(fetch.look_vi),
             back.look[0].eq(fetch.look), back.look_vi[0].eq(fetch.look_vi),
             responder.look.eq(fetch.look), responder.look_vi.eq(fetch.look_vi),
