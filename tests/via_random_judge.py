@@ -76,7 +76,7 @@ def course(pair: Pair, sender: int) -> Course:
             found.sends.append(None)
             over = True
         elif post.error:
-            found.sends.append(done(post, post.error))
+            found.sends.append(done(post, post.error, post.usable))
             over = pair.reliable
         else:
             code, silent = 0, False
@@ -242,7 +242,7 @@ class Judge:
         cause = pair.causes[0]
         if not pair.reliable:
             return cause.name not in LOCAL
-        if cause.name in ("format", "length", "protection"):
+        if cause.name in ("format", "length", "protection", "read_protection"):
             return cause.node == sender and (not receive or pair.level == RR)
         if cause.name == "refused":
             return cause.node == sender and (receive or pair.level == RR)
@@ -335,9 +335,10 @@ class Judge:
         told = Counter((entry["vi"], bool(entry["receive"])) for entry in entries)
         assert +told == +bound, f"{name}: entries {told}, completions {bound}"
         assert outcome.counters["doorbells_lost"] == outcome.counters["events_lost"] == 0
-        refused = sum(what == "foreign" for plan in self.program.plans[
-            :self.program.plans.index(self.plan) + 1] for what, _ in plan.actions[node])
-        assert outcome.counters["doorbells_foreign"] == refused
+        plans = self.program.plans[:self.program.plans.index(self.plan) + 1]
+        refused = Counter(what for plan in plans for what, _ in plan.actions[node])
+        assert outcome.counters["doorbells_foreign"] == refused["foreign"]
+        assert outcome.counters["process_refused"] == refused["trespass"]
 
     def links(self, image: Image, region: object, queue: list[Post]) -> None:
         """What software and NIC write into a queue's descriptors."""

@@ -20,7 +20,7 @@ UD, RD, RR = Reliability
 CAUSES = ("format", "length", "protection", "refused", "unreadable", "misaligned", "disconnect",
           "receive_format", "receive_short", "receive_protection", "receive_none",
           "receive_unreadable", "stale", "deregistered", "cq_full", "cq_refused", "dead",
-          "disabled")
+          "disabled", "read_protection")
 """What can be wrong with a pair."""
 
 
@@ -300,6 +300,20 @@ class Plan:
         post.fields["length"] = post.length + extra[2]
         post.error = Status.PROTECTION
 
+    def _read_protection(self, pair: Pair, node: int) -> bool:
+        """What an RDMA read brings has no place to go to."""
+        if not pair.reliable:
+            return False
+        post = self.message(pair, node, "read", self.draw.choice([1, 60, 2500]))
+        self._move(pair.sends[node], post)
+        at = self.draw.randrange(len(post.segments))
+        post.usable = sum(part for _, _, part in post.segments[:at])
+        post.places = post.places[:at]
+        extra, _ = self.bad(node, pair.tags[node], post.length - post.usable)
+        post.segments[at:] = [extra]
+        post.error = Status.PROTECTION if extra[2] else 0
+        return bool(extra[2])
+
     def _refused(self, pair: Pair, node: int) -> None:
         """The remote address is wrong, from its beginning or from somewhere on."""
         draw = self.draw
@@ -482,5 +496,8 @@ class Plan:
                 1 << 64), draw.randrange(2, 256))))
         if not pair.causes and draw.random() < 0.4:
             self.actions[node].append(("arm", (vi, draw.randrange(2))))
+        if draw.random() < 0.1:
+            self.actions[node].append(("trespass", draw.choice(["vi_command", "table_base",
+                                                                "invalidate", "cq_config"])))
         if draw.random() < 0.1:
             self.actions[node].append(("foreign", (draw.choice([8, 9, 100, 2047]), 0, 64, 0)))

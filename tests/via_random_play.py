@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from nicbed.layouts.registers import address
 from nicbed.layouts.via import ADDRESS, ATTRIBUTES, CONTROL_SEGMENT, PEER, Doorbell, ViCommand
 from via_random_plan import MAX_TRANSFER, TAGS, Area, Pair, Plan, Post
 from via_raw import Raw, Region
@@ -11,8 +12,8 @@ from via_raw import Raw, Region
 __all__ = ["Outcome", "Program", "settings"]
 
 CQ_LOG, CQ_SMALL = 7, 1
-COUNTERS = ("doorbells_foreign", "doorbells_lost", "events_lost", "via_unmatched",
-            "via_duplicates", "via_gaps", "via_dropped", "via_resent", "via_sent")
+COUNTERS = ("process_refused", "doorbells_foreign", "doorbells_lost", "events_lost",
+            "via_unmatched", "via_duplicates", "via_gaps", "via_dropped", "via_resent", "via_sent")
 
 
 def settings(seed: int) -> dict[str, Any]:
@@ -232,6 +233,13 @@ class Round:
     async def foreign(self, what: tuple[int, int, int, int]) -> None:
         vi, place, word, process = what
         await self.raw.ring(vi, place, word, process)
+
+    async def trespass(self, register: str) -> None:
+        """A process that is not the kernel writes to a kernel register."""
+        self.raw.port.process = self.raw.process
+        await self.raw.port.pio_write(address(register), self.draw.randrange(1 << 14),
+                                      posted=False)
+        self.raw.port.process = 0
 
     async def arm(self, what: tuple[int, int]) -> None:
         vi, receive = what
