@@ -46,6 +46,19 @@ def test_every_check_holds(nic, name):
     assert not [check for check in measured(nic, name)["checks"] if not check["ok"]]
 
 
+@pytest.mark.parametrize("nic", ALL)
+def test_every_stage_of_a_flight_is_traced(nic):
+    by_engine = {"posted write, bus, doorbell", "doorbell to the VI's turn", "descriptor fetched",
+                 "data gathered into a slot", "receive FIFO to receiver",
+                 "receiver: descriptor, data landed", "completion: status landed"}
+    by_ring = {"doorbell, ring's descriptor", "send DMA", "receive DMA"}
+    for life in measured(nic, "latency")["breakdown"].values():
+        stages = {stage["stage"] for stage in life}
+        assert "not traced" not in stages
+        assert stages >= {"uplink: serialising", "flight and switch", "downlink and receive FIFO"}
+        assert stages & (by_engine | by_ring) == (by_ring if nic == KERNEL else by_engine)
+
+
 def test_the_descriptions_differ_in_what_makes_the_point():
     found = descriptions.difference([descriptions.load(nic) for nic in ALL])
     assert set(found) == {"via.design", "via.translation"}
