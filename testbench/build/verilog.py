@@ -13,6 +13,8 @@ SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked beside what Amaranth emits."""
 
 _TIMESCALE = "`timescale 1ns/1ps\n"
+_INITIAL = re.compile(r"^ *(\S+)\[0\] = (\S+);\n(?: *\1\[\d+\] = \2;\n){7,}", re.MULTILINE)
+"""What a memory begins with, word by word, all alike."""
 
 
 class BuildError(Exception):
@@ -72,7 +74,14 @@ def to_verilog(text: str, *, processes: bool) -> str:
     if done.returncode:
         raise BuildError("Yosys cannot turn the target into Verilog", done.stderr)
     body = re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
+    # Most of what the C++ compiler got of a VI engine was these, one by one.
+    body = _INITIAL.sub(_loop, body)
     return _TIMESCALE + body.replace("always @*", "always_comb")
+
+
+def _loop(words: re.Match[str]) -> str:
+    count = words.group().count("\n")
+    return f"    for (int at_ = 0; at_ < {count}; at_ = at_ + 1) {words[1]}[at_] = {words[2]};\n"
 
 
 def convert(component: Any, name: str, *, processes: bool) -> str:
