@@ -198,8 +198,8 @@ def test_silent_peer(level: int, short: bool) -> None:
 
 @cocotb.test()
 async def peer_breaks(dut: Any) -> None:
-    """A BREAK completes what has arrived before it, blames the descriptor it is about. LOST is about
-    none, and its number says nothing: all are flushed."""
+    """A BREAK completes what has arrived before it, blames the descriptor it is about. LOST is
+    about none, and its number says nothing: all are flushed."""
     values = parameters()
     await reset_and_clock(dut)
     lab = Lab(dut, vis=8, seed=seed(), timeout=5000)
