@@ -14,7 +14,7 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
-           "Memory", "Cpu", "Am", "Via", "Faults", "knobs"]
+           "Memory", "Cpu", "Am", "Via", "Processor", "Faults", "knobs"]
 
 
 class Kind(StrEnum):
@@ -69,6 +69,11 @@ class Nic(Section):
                            doc="receive FIFO full: 'push' back on the link, or 'drop' the packet")
     irq_latency: int = timing(20, ge=0, le=65535,
                               doc="from the NIC's interrupt line to the CPU seeing it")
+    processor: str = structure("none", pattern="^(none|serv|picorv32|vexriscv)$",
+                               doc="core of the NIC processor: bit-serial, multi-cycle, pipelined")
+    attachment: str = structure("io_bus", pattern="^(io_bus|local_bus|memory_bus)$",
+                                doc="where the NIC is; on 'memory_bus' queues to it are cacheable "
+                                    "and coherent, and it pulls them")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Nic":
@@ -173,9 +178,11 @@ class Am(Section):
 
 
 class Via(Section):
-    design: str = structure("auto", pattern="^(auto|engine|kernel)$",
+    design: str = structure("auto", pattern="^(auto|engine|kernel|firmware)$",
                             doc="'engine': doorbells and VI engine in the NIC; 'kernel': neither, "
-                                "the kernel drives the rings; 'auto': engine where layer via runs")
+                                "the kernel drives the rings; 'firmware' of the NIC processor; "
+                                "'auto': where layer via runs, firmware if there is a processor, "
+                                "else engine")
     vis: int = structure(1024, unit="VIs", ge=8, le=4096, doc="VIs of a NIC")
     cqs: int = structure(64, unit="queues", ge=2, le=256, doc="completion queues of a NIC")
     queue_depth: int = structure(1024, unit="descriptors", ge=4, le=16384,
@@ -221,6 +228,27 @@ class Via(Section):
         return self
 
 
+class Processor(Section):
+    memory: int = structure(65536, unit="bytes", ge=1 << 14, le=1 << 20,
+                            doc="NIC memory: firmware, its data, packets")
+    clock_divider: int = timing(1, unit="", ge=1, le=8,
+                                doc="the processor's clock is the target's divided by this")
+    doorbells: str = cost("queue", unit="", pattern="^(queue|words)$",
+                          doc="doorbells come to the firmware in a hardware 'queue', or as 'words' "
+                              "in NIC memory that it polls")
+    doorbell_queue: int = structure(64, unit="doorbells", ge=4, le=1024,
+                                    doc="doorbells that wait in hardware")
+    watchdog: int = timing(1 << 20, ge=0, le=(1 << 24) - 1,
+                           doc="awake for this long without a kick, the processor counts as "
+                               "crashed; 0: never")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Processor":
+        for name in ("memory", "doorbell_queue"):
+            _power_of_two(f"processor.{name}", getattr(self, name))
+        return self
+
+
 class Faults(Section):
     drop: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet vanishes on its uplink")
     corrupt: float = timing(0.0, unit="probability", ge=0, le=1, doc="a bit of a packet flips")
@@ -243,10 +271,13 @@ class Description(Section):
     cpu: Cpu = Cpu()
     am: Am = Am()
     via: Via = Via()
+    processor: Processor = Processor()
     faults: Faults = Faults()
 
     @model_validator(mode="after")
     def _combinations(self) -> "Description":
+        if self.via.design == "firmware" and self.nic.processor == "none":
+            raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
         trunks = 2 * (self.fabric.switches - 1)
         places = self.fabric.switches * self.switch.ports - trunks
         if self.fabric.nodes > places:

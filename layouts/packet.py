@@ -38,6 +38,8 @@ class Protocol(IntEnum):
     VIA = 2
     VIA_CONTROL = 3
     """Between the kernel agents of VIA: connections."""
+    GM = 4
+    FM = 5
 
 
 def encode_route(ports: list[int]) -> int:

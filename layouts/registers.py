@@ -6,7 +6,8 @@ Registers are 64 bits wide and 8 bytes apart; PIO is 8 bytes at a time.
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Access", "Register", "REGISTERS", "ENGINE_REGISTERS", "address", "SEND_WINDOW",
+__all__ = ["Access", "Register", "REGISTERS", "ENGINE_REGISTERS",
+           "PROCESSOR_REGISTERS", "address", "SEND_WINDOW",
            "RECEIVE_WINDOW", "WINDOW_BYTES", "Irq"]
 
 from enum import IntFlag
@@ -52,6 +53,8 @@ class Irq(IntFlag):
     """A packet was refused, dropped, corrupt or misrouted."""
     VIA = 8
     """via_event has an event. Only in irq_enable: a level, over when all events have been read."""
+    PROCESSOR = 16
+    """The NIC processor's firmware asks for the host."""
 
 
 _RW, _RO, _W1C, _WO = Access.RW, Access.RO, Access.W1C, Access.WO
@@ -64,8 +67,8 @@ REGISTERS = tuple(
         ("cycle", _RO, 64, "the target's cycle counter", 0),
         ("control", _RW, 2, "bit 0: send ring on; bit 1: receive ring on (else the receive window)",
          0),
-        ("irq_status", _W1C, 4, "interrupt causes that happened (Irq)", 0),
-        ("irq_enable", _RW, 4, "causes that raise the interrupt line; the line is the level of "
+        ("irq_status", _W1C, 5, "interrupt causes that happened (Irq)", 0),
+        ("irq_enable", _RW, 5, "causes that raise the interrupt line; the line is the level of "
                                "status & enable", 0),
         ("send_space", _RO, 32, "free bytes of the send FIFO's PIO lane", 0),
         ("send_base", _RW, 32, "send ring: address in host memory, a multiple of 64", 0),
@@ -131,11 +134,33 @@ REGISTERS = tuple(
         ("via_dropped", _RO, 32, "messages dropped for want of a receive descriptor", 0),
         ("via_resent", _RO, 48, "packets sent again", 0),
         ("via_sent", _RO, 48, "packets sent first", 0),
+        ("processor_control", _RW, 1, "layouts.processor.CONTROL", 0),
+        ("processor_status", _RO, 16, "layouts.processor.STATUS", 0),
+        ("processor_pc", _RO, 32, "address of the instruction fetched last; of a crash: where", 0),
+        ("processor_cause", _RO, 32, "of a crash: what, by its reason", 0),
+        ("window_owner", _WO, 24, "layouts.processor.WINDOW_OWNER", 0),
+        ("doorbell_owner", _WO, 25, "layouts.processor.DOORBELL_OWNER", 0),
+        ("doorbell_words", _RW, 25, "layouts.processor.DOORBELL_WORDS", 0),
+        ("load_words", _RW, 32, "8-byte words written to NIC memory by PIO since this was written",
+         0),
+        ("load_sum", _RW, 64, "their sum: rotated left by one, then the word added, each", 0),
+        ("window_refused", _RO, 32, "accesses to NIC memory by a process that does not own the "
+                                    "page, or beyond its end", 0),
+        ("page_refused", _RO, 32, "doorbells to a page of another process", 0),
+        ("page_lost", _RO, 32, "doorbells that found the doorbell queue full", 0),
     ])
 )
 
-ENGINE_REGISTERS = REGISTERS[[register.name for register in REGISTERS].index("vi_select"):]
+
+def _group(first: str, last: str) -> tuple[Register, ...]:
+    names = [register.name for register in REGISTERS]
+    return REGISTERS[names.index(first):names.index(last) + 1]
+
+
+ENGINE_REGISTERS = _group("vi_select", "via_sent")
 """Those of the VI engine: a NIC without one reads 0 there and ignores writes."""
+PROCESSOR_REGISTERS = _group("processor_control", "page_lost")
+"""Those of the NIC processor: the same."""
 
 _BY_NAME = {register.name: register for register in REGISTERS}
 

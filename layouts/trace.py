@@ -39,6 +39,19 @@ class Block(IntEnum):
     """Of a table walk; arg of BEGIN: the index."""
     COMPLETION = 17
     """Of a descriptor: from the request to its status, and its queue's entry, having landed."""
+    FIRMWARE = 18
+    """Whatever the firmware of the NIC processor marks."""
+    H2N = 19
+    """Of a NIC processor's transfer from host memory: from its turn to its end."""
+    N2H = 20
+    NIC_SEND = 21
+    """Of a packet's piece, from its turn to it having left NIC memory."""
+    NIC_RECEIVE = 22
+    """Of a packet, from its header to it being whole in NIC memory; DROP where it did not fit."""
+    PROCESSOR = 23
+    """BEGIN when the NIC processor wakes, END when it falls asleep; no number (0)."""
+    WATCH = 24
+    """BEGIN when a CPU takes a watched line; arg: the line's address."""
 
 
 class Kind(IntEnum):

@@ -1,0 +1,1 @@
+"""The NIC processor: a published core with NIC memory, and the engines that firmware drives."""

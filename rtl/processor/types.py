@@ -1,0 +1,89 @@
+"""How the parts of the NIC processor's subsystem are joined."""
+
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+
+__all__ = ["CoreBus", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
+           "ProcessorRegisters", "WIDE_ADDRESS_BITS", "WidePort"]
+
+MMIO_ADDRESS_BITS = 12
+WIDE_ADDRESS_BITS = 17
+"""NIC memory has at most 2 to this power 8-byte words."""
+
+CoreBus = wiring.Signature({
+    "valid": Out(1),
+    "fetch": Out(1),
+    "write": Out(1),
+    "address": Out(32),
+    "data": Out(32),
+    "strobe": Out(4),
+    "ack": In(1),
+    "read": In(32),
+})
+"""A core's side of its bus. An access holds until a clock edge *of the core* at which ``ack`` is
+high; ``read`` is valid with ``ack``, and both hold until that edge."""
+
+MmioBus = wiring.Signature({
+    "valid": Out(1),
+    "write": Out(1),
+    "address": Out(MMIO_ADDRESS_BITS),
+    "data": Out(32),
+    "ack": In(1),
+    "read": In(32),
+})
+"""The initiator's side. An access holds until the cycle with ``valid`` and ``ack``: there it
+happens, once; ``read`` is valid in that cycle."""
+
+WidePort = wiring.Signature({
+    "valid": Out(1),
+    "write": Out(1),
+    "address": Out(WIDE_ADDRESS_BITS),
+    "data": Out(64),
+    "strobe": Out(8),
+    "ready": In(1),
+    "read": In(64),
+})
+"""A client's side of NIC memory's 64-bit port. An access happens in a cycle with ``valid`` and
+``ready``; a read's word is on ``read`` in the cycle after, and only then."""
+
+
+class EngineCommand(data.Struct):
+    """A command of firmware to an engine, as layouts.processor.EngineRegister says."""
+
+    host: 32
+    local: 20
+    length: 16
+    trace: TRACE_BITS
+    flags: 2
+
+
+EnginePort = wiring.Signature({
+    "command": In(stream.Signature(EngineCommand)),
+    "space": Out(4),
+    "done": Out(32),
+    "ended": Out(1),
+    "idle": Out(1),
+})
+"""An engine's side: commands in, how many more there is room for, how many have ended (``ended``:
+one does in this cycle)."""
+
+ProcessorRegisters = wiring.Signature({
+    "run": Out(1),
+    "status": In(16),
+    "pc": In(32),
+    "cause": In(32),
+    "window_owner": Out(stream.Signature(24, always_ready=True)),
+    "doorbell_owner": Out(stream.Signature(25, always_ready=True)),
+    "doorbell_words": Out(25),
+    "load_clear": Out(1),
+    "load_words": In(32),
+    "load_sum": In(64),
+    "window_refused": In(1),
+    "page_refused": In(1),
+    "page_lost": In(1),
+})
+"""The host's registers of the processor (layouts.registers.PROCESSOR_REGISTERS), from the side of
+the NIC: values; writes with their data; pulses to count. ``load_clear`` sets load_words and
+load_sum to 0."""
