@@ -26,11 +26,13 @@ class BuildError(Exception):
 
 
 def ports(component: Any) -> dict[str, tuple[Any, bool]]:
-    """Flat port name to (value, whether it is an input)."""
-    from amaranth.hdl import Value
+    """Flat port name to (value, whether it is an input). Constants, such as the ``ready`` of a
+    stream that is always ready, are not ports."""
+    from amaranth.hdl import Const, Value
     from amaranth.lib.wiring import In
     return {"__".join(map(str, path)): (Value.cast(value), member.flow == In)
-            for path, member, value in component.signature.flatten(component)}
+            for path, member, value in component.signature.flatten(component)
+            if not isinstance(value, Const)}
 
 
 def inputs(component: Any) -> list[str]:
