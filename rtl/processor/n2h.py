@@ -1,0 +1,218 @@
+"""The engine N2H: from NIC memory to host memory."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from ...layouts.processor import StartFlag
+from ...layouts.trace import Block
+from ..burst import Burst
+from ..queue import Queue
+from .command_queue import CommandQueue
+from .engine_block import EngineBlock, host_size
+from .realign import Realign
+from .types import WIDE_ADDRESS_BITS
+
+__all__ = ["NicToHost"]
+
+AHEAD = 8
+"""Words read ahead of the bus."""
+
+
+class NicToHost(EngineBlock):
+    """Copies ``length`` bytes from ``local`` to ``host``, any alignment of both.
+
+    With FIRST_LAST the first 8 bytes are the last beat of the last burst (a jump); then ``host``
+    and ``local`` are multiples of 8, and ``length`` is 0 or at least 8. Host bytes beside those of
+    the command keep their values.
+
+    Latency: 2 cycles from a command to the bus request, 5 to its first word being there. The
+    command ends with the last burst's ``done``. Throughput: 8 bytes a cycle where bus and memory
+    give it; a cycle without a request between bursts of a command, 2 between commands. Length 0
+    ends at once. Back-pressure: AHEAD words are read ahead of the bus; if NIC memory is slower than
+    the bus, the bus waits. Reset: idle.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        Size of NIC memory: a multiple of 8, up to 2**20.
+    host_bytes : int
+        Size of host memory: a multiple of 8, up to 2**32.
+
+    Members
+    -------
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    bus : Out(Burst)
+        To host memory; writes only.
+
+    The others are those of :class:`EngineBlock`. Block N2H.
+    """
+
+    def __init__(self, *, memory_bytes: int, host_bytes: int) -> None:
+        self._host_bytes = host_size(host_bytes)
+        super().__init__(block=Block.N2H, memory_bytes=memory_bytes, members={
+            "max_beats": In(10),
+            "bus": Out(Burst),
+        })
+
+    @property
+    def host_bytes(self) -> int:
+        """Size of host memory, in bytes."""
+        return self._host_bytes
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        queue = self._commands(m)
+        m.submodules.words = words = Queue(shape=64, depth=AHEAD)
+        m.submodules.realign = realign = Realign()
+        command = queue.o.payload
+
+        begins = Signal()
+        # The first word comes last; it is a run of its own unless it is the only one.
+        turned = Signal()
+        split = Signal()
+        misplaced = Signal()
+        with m.If(queue.o.valid):
+            m.d.comb += [
+                turned.eq((command.flags & StartFlag.FIRST_LAST).any()),
+                split.eq(turned & (command.length > 8)),
+                misplaced.eq(turned & (command.length != 0) & (
+                    (command.local[:3] != 0) | (command.host[:3] != 0) | (command.length < 8))),
+            ]
+        self._reader(m, queue, words, begins=begins, split=split)
+        self._realigner(m, queue, words, realign, begins=begins, split=split)
+        self._writer(m, queue, realign, begins=begins, turned=turned, misplaced=misplaced)
+        return m
+
+    def _reader(self, m: Module, queue: CommandQueue, words: Queue, *, begins: Signal,
+                split: Signal) -> None:
+        """All words of the command from NIC memory to ``words``."""
+        command = queue.o.payload
+        place = Signal(WIDE_ADDRESS_BITS)
+        first = Signal(WIDE_ADDRESS_BITS)
+        left = Signal(14)
+        back = Signal()
+        coming = Signal()
+        last_in = Signal(17)
+        m.d.sync += coming.eq(self.memory.valid & self.memory.ready)
+        with m.If(left != 0):
+            # The level does not count the word that is coming.
+            m.d.comb += [self.memory.valid.eq(words.level < AHEAD - 1),
+                         self.memory.address.eq(place)]
+            with m.If(self.memory.valid & self.memory.ready):
+                m.d.sync += [left.eq(left - 1),
+                             place.eq(Mux(back & (left == 2), first, place + 1))]
+        with m.If(coming):
+            m.d.comb += [words.i.valid.eq(1), words.i.payload.eq(self.memory.read)]
+        with m.If(begins):
+            m.d.comb += last_in.eq(command.local[:3] + command.length + 7)
+            m.d.sync += [
+                first.eq(command.local[3:]),
+                place.eq(command.local[3:] + split),
+                left.eq(last_in[3:]),
+                back.eq(split),
+            ]
+
+    def _realigner(self, m: Module, queue: CommandQueue, words: Queue, realign: Realign, *,
+                   begins: Signal, split: Signal) -> None:
+        """The run, and then that of the first word."""
+        command = queue.o.payload
+        closing = Signal()
+        m.d.comb += [
+            realign.i.valid.eq(words.o.valid),
+            realign.i.payload.eq(words.o.payload),
+            words.o.ready.eq(realign.i.ready),
+        ]
+        with m.If(begins):
+            m.d.comb += [
+                realign.start.eq(1),
+                realign.source.eq(command.local[:3]),
+                realign.target.eq(command.host[:3]),
+                realign.bytes.eq(command.length - Mux(split, 8, 0)),
+            ]
+            m.d.sync += closing.eq(split)
+        with m.Elif(closing & ~realign.busy):
+            m.d.comb += [realign.start.eq(1), realign.bytes.eq(8)]
+            m.d.sync += closing.eq(0)
+
+    def _writer(self, m: Module, queue: CommandQueue, realign: Realign, *, begins: Signal,
+                turned: Signal, misplaced: Signal) -> None:
+        """Burst after burst to the bus."""
+        command = queue.o.payload
+        request = self.bus.request.payload
+        word = self.bus.write.payload
+        address = Signal(29)
+        jump_address = Signal(29)
+        jumps = Signal()
+        # Beats not yet requested, and beats of this burst not yet given.
+        left = Signal(14)
+        beats = Signal(10)
+        next_beats = Signal(10)
+        trace = Signal(TRACE_BITS)
+        last_out = Signal(17)
+        m.d.comb += [
+            request.write.eq(1),
+            request.address.eq(Cat(Const(0, 3), address)),
+            request.jump_address.eq(Cat(Const(0, 3), jump_address)),
+            request.beats.eq(next_beats),
+            request.trace.eq(trace),
+        ]
+
+        def done() -> None:
+            m.next = "REQUEST"
+            with m.If(left == 0):
+                self._end(m, queue, trace)
+                m.next = "IDLE"
+
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                with m.If(queue.o.valid):
+                    m.d.comb += [queue.o.ready.eq(1),
+                                 last_out.eq(command.host[:3] + command.length + 7)]
+                    with m.If((command.local + command.length > self._memory_bytes)
+                              | (misplaced & (command.local[:3] != 0))):
+                        self._refuse(m, queue, command.local)
+                    with m.Elif((command.host + command.length > self._host_bytes) | misplaced):
+                        self._refuse(m, queue, command.host)
+                    with m.Else():
+                        self._begin(m, command.trace)
+                        with m.If(command.length == 0):
+                            self._end(m, queue, command.trace)
+                        with m.Else():
+                            m.d.comb += begins.eq(1)
+                            m.d.sync += [
+                                address.eq(command.host[3:] + turned),
+                                jump_address.eq(command.host[3:]),
+                                jumps.eq(turned),
+                                left.eq(last_out[3:]),
+                                trace.eq(command.trace),
+                            ]
+                            m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += [
+                    next_beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
+                    self.bus.request.valid.eq(1),
+                ]
+                with m.If(self.bus.request.ready):
+                    m.d.sync += [beats.eq(next_beats), left.eq(left - next_beats),
+                                 address.eq(address + next_beats)]
+                    m.next = "WRITE"
+            with m.State("WRITE"):
+                m.d.comb += [
+                    self.bus.write.valid.eq(realign.o.valid),
+                    realign.o.ready.eq(self.bus.write.ready),
+                    word.data.eq(realign.o.payload),
+                    word.strobe.eq(realign.strobe),
+                    word.jump.eq(jumps & (left == 0) & (beats == 1)),
+                ]
+                with m.If(self.bus.write.valid & self.bus.write.ready):
+                    m.d.sync += beats.eq(beats - 1)
+                    with m.If(beats == 1):
+                        m.next = "DONE"
+                        with m.If(self.bus.done):
+                            done()
+            with m.State("DONE"):
+                with m.If(self.bus.done):
+                    done()
+        m.d.comb += queue.idle.eq(state.ongoing("IDLE") & ~queue.o.valid)
