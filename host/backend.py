@@ -23,7 +23,11 @@ class Mailbox(Protocol):
         ...
 
     def expired(self) -> bool:
-        """The cycle limit was reached: time has stopped for good."""
+        """The cycle limit was reached, or a NIC processor crashed: time has stopped for good."""
+        ...
+
+    def crash(self) -> tuple[int, ...]:
+        """The first crash of a NIC processor, ``layouts.processor.CRASH_WORDS`` words."""
         ...
 
     def answers(self, port: int) -> memoryview | bytes | bytearray:

@@ -28,13 +28,15 @@ class Node:
         The NIC description of the run.
     port
         The host port: all that takes target time.
+    firmware
+        The image that runs on the NIC processor, None if none was started.
     memory
         Zero-time access to host memory, for setting up and for looking. What the target could
         observe goes through :meth:`store` instead.
     """
 
     __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
-                 "_allocator", "_trace", "_services")
+                 "firmware", "_allocator", "_trace", "_services")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None) -> None:
@@ -45,6 +47,7 @@ class Node:
         self.port = port
         self.memory = memory
         self.topology = topology
+        self.firmware: Any = None
         self._allocator = Allocator(memory.size)
         self._trace = number + 1
         self._services: dict[type, Any] = {}

@@ -5,11 +5,13 @@ from typing import Any
 
 from ..layouts.description import Description
 from ..layouts.fabric import chain
+from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
 from .backend import Mailbox, Memory
 from .costs import Costs
 from .node import Node, Program
 from .port import Port, QuietPort
+from .processor.crash import FirmwareCrash
 
 __all__ = ["Runtime", "Stuck"]
 
@@ -37,7 +39,7 @@ class Runtime:
     done
         All programs have ended, or the run failed: there is nothing to run on for.
     failed
-        What a program raised, or :class:`Stuck`.
+        What a program raised, :class:`Stuck`, or :class:`FirmwareCrash`.
     results
         What the programs returned.
     wakes
@@ -122,9 +124,18 @@ class Runtime:
             needs >>= 1
             index += 1
         if mailbox.expired():
-            self._fail(Stuck(self.diagnosis(now)))
+            report, pc, cause = mailbox.crash()
+            if CRASH.unpack(report)["valid"]:
+                self._fail(self._crash(CRASH.unpack(report), now, pc, cause))
+            else:
+                self._fail(Stuck(self.diagnosis(now)))
         elif not self._running and all(self._stopped):
             self.done = True
+
+    def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:
+        node = report["node"]
+        return FirmwareCrash(node, now, CrashReason(report["reason"]), pc, cause,
+                             self.nodes[node].firmware)
 
     def diagnosis(self, now: int) -> str:
         """Which node waits for what, since when."""

@@ -278,6 +278,9 @@ class Description(Section):
     def _combinations(self) -> "Description":
         if self.via.design == "firmware" and self.nic.processor == "none":
             raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
+        if self.via.design == "engine" and self.nic.processor != "none":
+            raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
+                             "there is no processor: a NIC has the one or the other")
         trunks = 2 * (self.fabric.switches - 1)
         places = self.fabric.switches * self.switch.ports - trunks
         if self.fabric.nodes > places:

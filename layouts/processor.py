@@ -12,8 +12,8 @@ from .bits import Field, Word
 from .packet import TRACE_BITS
 from .registers import Access
 
-__all__ = ["CONTROL", "CrashReason", "DOORBELL_ENTRY", "DOORBELL_OWNER", "DOORBELL_PAGES_MAX",
-           "DOORBELL_WORDS", "ENGINE_QUEUE", "ENGINE_STRIDE", "ENGINES_BASE", "Engine",
+__all__ = ["CONTROL", "CRASH", "CRASH_WORDS", "CrashReason", "DOORBELL_ENTRY", "DOORBELL_OWNER",
+           "DOORBELL_PAGES_MAX", "DOORBELL_WORDS", "ENGINE_QUEUE", "ENGINE_STRIDE", "ENGINES_BASE", "Engine",
            "EngineRegister", "H2N_PLACE", "MMIO_BASE", "MMIO_REGISTERS", "MmioRegister",
            "NIC_MEMORY", "PROTOCOL_SELECT", "Pending", "REGISTERS_BASE", "SEND_WORD", "SLOT_BYTES",
            "STATUS", "SendKind", "StartFlag", "State", "WINDOW_OWNER", "WINDOW_PAGE",
@@ -62,6 +62,11 @@ STATUS = Word(
     "processor_status",
     Field("state", 2, "State"), Field("reserved", 6), Field("reason", 8, "CrashReason"),
 )
+CRASH_WORDS = 3
+"""32-bit words in which the target reports the first crash of a processor: word 0 CRASH, word 1 the
+program counter, word 2 the cause."""
+CRASH = Word("crash", Field("valid", 1), Field("reserved", 7), Field("node", 8),
+             Field("reason", 8, "CrashReason"), width=32)
 WINDOW_OWNER = Word(
     "window_owner",
     Field("page", 8, "page of NIC memory"), Field("reserved", 8),

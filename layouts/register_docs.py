@@ -36,6 +36,7 @@ _IRQ = {
     Irq.ERROR: "a packet or a doorbell was refused, or a packet dropped, corrupt or misrouted",
     Irq.VIA: "`via_event` holds an event; a level, over when it has been read empty, and so "
              "only in `irq_enable`",
+    Irq.PROCESSOR: "the NIC processor's firmware asks for the host",
 }
 
 

@@ -1,14 +1,16 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.hdl import C, Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
 from ..layouts.packet import Protocol
+from ..layouts.processor import CRASH, CRASH_WORDS, DOORBELL_PAGES_MAX, NIC_MEMORY
 from ..layouts.registers import (
     ENGINE_REGISTERS,
     NIC_BASE,
+    PROCESSOR_REGISTERS,
     RECEIVE_WINDOW,
     REGISTERS,
     SEND_WINDOW,
@@ -17,6 +19,7 @@ from ..layouts.registers import (
     address,
 )
 from ..layouts.trace import Block, Kind
+from ..layouts.via import DOORBELL_PAGES, PAGE
 from .burst import Burst
 from .crc import CrcAppend, CrcCheck
 from .event import EventPort
@@ -24,6 +27,7 @@ from .flit import FlitStream
 from .flit_merge import FlitMerge
 from .lane_merge import LaneMerge
 from .pio import PioTarget
+from .processor.subsystem import Processor
 from .protocol_split import ProtocolSplit
 from .receive_dma import ReceiveDma
 from .receive_fifo import ReceiveFifo
@@ -35,6 +39,9 @@ from .timing import Timing
 from .vi.engine import Engine
 
 __all__ = ["Nic"]
+
+WINDOW_SPACE = 1 << 20
+"""Of NIC memory in the PIO window."""
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
@@ -52,7 +59,9 @@ _ENGINE_COUNTERS = {
     "via_dropped": ("dropped", 1), "via_resent": ("resent", 1), "via_sent": ("sent", 1),
 }
 """The engine's counters: its name for the pulse, and how many a cycle."""
-_RING_REGISTERS = tuple(register for register in REGISTERS if register not in ENGINE_REGISTERS)
+_PROCESSOR_COUNTERS = ("window_refused", "page_refused", "page_lost")
+_RING_REGISTERS = tuple(register for register in REGISTERS
+                        if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
 
 
 class Nic(wiring.Component):
@@ -65,6 +74,8 @@ class Nic(wiring.Component):
 
     With ``via.design = "engine"`` there is a VI engine beside the rings: its packets are merged
     with theirs a whole packet at a time, and packets of Protocol.VIA go to it, never to a ring.
+    With ``nic.processor`` there is a processor in its place, which gets the packets of the protocol
+    that its firmware names.
 
     A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
     take back what was posted, or while the send ring is off.
@@ -81,7 +92,7 @@ class Nic(wiring.Component):
     dma_send, dma_receive : Out(Burst), Out(Burst)
         To host memory; both may be busy at the same time.
     dma_engine : Out(Burst), an array
-        The VI engine's; empty without one.
+        The VI engine's or the processor's; empty without either.
     tx, rx : Out(FlitStream), In(FlitStream)
         To and from the link, with CRC.
     irq : Out(1)
@@ -94,6 +105,14 @@ class Nic(wiring.Component):
         Cycle counter, its low bits and all of it.
     credit_stall : In(1)
         The link to ``tx`` has a flit and no credit.
+    watch_base, watch_bytes : Out(32), Out(32)
+        Host memory that the processor wants watched, as layouts.processor says.
+    watched : In(1)
+        A CPU took a line of it for writing.
+    profile_enable : In(1)
+        Whether the processor's cycles are counted by program counter.
+    crashed : Out(1), crash : Out(32 * CRASH_WORDS)
+        The processor has stopped for good, and how.
     idle : Out(1)
         Nothing changes here until something comes in.
     events : Out(EventPort), an array
@@ -109,11 +128,16 @@ class Nic(wiring.Component):
         if description.via.design == "engine":
             self._engine = Engine(description=description)
             self._event_sources += self._engine.event_sources
+        self._processor = None
+        if description.nic.processor != "none":
+            self._processor = Processor(description=description)
+            self._event_sources += self._processor.event_sources
+        attached = self._engine or self._processor
         super().__init__({
             "pio": In(PioTarget),
             "dma_send": Out(Burst),
             "dma_receive": Out(Burst),
-            "dma_engine": Out(Burst).array(Engine.DMA if self._engine else 0),
+            "dma_engine": Out(Burst).array(attached.DMA if attached else 0),
             "tx": Out(FlitStream),
             "rx": In(FlitStream),
             "irq": Out(1),
@@ -122,6 +146,12 @@ class Nic(wiring.Component):
             "now": In(32),
             "cycle": In(64),
             "credit_stall": In(1),
+            "watch_base": Out(32),
+            "watch_bytes": Out(32),
+            "watched": In(1),
+            "profile_enable": In(1),
+            "crashed": Out(1),
+            "crash": Out(32 * CRASH_WORDS),
             "idle": Out(1),
             "events": Out(EventPort).array(len(self._event_sources)),
         })
@@ -166,6 +196,9 @@ class Nic(wiring.Component):
         to_link, from_fifo = merge.o, receive_fifo.o
         if engine is not None:
             to_link, from_fifo = self._attach(m, engine, csr, to_link, from_fifo)
+        processor = self._processor
+        if processor is not None:
+            to_link, from_fifo = self._attach_processor(m, processor, csr, to_link, from_fifo)
         connect(m, crc_append.i, to_link)
         connect(m, flipped(self.tx), crc_append.o)
         connect(m, flipped(self.dma_send), send_dma.bus)
@@ -207,17 +240,22 @@ class Nic(wiring.Component):
         self._events(m, send_window, merge, send_dma, receive_fifo, receive_dma, receive_window)
         m.d.comb += self.idle.eq(
             (engine.idle if engine is not None else 1)
+            & (processor.idle if processor is not None else 1)
             & merge.idle & send_dma.idle & crc_append.idle & crc_check.idle & receive_fifo.idle
             & receive_dma.idle & ~self.rx.valid & ~self.tx.valid & (send_window.space
                                                                     == nic.send_fifo))
         return m
 
     def _csr(self) -> CsrFile:
+        if self._processor is not None:
+            return CsrFile(registers=_RING_REGISTERS + PROCESSOR_REGISTERS,
+                           counters=_COUNTERS | dict.fromkeys(_PROCESSOR_COUNTERS, 1),
+                           external=("send_doorbell", "load_words", "load_sum"))
         if self._engine is None:
             return CsrFile(registers=_RING_REGISTERS, counters=_COUNTERS,
                            external=("send_doorbell",))
         counters = {name: width for name, (_, width) in _ENGINE_COUNTERS.items()}
-        return CsrFile(counters=_COUNTERS | counters,
+        return CsrFile(registers=_RING_REGISTERS + ENGINE_REGISTERS, counters=_COUNTERS | counters,
                        external=("send_doorbell", "vi_command", "cq_config"))
 
     def _attach(self, m: Module, engine: Engine, csr: CsrFile, to_link: wiring.PureInterface,
@@ -276,6 +314,69 @@ class Nic(wiring.Component):
             m.d.sync += csr.cq_config.eq(self.pio.data)
         return merge.o, split.other
 
+    def _attach_processor(self, m: Module, processor: Processor, csr: CsrFile,
+                          to_link: wiring.PureInterface, from_fifo: wiring.PureInterface
+                          ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
+        """Joins the processor to registers, bus and packets; what is then left for the link, and
+        for the rings."""
+        m.submodules.processor = processor
+        m.submodules.flit_merge = merge = FlitMerge(inputs=2)
+        m.submodules.split = split = ProtocolSplit(protocol=None)
+        connect(m, to_link, merge.i[0])
+        connect(m, processor.tx, merge.i[1])
+        connect(m, from_fifo, split.i)
+        connect(m, split.match, processor.rx)
+        for port, burst in zip(self.dma_engine, processor.dma, strict=True):
+            connect(m, flipped(port), burst)
+
+        registers, window, pages = processor.registers, processor.window, processor.pages
+        status = data.View(data.StructLayout({"state": 2, "reserved": 6, "reason": 8}),
+                           registers.status)
+        m.d.comb += [
+            split.select.eq(processor.protocol),
+            processor.node.eq(self.node),
+            processor.timing.eq(self.timing),
+            processor.now.eq(self.now),
+            processor.cycle.eq(self.cycle),
+            processor.profile.eq(self.profile_enable),
+            processor.watched.eq(self.watched),
+            self.watch_base.eq(processor.watch_base),
+            self.watch_bytes.eq(processor.watch_bytes),
+            self.crashed.eq(processor.crashed),
+            self.crash.eq(Cat(C(CRASH.pack(valid=1), 8), self.node, status.reason, C(0, 8),
+                              registers.pc, registers.cause)),
+            window.valid.eq(self.pio.valid & (self.pio.address >= NIC_MEMORY)
+                            & (self.pio.address < NIC_MEMORY + WINDOW_SPACE)),
+            pages.valid.eq(self.pio.valid & (self.pio.address >= DOORBELL_PAGES)
+                           & (self.pio.address < DOORBELL_PAGES + DOORBELL_PAGES_MAX * PAGE)),
+            window.address.eq(self.pio.address - NIC_MEMORY),
+            pages.address.eq(self.pio.address - DOORBELL_PAGES),
+        ]
+        for target in (window, pages):
+            m.d.comb += [
+                target.write.eq(self.pio.write),
+                target.data.eq(self.pio.data),
+                target.trace.eq(self.pio.trace),
+                target.process.eq(self.pio.process),
+            ]
+        m.d.comb += [
+            registers.run.eq(csr.processor_control),
+            csr.processor_status.eq(registers.status),
+            csr.processor_pc.eq(registers.pc),
+            csr.processor_cause.eq(registers.cause),
+            registers.window_owner.valid.eq(csr.window_owner_write),
+            registers.window_owner.payload.eq(self.pio.data),
+            registers.doorbell_owner.valid.eq(csr.doorbell_owner_write),
+            registers.doorbell_owner.payload.eq(self.pio.data),
+            registers.doorbell_words.eq(csr.doorbell_words),
+            registers.load_clear.eq(csr.load_words_write | csr.load_sum_write),
+            csr.load_words.eq(registers.load_words),
+            csr.load_sum.eq(registers.load_sum),
+            *(getattr(csr, f"{name}_count").eq(getattr(registers, name))
+              for name in _PROCESSOR_COUNTERS),
+        ]
+        return merge.o, split.other
+
     def _pio(self, m: Module, csr: CsrFile, send_window: SendWindow,
              receive_window: ReceiveWindow) -> None:
         m.d.comb += [
@@ -284,7 +385,8 @@ class Nic(wiring.Component):
             csr.data.eq(self.pio.data),
             send_window.data.eq(self.pio.data),
             send_window.trace.eq(self.pio.trace),
-            self.pio.read.eq(csr.read | receive_window.data),
+            self.pio.read.eq(csr.read | receive_window.data
+                             | (self._processor.window.read if self._processor else 0)),
         ]
         # All that is here belongs to the kernel.
         ours = self.pio.valid & (self.pio.address[16:] == 0)
@@ -323,6 +425,7 @@ class Nic(wiring.Component):
                 receive_fifo: ReceiveFifo, receive_dma: ReceiveDma) -> None:
         error = Signal()
         engine_irq = self._engine.irq if self._engine is not None else Const(0)
+        processor_irq = self._processor.irq if self._processor is not None else Const(0)
         m.d.comb += [
             csr.node.eq(self.node),
             csr.cycle.eq(self.cycle),
@@ -343,7 +446,8 @@ class Nic(wiring.Component):
             error.eq(send_window.refused | send_dma.refused | csr.doorbells_refused_count
                      | (receive_fifo.end.valid & (receive_fifo.end.kind == Kind.DROP))),
             # In the order of layouts.registers.Irq.
-            csr.irq_status_set.eq(Cat(receive_dma.landed, send_dma.empty, error)),
+            csr.irq_status_set.eq(Cat(receive_dma.landed, send_dma.empty, error, Const(0),
+                                      processor_irq)),
             self.irq.eq((csr.irq_status & csr.irq_enable).any()
                         | (engine_irq & csr.irq_enable[Irq.VIA.bit_length() - 1])),
         ]
@@ -353,7 +457,8 @@ class Nic(wiring.Component):
                 receive_window: ReceiveWindow) -> None:
         sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
                    receive_dma.event, receive_window.begin, receive_window.end,
-                   *(self._engine.events if self._engine is not None else ()))
+                   *(self._engine.events if self._engine is not None else ()),
+                   *(self._processor.events if self._processor is not None else ()))
         for port, source in zip(self.events, sources, strict=True):
             if source is not None:
                 connect(m, flipped(port), source)

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
 from ..layouts.operations import BLOCK
+from ..layouts.processor import CRASH_WORDS
 from .bus import Bus
 from .flit import FlitStream
 from .host_port import AnswerLayout, EntryLayout, HostPort
@@ -50,6 +51,9 @@ def NodeSide(description: Description) -> wiring.Signature:
         "cycle": In(64),
         "timing": In(Timing),
         "trace_enable": In(1),
+        "profile_enable": In(1),
+        "crashed": Out(1),
+        "crash": Out(32 * CRASH_WORDS),
         "wake": Out(1),
         "clk_rest": In(1),
         "idle": Out(1),
@@ -61,7 +65,8 @@ class Node(wiring.Component):
 
     The memory itself is outside, so that all nodes are one module: what tells a node from another
     comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, its receive
-    DMA and its VI engine's; at the memory controller the bus comes first, then the host ports.
+    DMA and its VI engine's or processor's; at the memory controller the bus comes first, then the
+    host ports.
 
     Parameters
     ----------
@@ -82,6 +87,8 @@ class Node(wiring.Component):
         The node's number.
     cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
         Time, the timing registers, and whether events are traced.
+    profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
+        Whether the NIC processor is profiled; whether, and how, it crashed.
     clk_rest : ``In(1)``
         The target's clock without the edges at which only host ports have something to do.
     wake : ``Out(1)``
@@ -138,6 +145,9 @@ class Node(wiring.Component):
             nic.cycle.eq(self.cycle),
             nic.timing.eq(self.timing),
             nic.credit_stall.eq(self.credit_stall),
+            nic.profile_enable.eq(self.profile_enable),
+            self.crashed.eq(nic.crashed),
+            self.crash.eq(nic.crash),
             bus.timing.eq(self.timing),
             controller.timing.eq(self.timing),
             controller.lock[0].eq(0),

@@ -19,34 +19,37 @@ class ProtocolSplit(wiring.Component):
 
     Parameters
     ----------
-    protocol : Protocol
-        The one that is told apart.
+    protocol : Protocol, optional
+        The one that is told apart; None: the one that ``select`` says.
 
     Members
     -------
     i : In(stream of ReceiveWord)
         Packets, from the receive FIFO.
+    select : In(9)
+        layouts.processor.PROTOCOL_SELECT, looked at between packets. Without ``protocol`` only.
     match, other : Out(stream of ReceiveWord)
         Those of ``protocol``, and the others.
 
     Raises
     ------
     TypeError
-        ``protocol`` is none.
+        ``protocol`` is not a Protocol.
     """
 
-    def __init__(self, *, protocol: Protocol) -> None:
-        if not isinstance(protocol, Protocol):
+    def __init__(self, *, protocol: Protocol | None) -> None:
+        if protocol is not None and not isinstance(protocol, Protocol):
             raise TypeError(f"protocol must be a Protocol, not {protocol!r}")
         self._protocol = protocol
         super().__init__({
+            **({"select": In(9)} if protocol is None else {}),
             "i": In(stream.Signature(ReceiveWord)),
             "match": Out(stream.Signature(ReceiveWord)),
             "other": Out(stream.Signature(ReceiveWord)),
         })
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> Protocol | None:
         """The one that is told apart."""
         return self._protocol
 
@@ -56,10 +59,14 @@ class ProtocolSplit(wiring.Component):
         header = data.View(Header, word.data)
         held = Signal()
         matches = Signal()
+        if self._protocol is None:
+            chosen = self.select[8] & (header.protocol == self.select[:8])
+        else:
+            chosen = header.protocol == self._protocol.value
         m.d.comb += [self.match.payload.eq(word), self.other.payload.eq(word)]
         with m.If(self.i.valid):
             m.d.comb += [
-                matches.eq(Mux(word.first, header.protocol == self._protocol.value, held)),
+                matches.eq(Mux(word.first, chosen, held)),
                 self.match.valid.eq(matches),
                 self.other.valid.eq(~matches),
                 self.i.ready.eq(Mux(matches, self.match.ready, self.other.ready)),

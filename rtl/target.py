@@ -16,6 +16,7 @@ from amaranth.lib.wiring import In, Out, connect
 from ..layouts.description import Description
 from ..layouts.fabric import Topology, chain
 from ..layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ..layouts.processor import CRASH_WORDS
 from .config import TimingRegisters
 from .fabric import Fabric
 from .mailbox import Mailbox
@@ -60,6 +61,10 @@ class Target(wiring.Component):
     trace_enable : ``In(1)``, skip_enable : ``In(1)``, limit : ``In(64)``
         Whether to trace, whether to skip quiescent time, and the cycle at which time ends (0:
         none).
+    profile_enable : ``In(1)``
+        Whether NIC processors' cycles are counted by program counter.
+    crash : ``Out(32 * CRASH_WORDS)``
+        The first crash of a NIC processor, with which time ended, as layouts.processor says.
     attention, stall, expired : ``Out(1)``, cycle : ``Out(64)``
         As :class:`Timekeeper` says.
     waiting, stopped : ``Out(P)``, quiescent : ``Out(1)``, go : ``In(P)``
@@ -93,6 +98,7 @@ class Target(wiring.Component):
             "cfg_index": In(8),
             "cfg_data": In(32),
             "trace_enable": In(1),
+            "profile_enable": In(1),
             "skip_enable": In(1),
             "limit": In(64),
             "attention": Out(1),
@@ -102,6 +108,7 @@ class Target(wiring.Component):
             "waiting": Out(ports),
             "stopped": Out(ports),
             "quiescent": Out(1),
+            "crash": Out(32 * CRASH_WORDS),
             "go": In(ports),
             **{f"port{port}_{name}": member for port in range(ports) for name, member in (
                 ("count", In(3)),
@@ -194,6 +201,7 @@ class Target(wiring.Component):
             fabric.now.eq(now),
             keeper.skip_enable.eq(self.skip_enable),
             keeper.limit.eq(self.limit),
+            keeper.fatal.eq(Cat(node.crashed for node in nodes).any()),
             # Once all programs have ended there is no deadline left to jump to.
             keeper.quiescent.eq(self.quiescent & ~self.stopped.all()),
             self.attention.eq(keeper.attention),
@@ -225,8 +233,14 @@ class Target(wiring.Component):
                 node.cycle.eq(keeper.cycle),
                 node.timing.eq(registers.timing),
                 node.trace_enable.eq(self.trace_enable),
+                node.profile_enable.eq(self.profile_enable),
                 node.credit_stall.eq(fabric.credit_stall[number]),
             ]
+
+        with m.If(keeper.fatal & ~self.expired):
+            for node in reversed(nodes):
+                with m.If(node.crashed):
+                    m.d.sync += self.crash.eq(node.crash)
 
         for number, cpu in enumerate(cpus):
             m.submodules[f"mailbox_{number}"] = box = Mailbox()

@@ -18,9 +18,9 @@ class Timekeeper(wiring.Component):
     very cycle of its deadline when it acts on it, as if the time in between had passed.
 
     ``attention`` flips at an edge at which a port begins to need its program, and when the limit is
-    reached: once for all ports of that edge. It is a register, so a callback on its change sees
-    settled answers. The environment gives no edge while ``stall`` (outside reset): then a late
-    answer changes nothing.
+    reached or something fatal happens: once for all ports of that edge. It is a register, so a
+    callback on its change sees settled answers. The environment gives no edge while ``stall``
+    (outside reset): then a late answer changes nothing.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ class Timekeeper(wiring.Component):
         Cycles from this one to the one in which the port acts; all ones if it does not on its own.
     asks : ``In(1)``, one a port
         From the next edge on the port needs its program.
+    fatal : ``In(1)``
+        Time ends for good with the next edge, as at the limit.
     needs : ``In(1)``, one a port
         The port needs its program: it waits and no answer was given.
     cycle : ``Out(64)``, now : ``Out(32)``
@@ -46,7 +48,7 @@ class Timekeeper(wiring.Component):
     following : ``Out(64)``
         What ``cycle`` is after the next edge.
     attention : ``Out(1)``, stall : ``Out(1)``, expired : ``Out(1)``
-        As above; ``expired`` once ``cycle`` has reached ``limit``.
+        As above; ``expired`` once ``cycle`` has reached ``limit``, or ``fatal`` was high.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Timekeeper(wiring.Component):
             "skip_enable": In(1),
             "limit": In(64),
             "quiescent": In(1),
+            "fatal": In(1),
             "distance": In(32).array(ports),
             "asks": In(1).array(ports),
             "needs": In(1).array(ports),
@@ -105,7 +108,7 @@ class Timekeeper(wiring.Component):
         ends = Signal()
         m.d.comb += [
             following.eq(self.cycle + step),
-            ends.eq((self.limit != 0) & (following == self.limit)),
+            ends.eq(((self.limit != 0) & (following == self.limit)) | self.fatal),
             self.now.eq(self.cycle),
             self.stall.eq(Cat(self.needs).any() | self.expired),
         ]

@@ -76,11 +76,13 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
 
 
 def for_layer(description: Description, layer: str) -> Description:
-    """``description`` with via.design = 'auto' decided: an engine where layer via runs, none
-    elsewhere. To be called before anything is built or written down."""
+    """``description`` with via.design = 'auto' decided: firmware or an engine where layer via runs,
+    neither elsewhere. To be called before anything is built or written down."""
     if description.via.design != "auto":
         return description
-    design = "engine" if layer == "via" else "kernel"
+    design = "kernel"
+    if layer == "via":
+        design = "engine" if description.nic.processor == "none" else "firmware"
     via = description.via.model_copy(update={"design": design})
     return description.model_copy(update={"via": via})
 

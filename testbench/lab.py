@@ -97,7 +97,8 @@ class Lab:
 
     async def run(self, programs: Sequence[Program | None], *,
                   settings: Mapping[str, Any] | None = None, trace: bool = False,
-                  skip: bool = True, marks: bool = True, limit: int | None = None,
+                  profile: bool = False, skip: bool = True, marks: bool = True,
+                  limit: int | None = None,
                   progress: Callable[[int], None] | None = None,
                   record: Path | None = None) -> Run:
         """Reset the target, clear the memories and run ``programs``, one a node.
@@ -108,6 +109,8 @@ class Lab:
             Timing and cost knobs by dotted name, in place of the description's. Rebuilds nothing.
         trace
             Collect events. Changes no cycle.
+        profile
+            Count the cycles of NIC processors by program counter. Changes no cycle. Verilator only.
         skip
             Let quiescent stretches pass at once. Changes no cycle.
         marks
@@ -126,7 +129,8 @@ class Lab:
         """
         description = apply_settings(self.description, settings or {})
         backend = self._backend
-        await self._reset(description, trace, skip, self.limit if limit is None else limit)
+        await self._reset(description, trace, profile, skip,
+                          self.limit if limit is None else limit)
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks)
@@ -152,13 +156,15 @@ class Lab:
         what was counted so far, in seconds. Verilator only."""
         return self._backend.mailbox.timed(on)
 
-    async def _reset(self, description: Description, trace: bool, skip: bool, limit: int) -> None:
+    async def _reset(self, description: Description, trace: bool, profile: bool, skip: bool,
+                     limit: int) -> None:
         """Reset, with the timing registers set; returns while the clock is low, reset just off."""
         from cocotb.triggers import FallingEdge, RisingEdge
         dut = self._dut
         rising, falling = RisingEdge(dut.clk), FallingEdge(dut.clk)
         dut.rst.value = 1
         dut.trace_enable.value = int(trace)
+        dut.profile_enable.value = int(profile)
         dut.skip_enable.value = int(skip)
         dut.limit.value = limit
         dut.cfg_we.value = 0

@@ -23,6 +23,7 @@ class _Mailbox:
         self.cycle = mailbox.cycle
         self.needs = mailbox.needs
         self.expired = mailbox.expired
+        self.crash = mailbox.crash
         self.answers = mailbox.answers
 
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:

@@ -15,6 +15,7 @@ from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op, Status
 from nicbed.layouts.packet import CRC_BYTES, HEADER, Protocol
+from nicbed.layouts.processor import NIC_MEMORY
 from nicbed.layouts.registers import (
     ENGINE_REGISTERS,
     REGISTERS,
@@ -24,7 +25,8 @@ from nicbed.layouts.registers import (
 )
 from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from nicbed.layouts.trace import TICKS
-from nicbed.layouts.via import CQ_PAGES
+from nicbed.layouts.via import CQ_PAGES, DOORBELL_PAGES
+from model_processor import PROCESSOR_NAMES, ModelProcessor
 from via_model import Engine
 
 WORD = (1 << 64) - 1
@@ -59,8 +61,17 @@ class ModelNic:
         self.risen = -1
         self.via_received: deque = deque()
         self.via = Engine(self) if model.description.via.design != "kernel" else None
+        self.processor = (ModelProcessor(self, model.description)
+                          if model.description.nic.processor != "none" else None)
 
     def write(self, offset: int, word: int, trace: int, process: int = 0) -> None:
+        if self.processor is not None and (offset >= DOORBELL_PAGES
+                                           or NIC_MEMORY <= offset < CQ_PAGES):
+            if offset >= DOORBELL_PAGES:
+                self.processor.doorbell(offset - DOORBELL_PAGES, word, process)
+            else:
+                self.processor.window_write(offset - NIC_MEMORY, word, process)
+            return
         if offset >= CQ_PAGES:
             if self.via is not None:
                 self.via.page(offset, word, process)
@@ -84,6 +95,10 @@ class ModelNic:
                 self.window = []
             return
         name = NAMES[offset]
+        if name in PROCESSOR_NAMES:
+            if self.processor is not None:
+                self.processor.write(name, word)
+            return
         if name in ENGINE_NAMES:
             if self.via is not None:
                 self.via.write(name, word)
@@ -105,12 +120,16 @@ class ModelNic:
             self.store()
 
     def read(self, offset: int, process: int = 0) -> int:
+        if self.processor is not None and NIC_MEMORY <= offset < CQ_PAGES:
+            return self.processor.window_read(offset - NIC_MEMORY, process)
         if offset >= CQ_PAGES:
             return 0
         if process:
             self.registers["process_refused"] += 1
             return 0
         name = NAMES[offset]
+        if name in PROCESSOR_NAMES:
+            return 0 if self.processor is None else self.processor.read(name)
         if name in ENGINE_NAMES:
             return 0 if self.via is None else self.via.read(name)
         return self.model.now if name == "cycle" else self.registers[name]
@@ -196,6 +215,8 @@ class ModelNic:
         self.model.recheck(self.node)
         if self.via is not None:
             self.via.link.sent(data)
+        if self.processor is not None:
+            self.processor.left(data)
         self.send()
 
     def arrive(self, data: bytes, number: int, length: int) -> None:
@@ -205,8 +226,11 @@ class ModelNic:
             if len(self.via_received) == 1:
                 self.model.at(self.model.now + 10 + length // 8, self.via_taken)
             return
-        self.received.append((data, number, length))
         self.registers["packets_received"] += 1
+        if self.processor is not None and self.processor.wants(data[6]):
+            self.processor.arrived(data, number, length)
+            return
+        self.received.append((data, number, length))
         self.store()
 
     def store(self) -> None:
@@ -342,7 +366,12 @@ class ModelPort:
         elif op is Op.TOUCH:
             assert length > 0 and address + length <= memory.size
             lines = (address + length - 1) // 32 - address // 32 + 1
-            model.at(start + 2 * lines, self.answer)
+
+            def touched() -> None:
+                if flags & Flag.STORE and nic.processor is not None:
+                    nic.processor.stored(address, length)
+                self.answer()
+            model.at(start + 2 * lines, touched)
         elif op is Op.CAS:
             def swap() -> None:
                 old = memory.word(address)
@@ -495,6 +524,9 @@ class Model:
 
     def expired(self) -> bool:
         return bool(self.limit) and self.now >= self.limit
+
+    def crash(self) -> tuple[int, ...]:
+        return 0, 0, 0
 
     def answers(self, port: int) -> bytearray:
         return self.hosts[port].answers

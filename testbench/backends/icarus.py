@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Event
 
 __all__ = ["IcarusMailbox", "HandleMemory", "IcarusBackend"]
@@ -30,6 +31,7 @@ class IcarusMailbox:
         self._cycle = dut.cycle._handle
         self._waiting = dut.waiting._handle
         self._expired = dut.expired._handle
+        self._crash = dut.crash._handle
         self._go_handle = dut.go._handle
         self._count = [getattr(dut, f"port{p}_count")._handle for p in range(self.ports)]
         self._entries = [getattr(dut, f"port{p}_entries")._handle for p in range(self.ports)]
@@ -51,6 +53,10 @@ class IcarusMailbox:
 
     def expired(self) -> bool:
         return _number(self._expired) != 0
+
+    def crash(self) -> tuple[int, ...]:
+        report = _number(self._crash)
+        return tuple(report >> 32 * word & 0xFFFF_FFFF for word in range(CRASH_WORDS))
 
     def answers(self, port: int) -> bytes:
         return _number(self._answers[port]).to_bytes(ANSWERS_BYTES, "little")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Event
 
 __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
@@ -16,7 +17,8 @@ ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
 # struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its begin.
 _WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
-_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _BYTES = 32, 288, 544, 576, 584, 588
+_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _CRASH_AT = 32, 288, 544, 576, 584, 588
+_BYTES = _CRASH_AT + 4 * CRASH_WORDS
 
 _EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
                    ("kind", "u1"), ("block", "u1"), ("unused", "<u2")])
@@ -37,7 +39,8 @@ class VerilatorMailbox:
         self._cycle = whole[:8].cast("Q")
         self._counts = whole[_COUNT_AT:_PYTHON_AT]
         self._python = whole[_PYTHON_AT:_TIMED_AT].cast("Q")
-        self._timed = whole[_TIMED_AT:].cast("I")
+        self._timed = whole[_TIMED_AT:_CRASH_AT].cast("I")
+        self._crash = whole[_CRASH_AT:].cast("I")
         pointers = whole[_ENTRIES_AT:_COUNT_AT].cast("Q")
         self.ports = self._words[_PORTS]
         self._entries = [_view(pointers[port], ENTRIES_BYTES) for port in range(self.ports)]
@@ -53,6 +56,9 @@ class VerilatorMailbox:
 
     def expired(self) -> bool:
         return self._words[_EXPIRED] != 0
+
+    def crash(self) -> tuple[int, ...]:
+        return tuple(self._crash)
 
     def answers(self, port: int) -> memoryview:
         return self._answers[port]

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
-from .verilog import SOURCES, BuildError, instances
+from ...layouts.processor import CRASH_WORDS
+from .verilog import SOURCES, BuildError, core_files, instances
 
 __all__ = ["TOP", "build_icarus", "icarus_command", "icarus_version"]
 
@@ -27,9 +28,9 @@ def icarus_version() -> str:
 
 def _wrapper(ports: int) -> str:
     inputs = {"rst": 1, "cfg_we": 1, "cfg_index": 8, "cfg_data": 32, "trace_enable": 1,
-              "skip_enable": 1, "limit": 64, "go": ports}
+              "profile_enable": 1, "skip_enable": 1, "limit": 64, "go": ports}
     outputs = {"attention": 1, "stall": 1, "expired": 1, "cycle": 64, "waiting": ports,
-               "stopped": ports, "quiescent": 1}
+               "stopped": ports, "quiescent": 1, "crash": 32 * CRASH_WORDS}
     for port in range(ports):
         inputs[f"port{port}_count"] = 3
         inputs[f"port{port}_entries"] = BLOCK * ENTRY_WORDS * 32
@@ -82,6 +83,7 @@ def build_icarus(source: str, work: Path, ports: int, words: int) -> None:
     extra = instances(source)
     roots = ["-s", "nicbed_trace_file", "-DNICBED_TRACE"] if "nicbed_trace" in extra else []
     files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
+    files += map(str, core_files(source, work))
     done = subprocess.run(["iverilog", "-g2012", "-DNICBED_WRAPPER", "-o",
                            str(work / "simulator.vvp"), "-s", TOP,
                            *roots, str(work / "wrapper.v"), str(work / "target.v"), *files],

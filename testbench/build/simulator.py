@@ -22,12 +22,12 @@ from .verilator import (
     verilate,
     wave_format,
 )
-from .verilog import SOURCES, BuildError, instances, rtlil, to_verilog
+from .verilog import SOURCES, BuildError, core_files, instances, rtlil, to_verilog
 
 __all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "structure", "tool_versions"]
 
-PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip_enable", "limit",
-          "attention")
+PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable",
+          "skip_enable", "limit", "attention")
 """Ports of the target that VPI sees under Verilator; the others go through the mailbox."""
 
 ARRAY_BYTES = 1 << 16
@@ -171,7 +171,8 @@ def _build_verilator(source: str, work: Path, ports: int, wave: str | None, bare
     (objects / "nicbed_ports.h").write_text(_ports_header(ports))
     extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(source)]
     progress("verilating", 0, 1)
-    files = verilate([objects / "target.v", *(name.with_suffix(".v") for name in extra)], objects,
+    files = verilate([objects / "target.v", *core_files(source, objects),
+                      *(name.with_suffix(".v") for name in extra)], objects,
                      top="target", public=() if bare else PUBLIC, vpi=not bare, wave=wave)
     progress("verilating", 1, 1)
     main = SOURCES / ("bare.cpp" if bare else "main.cpp")

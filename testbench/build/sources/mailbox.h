@@ -22,6 +22,7 @@ struct Mailbox {
     uint8_t count[32];    // entries in each port's block
     uint64_t python_ns;   // CPU time of attention callbacks, if it is asked for
     uint32_t timed;       // Python asks for it
+    uint32_t crash[3];    // of a NIC processor, as layouts/processor.py says
 };
 
 static Mailbox mailbox;
@@ -43,6 +44,7 @@ static inline void mailbox_load(const Vtop* top) {
     mailbox.waiting = top->waiting;
     mailbox.stopped = top->stopped;
     mailbox.expired = top->expired;
+    for (int word = 0; word < 3; word++) mailbox.crash[word] = top->crash[word];
 }
 
 static inline void mailbox_store(Vtop* top) {
