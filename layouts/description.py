@@ -14,7 +14,7 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
-           "Memory", "Cpu", "Am", "Via", "Processor", "Faults", "knobs"]
+           "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "knobs"]
 
 
 class Kind(StrEnum):
@@ -228,6 +228,18 @@ class Via(Section):
         return self
 
 
+class Gm(Section):
+    send_tokens: int = cost(16, unit="tokens", ge=1, le=16, doc="sends of a port under way")
+    receive_tokens: int = cost(32, unit="tokens", ge=1, le=32,
+                               doc="buffers that a port has provided")
+    window: int = cost(8, unit="packets", ge=1, le=64,
+                       doc="unacknowledged packets of a port to one node, a priority")
+    retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
+                              doc="without progress for this long, go back N")
+    retries: int = cost(12, unit="times", ge=1, le=30,
+                        doc="time-outs in a row before a send fails")
+
+
 class Processor(Section):
     memory: int = structure(65536, unit="bytes", ge=1 << 14, le=1 << 20,
                             doc="NIC memory: firmware, its data, packets")
@@ -271,6 +283,7 @@ class Description(Section):
     cpu: Cpu = Cpu()
     am: Am = Am()
     via: Via = Via()
+    gm: Gm = Gm()
     processor: Processor = Processor()
     faults: Faults = Faults()
 

@@ -1,0 +1,176 @@
+"""GM message passing: ports, commands, events, packets.
+
+What firmware/gm and host/gm share. Words are 64 bits and little-endian. A send token and a receive
+token are numbers of a port's, from 0 up: the library chooses a free one for each command, the
+firmware gives it back in an event.
+"""
+
+from enum import IntEnum
+
+from .bits import Field, Word
+from .packet import TRACE_BITS
+from .processor import SEND_WORD
+
+__all__ = [
+    "COMMAND", "COMMAND_END", "CommandKind", "DETAIL", "EVENT", "EVENTS", "EVENT_BYTES",
+    "EVENT_END", "EventKind", "GM_HEADER", "GM_HEADER_BYTES", "INLINE", "KernelCommand",
+    "MAX_SIZE", "MIN_SIZE", "NODES", "NackReason", "PORTS", "PacketKind", "QUEUE_SLOTS",
+    "RECEIVE_TOKENS", "SEND_TOKENS", "SIZE_OVERHEAD", "TABLE_ENTRY", "TRANSFER",
+]
+
+PORTS = 8
+"""Ports of a NIC. Port 0 is the driver's and never open; port n has doorbell page n."""
+NODES = 16
+SEND_TOKENS = 16
+"""Most send tokens of a port."""
+RECEIVE_TOKENS = 32
+"""Most receive tokens of a port."""
+QUEUE_SLOTS = 32
+"""Slots of a port's command queue."""
+INLINE = 16
+"""Bytes of a message that a command can carry itself."""
+MIN_SIZE = 3
+MAX_SIZE = 20
+"""Largest size class."""
+SIZE_OVERHEAD = 8
+"""A buffer of size class s takes messages of up to 2**s - 8 bytes."""
+
+# --- Commands: a port's queue, slots of processor.SLOT_BYTES --------------------------------------
+
+
+class CommandKind(IntEnum):
+    """Values of ``COMMAND.kind``."""
+
+    SEND = 1
+    """Word 1: virtual address, or with ``inlined`` words 1 and 2: the message."""
+    DIRECTED = 2
+    """Words 1 and 2: virtual addresses here and there."""
+    RECEIVE = 3
+    """A receive buffer. Word 1: its virtual address; word 2: its tag (8 bits)."""
+    RESUME = 4
+    """Sends to node, port and priority go on; takes a send token, as SEND does."""
+    DROP = 5
+    """Those that were stopped there are given back, GM_SEND_DROPPED."""
+    ARM = 6
+    """Word 1: events seen. Interrupt at the next one, at once if there are more already."""
+    ACCEPT = 7
+    """Word 1: bit s set: messages of size class s and this priority are acceptable."""
+    ALLOW = 8
+    """Word 1: 1: directed sends into this port's registered memory are taken; 0: they are not."""
+
+
+COMMAND = Word(
+    "gm_command",
+    Field("kind", 4, "CommandKind"),
+    Field("port", 4, "target port"),
+    Field("size", 5, "size class"),
+    Field("priority", 1),
+    Field("inlined", 1, "the message is in words 1 and 2"),
+    Field("spare", 12), Field("phase", 1, "as in SEND_WORD"), Field("spare_high", 4),
+    Field("node", 8, "target node"),
+    Field("trace", TRACE_BITS, "trace number"),
+)
+"""Word 0 of a slot."""
+COMMAND_END = Word("gm_command_end", Field("length", 32, "bytes"), Field("token", 16))
+"""Word 3."""
+if any(COMMAND.offset(name) != SEND_WORD.offset(name) for name in ("phase", "trace")):
+    raise AssertionError("phase and trace number are not where queues have them")
+
+# --- Events: a port's ring in host memory ---------------------------------------------------------
+
+EVENTS = 64
+"""Entries of a port's event ring: room for all of its tokens, so that it never overflows."""
+EVENT_BYTES = 16
+
+
+class EventKind(IntEnum):
+    """Values of ``EVENT.kind``."""
+
+    RECEIVE = 1
+    """A message is in the buffer of receive token ``token``."""
+    SENT = 2
+    """Send token ``token`` is free again; ``status`` says why."""
+    REFUSED = 3
+    """The buffer of receive token ``token`` was refused; ``status`` says why."""
+
+
+EVENT = Word(
+    "gm_event",
+    Field("phase", 1, "1 on the first lap of the ring, 0 on the second, and so on"),
+    Field("kind", 7, "EventKind"),
+    Field("token", 16),
+    Field("trace", TRACE_BITS, "trace number"),
+    Field("node", 8, "sender"), Field("port", 4, "sender's"), Field("priority", 1),
+)
+"""Word 0, written last."""
+EVENT_END = Word("gm_event_end", Field("length", 32, "bytes"), Field("size", 8, "size class"),
+                 Field("tag", 8, "the buffer's"), Field("status", 8, "GM_STATUS"))
+"""Word 1."""
+
+# --- The kernel's commands, through the mailbox ---------------------------------------------------
+
+
+class KernelCommand(IntEnum):
+    """Word 0, bits 7:0; bits 15:8 are the port."""
+
+    OPEN = 1
+    """Word 1: event ring; 2: translation table; 3: first virtual address that it translates, a
+    multiple of the page size; 4: its entries; 5: where the queue's count of slots taken goes, and
+    in the high half, of a coherent queue, its address; 6: send tokens, receive tokens << 8."""
+    CLOSE = 2
+    FORGET = 3
+    """Translations of the port that were cached; no transfer uses one when this is answered."""
+
+
+TABLE_ENTRY = 4
+"""Bytes of an entry of a translation table in host memory, one a page: its physical address; 0:
+the page is not registered."""
+
+# --- Packets ---------------------------------------------------------------------------------------
+
+
+class PacketKind(IntEnum):
+    """Bits 1:0 of the wire header's detail."""
+
+    DATA = 0
+    DIRECTED = 1
+    ACK = 2
+    """All packets before ``sequence`` have arrived."""
+    NACK = 3
+    """The same, and that one was not taken: word 1's length says why (NackReason)."""
+
+
+class NackReason(IntEnum):
+    """Why a packet was not taken."""
+
+    GAP = 0
+    """One before it is missing."""
+    NO_BUFFER = 1
+    CLOSED = 2
+    """The target port is not open."""
+    REJECTED = 3
+    """Its size is not acceptable there."""
+    FAULT = 4
+    """A directed send to where the target port allows none."""
+
+
+DETAIL = Word(
+    "gm_detail",
+    Field("kind", 2, "PacketKind"), Field("first", 1, "of its message"), Field("last", 1),
+    Field("priority", 1), Field("sync", 1, "an epoch begins with this packet"), width=8)
+"""The wire header's field ``detail`` in packets of Protocol.GM."""
+
+GM_HEADER_BYTES = 16
+GM_HEADER = Word(
+    "gm_header",
+    Field("sequence", 16, "of the packet in its stream; ACK, NACK: expected next"),
+    Field("epoch", 8, "of the stream: sequence numbers begin anew with each"),
+    Field("source", 4, "port the stream's messages come from"),
+    Field("port", 4, "target port"),
+    Field("length", 32, "of the whole message; NACK: NackReason"),
+)
+"""The word behind the wire header. A stream is what a port sends to one node with one priority.
+ACK and NACK end here."""
+TRANSFER = Word("gm_transfer", Field("offset", 32, "of the packet's data in the message"),
+                Field("size", 8, "size class"))
+"""The word behind that in DATA; in DIRECTED it is the virtual address where the data go."""
