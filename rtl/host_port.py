@@ -45,7 +45,8 @@ class HostPort(wiring.Component):
     PIO_WRITE, posted         W + n for n beats; each waits for room in the buffer
     PIO_WRITE                 W + 1 + ``bus.pio_write`` + (n - 1) ``bus.burst_beat``, after the
                               posted writes before it
-    TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
+    TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11;
+                              on a coherent bus a store to a clean line 2
     POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
                               word read there by the same watch is kept, else latency + 6; of a NIC
                               address 1 + ``bus.pio_read``), P the whole cycles of its own work
@@ -71,6 +72,8 @@ class HostPort(wiring.Component):
         Lines of the tag cache: a power of two, 2 or more.
     source : :class:`int`
         This CPU's number among the memory controller's initiators, 0 to 15.
+    coherent : :class:`bool`
+        Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
 
     Members
     -------
@@ -89,6 +92,10 @@ class HostPort(wiring.Component):
         which the port acts on it; all ones for none.
     pio : ``Out(PioInitiator)``, memory : ``Out(Burst)``, lock : ``Out(1)``, snoop : ``In(Snoop)``
         The bus; the memory controller, and what it tells the caches.
+    owns : ``Out(1)``, owned : ``Out(32)``
+        Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
+        line at ``owned``. Of a TOUCH of several lines, each with its own: what a TOUCH stored is
+        there when all of it has ended.
     irq : ``In(1)``
         The NIC's interrupt line.
     now : ``In(32)``, timing : ``In(Timing)``
@@ -118,13 +125,16 @@ class HostPort(wiring.Component):
     memory: Out(Burst)
     lock: Out(1)
     snoop: In(Snoop)
+    owns: Out(1)
+    owned: Out(32)
     irq: In(1)
     now: In(32)
     timing: In(Timing)
 
-    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0) -> None:
+    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
+                 coherent: bool = False) -> None:
         self._posted = PostedBuffer(depth=posted_writes)
-        self._cache = TagCache(lines=cache_lines, source=source)
+        self._cache = TagCache(lines=cache_lines, source=source, coherent=coherent)
         super().__init__()
 
     @property
@@ -141,6 +151,11 @@ class HostPort(wiring.Component):
     def source(self) -> int:
         """Number among the memory controller's initiators."""
         return self._cache.source
+
+    @property
+    def coherent(self) -> bool:
+        """Whether the NIC is on the memory bus."""
+        return self._cache.coherent
 
     def elaborate(self, platform: object) -> Module:
         return Executor(self, self._posted, self._cache).module

@@ -136,7 +136,13 @@ class Executor:
             self.swap.expected.eq(entry.data[0]),
             self.swap.replacement.eq(entry.data[1]),
             port.lock.eq(self.swap.lock),
+            port.owns.eq(self.cache.owns),
+            port.owned.eq(self.cache.owned),
         ]
+        if port.coherent:
+            with m.If(self.swap.done & self.swap.memory.write.valid):
+                m.d.comb += [port.owns.eq(1),
+                             port.owned.eq(Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
         # One of the two at most is at work, so both may listen to what comes back.
         swap, cache = self.swap.memory, self.cache.memory
         for side in (swap, cache):

@@ -1,6 +1,6 @@
 """The CPU's cache without its data: which lines it holds, and what the memory port sees of it."""
 
-from amaranth.hdl import Cat, Const, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -28,6 +28,11 @@ class TagCache(wiring.Component):
       victim back (5 cycles more: a request and 4 beats with no byte strobed, as the memory's bytes
       are always current).
 
+    With ``coherent``, a store that hits a clean line first takes it by an *upgrade*: an
+    address-only transaction, 2 cycles (a request, and one beat with no byte strobed) where nobody
+    else uses the memory. If another writes to the line before the upgrade is through, the line is
+    gone, and a read for ownership follows. A store that misses is a read for ownership as it is.
+
     A store makes the line dirty. Snoops act in the cycle they come: another initiator's write makes
     a line invalid, its read makes a dirty line clean; where that changes the tags and the access
     wants to change them in the same cycle, the access is a cycle longer. A line written to by
@@ -44,6 +49,8 @@ class TagCache(wiring.Component):
     source : :class:`int`
         This CPU's number among the memory controller's initiators: its own accesses are not
         snooped.
+    coherent : :class:`bool`
+        Whether a store to a clean line is a transaction, as others watch for it.
 
     Members
     -------
@@ -57,6 +64,11 @@ class TagCache(wiring.Component):
     reads : ``Out(1)``, word : ``Out(64)``, stale : ``Out(1)``
         ``reads``: the access has gone on to memory. In its last cycle: the 8-byte word at
         ``address``, and whether it may have changed since.
+    owns : ``Out(1)``, owned : ``Out(32)``
+        Only with ``coherent``: last cycle of a store's access that took its line, whose address
+        ``owned`` is, by an upgrade or a read for ownership. What the store wrote is there from the
+        next cycle on. So whoever reads the line before that, and sees nothing new, is told after
+        its read (or in the read's own cycle).
     memory : ``Out(Burst)``
         The memory controller.
     snoop : ``In(Snoop)``
@@ -79,10 +91,12 @@ class TagCache(wiring.Component):
     reads: Out(1)
     word: Out(64)
     stale: Out(1)
+    owns: Out(1)
+    owned: Out(32)
     memory: Out(Burst)
     snoop: In(Snoop)
 
-    def __init__(self, *, lines: int, source: int = 0) -> None:
+    def __init__(self, *, lines: int, source: int = 0, coherent: bool = False) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -92,6 +106,7 @@ class TagCache(wiring.Component):
             raise ValueError(f"source must be 0 to 15, not {source}")
         self._lines = lines
         self._source = source
+        self._coherent = coherent
         super().__init__()
 
     @property
@@ -103,6 +118,11 @@ class TagCache(wiring.Component):
     def source(self) -> int:
         """Number among the memory controller's initiators."""
         return self._source
+
+    @property
+    def coherent(self) -> bool:
+        """Whether a store to a clean line is a transaction."""
+        return self._coherent
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -174,7 +194,26 @@ class TagCache(wiring.Component):
         word = Signal(64)
         fills = Signal()
 
+        upgrades = Signal()
+        loses = Signal()
         m.d.comb += [self.stale.eq(struck | strikes), self.word.eq(word)]
+        if self._coherent:
+            m.d.comb += [
+                upgrades.eq(self.hit & ~self.fetch & self.store & ~was_dirty),
+                loses.eq(self.store & (self.snoop.address[_LINE_BITS:]
+                                       == self.address[_LINE_BITS:])),
+            ]
+
+        def upgraded() -> None:
+            # Gone, or going in this very cycle: read it after all.
+            with m.If(~self.hit | strikes):
+                m.d.sync += fills.eq(1)
+                m.next = "REQUEST"
+            with m.Else():
+                m.d.comb += [enters.eq(1), self.done.eq(~changes)]
+                m.next = "TAKE"
+                with m.If(self.done):
+                    m.next = "LOOKUP"
 
         def finish() -> None:
             # A tag to be written while a snoop writes: once more.
@@ -185,12 +224,18 @@ class TagCache(wiring.Component):
 
         with m.If(self.valid):
             m.d.comb += [request.payload.beats.eq(LINE_BEATS), request.payload.address.eq(line)]
-        with m.If(self.valid), m.FSM():
+        with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += struck.eq(0)
-                with m.If(self.hit & ~self.fetch):
+                with m.If(upgrades):
+                    m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                                 request.payload.beats.eq(1)]
+                    m.next = "UPGRADE"
+                    with m.If(request.ready):
+                        m.next = "ADDRESS"
+                with m.Elif(self.hit & ~self.fetch):
                     m.d.comb += [enters.eq(self.store & ~was_dirty),
-                                 self.done.eq(~(enters & changes))]
+                                 self.done.eq(~((enters | loses) & changes))]
                 with m.Else():
                     m.d.comb += request.valid.eq(1)
                     m.d.sync += fills.eq(~self.hit)
@@ -243,3 +288,29 @@ class TagCache(wiring.Component):
                     m.d.sync += struck.eq(1)
                 with m.If(self.done):
                     m.next = "LOOKUP"
+            if self._coherent:
+                with m.State("UPGRADE"):
+                    m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                                 request.payload.beats.eq(1)]
+                    with m.If(request.ready):
+                        m.next = "ADDRESS"
+                with m.State("ADDRESS"):
+                    m.d.comb += self.memory.write.valid.eq(1)
+                    with m.If(self.memory.write.ready):
+                        upgraded()
+                with m.State("TAKE"):
+                    upgraded()
+        if self._coherent:
+            # Somebody read a dirty line in the very cycle of a store to it, of which a snoop tells
+            # now: the store comes behind the read, and its upgrade is told of late.
+            stored = Signal()
+            stored_line = Signal(32 - _LINE_BITS)
+            late = Signal()
+            m.d.sync += [stored.eq(self.done & self.store),
+                         stored_line.eq(self.address[_LINE_BITS:])]
+            m.d.comb += [
+                late.eq(stored & changes & (self.snoop.address[_LINE_BITS:] == stored_line)),
+                self.owns.eq(late | (self.done & self.store & ~fsm.ongoing("LOOKUP"))),
+                self.owned.eq(Cat(Const(0, _LINE_BITS),
+                                  Mux(late, stored_line, self.address[_LINE_BITS:]))),
+            ]
