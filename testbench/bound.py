@@ -13,9 +13,11 @@ SATURATED = Fraction(90, 100)
 """A block busy for less than this bounds nothing: the round trip through the window does."""
 TIE = Fraction(3, 100)
 
-NAMES = ("host", "receiver", "VI fetch", "VI send", "send DMA", "switch port", "link", "VI receive",
-         "receive DMA", "completion", "bus")
-"""In the order of who waits for whom; those of a VI engine only where one is at work. A block held
+NAMES = ("host", "receiver", "NI processor", "receiver's NI processor", "VI fetch", "VI send",
+         "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
+         "bus")
+"""In the order of who waits for whom; those of a VI engine or of a NIC processor (awake; H2N, N2H:
+its transfers from and to host memory) only where one is at work. A block held
 up by another counts as busy too, so among the busiest the last of this order is the bound: a CPU
 waits for the bus when its posted writes are full, a link for the receive DMA, a DMA engine for the
 bus, and nobody makes the bus wait."""
@@ -29,8 +31,11 @@ SEND, RECEIVE = 1, 2
 _IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE, Activity.EMPTY_CHECK, Activity.BLOCKED}
 
 _ENGINE = (("VI fetch", Block.VI_FETCH, True), ("VI send", Block.VI_SEND, True),
-           ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False))
-"""Blocks of a VI engine, and whether the sender's is on the way."""
+           ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False),
+           ("NI processor", Block.PROCESSOR, True),
+           ("receiver's NI processor", Block.PROCESSOR, False),
+           ("H2N", Block.H2N, True), ("N2H", Block.N2H, False))
+"""Blocks of a VI engine and of a NIC processor, and whether the sender's is on the way."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,9 @@ def _services(events: Iterable[Event], start: int, stop: int) -> _Services:
             found.blocks.setdefault((block, node), []).append(interval)
             if block == Block.BUS:
                 found.initiators.setdefault((node, arg), []).append(interval)
+    for (block, node, *_), begin in open_.items():
+        if block == Block.PROCESSOR and begin * TICKS < stop:  # it need not ever sleep again
+            found.blocks.setdefault((block, node), []).append((begin * TICKS, stop))
     return found
 
 

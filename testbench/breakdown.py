@@ -9,16 +9,24 @@ from .truth.spans import Span
 
 __all__ = ["STAGES", "VIA_STAGES", "lives", "mean_life", "via_life", "via_lives"]
 
-_END_STAGES = {
-    Block.SEND_PIO: "posted write, bus, send FIFO",
-    Block.SEND_DMA: "doorbell, descriptor, send DMA",
-    Block.SEND_LINK: "uplink: waiting and serialising",
-    Block.SWITCH: "flight and switch",
-    Block.RECEIVE_LINK: "downlink and receive FIFO",
-    Block.RECEIVE_DMA: "receive DMA",
+_STEPS = {
+    (Block.SEND_PIO, Kind.END): "posted write, bus, send FIFO",
+    (Block.SEND_DMA, Kind.END): "doorbell, descriptor, send DMA",
+    (Block.H2N, Kind.BEGIN): "posted write, doorbell, firmware",
+    (Block.H2N, Kind.END): "payload to NIC memory",
+    (Block.NIC_SEND, Kind.BEGIN): "queue to the NIC, firmware: sending",
+    (Block.NIC_SEND, Kind.END): "out of NIC memory",
+    (Block.SEND_LINK, Kind.END): "uplink: waiting and serialising",
+    (Block.SWITCH, Kind.END): "flight and switch",
+    (Block.RECEIVE_LINK, Kind.END): "downlink and receive FIFO",
+    (Block.RECEIVE_DMA, Kind.END): "receive DMA",
+    (Block.NIC_RECEIVE, Kind.END): "into NIC memory",
+    (Block.N2H, Kind.BEGIN): "firmware: receiving",
+    (Block.N2H, Kind.END): "to host memory",
 }
+"""In order. What happens to several packets, or pieces, of a message counts the last time."""
 
-STAGES = ("send call", *_END_STAGES.values(), "landed, until the poll looks", "handling")
+STAGES = ("send call", *_STEPS.values(), "landed, until the poll looks", "handling")
 """A stage ends when the message's last byte leaves it, so stages that overlap are each counted only
 for what they add. The poll's stage is negative when its check had begun before the landing."""
 
@@ -35,6 +43,10 @@ _FLIGHT = (
     ("data gathered into a slot", Block.VI_SEND, Kind.END, _SENDER),
     ("doorbell, ring's descriptor", Block.SEND_DMA, Kind.BEGIN, _SENDER),
     ("send DMA", Block.SEND_DMA, Kind.END, _SENDER),
+    ("firmware: until the data are asked for", Block.H2N, Kind.BEGIN, _SENDER),
+    ("descriptor, data to NIC memory", Block.H2N, Kind.END, _SENDER),
+    ("firmware: until the packet is sent", Block.NIC_SEND, Kind.BEGIN, _SENDER),
+    ("out of NIC memory", Block.NIC_SEND, Kind.END, _SENDER),
     ("waiting for the uplink", Block.SEND_LINK, Kind.BEGIN, _SENDER),
     ("uplink: serialising", Block.SEND_LINK, Kind.END, _SENDER),
     ("flight and switch", Block.SWITCH, Kind.END, _BETWEEN),
@@ -43,6 +55,9 @@ _FLIGHT = (
     ("receiver: descriptor, data landed", Block.VI_RECEIVE, Kind.END, _RECEIVER),
     ("completion: status landed", Block.COMPLETION, Kind.END, _RECEIVER),
     ("receive DMA", Block.RECEIVE_DMA, Kind.END, _RECEIVER),
+    ("into NIC memory", Block.NIC_RECEIVE, Kind.END, _RECEIVER),
+    ("firmware: until it is written", Block.N2H, Kind.BEGIN, _RECEIVER),
+    ("to host memory", Block.N2H, Kind.END, _RECEIVER),
 )
 """In order; of what happens to each packet the last counts, the descriptor is fetched once."""
 
@@ -59,10 +74,10 @@ def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
     """For each message of ``numbers`` that arrived, ticks by stage, in order. They add up to the
     time from its call to the end of its handling."""
     wanted = set(numbers)
-    ends: dict[int, dict[int, int]] = {}
+    ends: dict[int, dict[tuple[int, int], int]] = {}
     for event in events:
-        if event.kind == Kind.END and event.number in wanted and event.block in _END_STAGES:
-            ends.setdefault(event.number, {})[event.block] = event.cycle * TICKS
+        if event.number in wanted and (event.block, event.kind) in _STEPS:
+            ends.setdefault(event.number, {})[event.block, event.kind] = event.cycle * TICKS
     sent = {span.number: span for span in reversed(found) if span.activity in _SENDS}
     taken = {span.number: span for span in reversed(found) if span.activity in _HANDLES}
     made = []
@@ -79,9 +94,9 @@ def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
             at = max(when, at)
 
         until("send call", begin.end)
-        for block, name in _END_STAGES.items():
-            if block in ends[number]:
-                until(name, ends[number][block])
+        for step, name in _STEPS.items():
+            if step in ends[number]:
+                until(name, ends[number][step])
         stages["landed, until the poll looks"] = handle.begin - at
         stages["handling"] = handle.end - handle.begin
         made.append(stages)

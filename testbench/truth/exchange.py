@@ -11,6 +11,10 @@ from .spans import Span
 __all__ = ["Legs", "Exchange", "crossings", "exchanges", "landings", "mean_legs"]
 
 
+_LANDINGS = (Block.RECEIVE_DMA, Block.N2H)
+"""Who writes received packets to host memory: the ring's engine, or firmware's."""
+
+
 @dataclass(frozen=True)
 class Legs:
     """One round trip, in ticks (or their means). They follow one another without a gap, so their
@@ -53,7 +57,7 @@ def landings(events: Iterable[Event]) -> dict[int, int]:
     """For each trace number, the tick at which its packet had landed in host memory."""
     landed: dict[int, int] = {}
     for event in events:
-        if event.block == Block.RECEIVE_DMA and event.kind == Kind.END and event.number:
+        if event.block in _LANDINGS and event.kind == Kind.END and event.number:
             landed[event.number] = event.cycle * TICKS
     return landed
 
@@ -67,7 +71,7 @@ def crossings(events: Iterable[Event]) -> dict[int, int]:
         if not event.number:
             continue
         begin = first.setdefault(event.number, event.cycle)
-        if event.block == Block.RECEIVE_DMA and event.kind == Kind.END:
+        if event.block in _LANDINGS and event.kind == Kind.END:
             found[event.number] = (event.cycle - begin) * TICKS
     return found
 

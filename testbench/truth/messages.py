@@ -9,7 +9,7 @@ from .spans import Span
 
 __all__ = ["Half", "Trip", "Way", "mean_half", "posted", "trips"]
 
-_LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA)
+_LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA, Block.N2H)
 
 
 @dataclass(frozen=True)
