@@ -1,59 +1,145 @@
-"""Makes the C header of the NIC's layouts: registers, packets, rings. From the same declarations
-as the hardware, so that firmware cannot drift from it. ``python -m nicbed.firmware.header``."""
+"""Makes the C header of the NIC's layouts: registers, packets, rings, the NIC processor, VIA. From
+the same declarations as the hardware, so that firmware cannot drift from it.
+``python -m nicbed.firmware.header``."""
 
 import sys
+from collections.abc import Iterator
+from enum import Enum
 
+from ..layouts import gm, processor, trace, via
 from ..layouts.bits import Word
 from ..layouts.operations import NIC_BASE
-from ..layouts.packet import CRC_BYTES, HEADER, HEADER_BYTES, Protocol
+from ..layouts.packet import (CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS,
+                              Protocol)
 from ..layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW, WINDOW_BYTES, Irq
 from ..layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
 
 __all__ = ["constants", "c_header"]
 
+_WORDS = {
+    "header": HEADER, "descriptor_control": DESCRIPTOR_CONTROL, "completion": COMPLETION,
+    "protocol_select": processor.PROTOCOL_SELECT, "doorbell_entry": processor.DOORBELL_ENTRY,
+    "send_word": processor.SEND_WORD, "h2n_place": processor.H2N_PLACE,
+    "via_address": via.ADDRESS, "via_status": via.STATUS, "vi_attributes": via.ATTRIBUTES,
+    "vi_peer": via.PEER, "translation_flags": via.TRANSLATION_FLAGS,
+    "translation_place": via.TRANSLATION_PLACE, "cq_config": via.CQ_CONFIG,
+    "cq_entry": via.CQ_ENTRY, "via_event": via.EVENT, "via_detail": via.DETAIL,
+    "via_header": via.VIA_HEADER,
+    "gm_command": gm.COMMAND, "gm_command_end": gm.COMMAND_END, "gm_event": gm.EVENT,
+    "gm_event_end": gm.EVENT_END, "gm_detail": gm.DETAIL, "gm_header": gm.GM_HEADER,
+    "gm_transfer": gm.TRANSFER,
+}
+_ENUMS: dict[str, type[Enum]] = {
+    "irq": Irq, "protocol": Protocol, "state": processor.State, "crash": processor.CrashReason,
+    "pending": processor.Pending, "start": processor.StartFlag, "send_kind": processor.SendKind,
+    "kind": trace.Kind, "via_operation": via.Operation, "via_control": via.Control,
+    "via_status": via.Status, "via_remote": via.RemoteOperation, "via_doorbell": via.Doorbell,
+    "reliability": via.Reliability, "vi_state": via.ViState, "vi_command": via.ViCommand,
+    "via_code": via.Event, "via_packet": via.PacketKind, "via_break": via.BreakCode,
+    "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
+    "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind, "gm_nack": gm.NackReason,
+}
 
-def _word(word: Word) -> dict[str, int]:
-    """SHIFT and MASK (in place) of each field."""
-    result = {}
+
+def _word(name: str, word: Word) -> Iterator[tuple[str, int, bool]]:
+    """SHIFT and MASK (in place) of each field; of those that lie in one half of a 64-bit word,
+    LO_SHIFT and LO_MASK, or HI_SHIFT and HI_MASK, in place in that half."""
     for field in word.fields:
-        name = f"NICBED_{word.name}_{field.name}".upper()
-        result[f"{name}_SHIFT"] = word.offset(field.name)
-        result[f"{name}_MASK"] = word.mask(field.name)
-    return result
+        if field.name == "reserved":
+            continue
+        base = f"NICBED_{name}_{field.name}".upper()
+        shift, mask = word.offset(field.name), word.mask(field.name)
+        yield f"{base}_SHIFT", shift, False
+        yield f"{base}_MASK", mask, word.width == 64
+        if word.width < 64:
+            continue
+        for half, low in (("LO", 0), ("HI", 32)):
+            if low <= shift and mask >> low < 1 << 32:
+                yield f"{base}_{half}_SHIFT", shift - low, False
+                yield f"{base}_{half}_MASK", mask >> low, False
+                break
 
 
-def constants() -> dict[str, int]:
-    """Every constant of the header by name, in order."""
-    return {
+def _processor() -> Iterator[tuple[str, int]]:
+    yield "NICBED_NIC_MEMORY", processor.NIC_MEMORY
+    yield "NICBED_WINDOW_PAGE", processor.WINDOW_PAGE
+    yield "NICBED_SLOT_BYTES", processor.SLOT_BYTES
+    yield "NICBED_ENGINE_QUEUE", processor.ENGINE_QUEUE
+    for register in processor.MMIO_REGISTERS:
+        yield f"NICBED_MMIO_{register.name.upper()}", processor.mmio_address(register.name)
+    for engine in processor.Engine:
+        base = (processor.MMIO_BASE + processor.ENGINES_BASE
+                + processor.ENGINE_STRIDE * engine.value)
+        yield f"NICBED_ENGINE_{engine.name}", base
+        for place in processor.EngineRegister:
+            yield f"NICBED_MMIO_{engine.name}_{place.name}", base + place.value
+    for place in processor.EngineRegister:
+        yield f"NICBED_ENGINE_OFFSET_{place.name}", place.value
+
+
+def _via() -> Iterator[tuple[str, int]]:
+    for name in ("VA_BITS", "HANDLE_BITS", "INDEX_BITS", "VI_BITS", "CQ_BITS", "DESCRIPTOR_ALIGN",
+                 "CONTROL_BYTES", "SEGMENT_BYTES", "MAX_SEGMENTS", "PAGE", "CQ_PAGES",
+                 "DOORBELL_PAGES", "CQ_CONSUMED", "CQ_ARM", "TRANSLATION_BYTES"):
+        yield f"NICBED_VIA_{name}", getattr(via, name)
+
+
+def _gm() -> Iterator[tuple[str, int]]:
+    for name in ("PORTS", "NODES", "SEND_TOKENS", "RECEIVE_TOKENS", "QUEUE_SLOTS", "INLINE",
+                 "MIN_SIZE", "MAX_SIZE", "SIZE_OVERHEAD", "EVENTS", "EVENT_BYTES", "TABLE_ENTRY",
+                 "GM_HEADER_BYTES"):
+        yield f"NICBED_GM_{name.removeprefix('GM_')}", getattr(gm, name)
+
+
+def _declared() -> Iterator[tuple[str, int, bool]]:
+    """Name, value, whether it is for arithmetic on 64-bit words."""
+    narrow = {
         "NICBED_NIC_BASE": NIC_BASE,
         "NICBED_SEND_WINDOW": SEND_WINDOW,
         "NICBED_RECEIVE_WINDOW": RECEIVE_WINDOW,
         "NICBED_WINDOW_BYTES": WINDOW_BYTES,
         **{f"NICBED_{register.name.upper()}": register.offset for register in REGISTERS},
-        **{f"NICBED_IRQ_{cause.name}": cause.value for cause in Irq},
         "NICBED_HEADER_BYTES": HEADER_BYTES,
         "NICBED_CRC_BYTES": CRC_BYTES,
-        **{f"NICBED_PROTOCOL_{protocol.name}": protocol.value for protocol in Protocol},
-        **_word(HEADER),
+        "NICBED_MAX_HEADER_BYTES": MAX_HEADER_BYTES,
+        "NICBED_TRACE_BITS": TRACE_BITS,
         "NICBED_DESCRIPTOR_BYTES": DESCRIPTOR_BYTES,
         "NICBED_INLINE_BYTES": INLINE_BYTES,
-        **_word(DESCRIPTOR_CONTROL),
-        **_word(COMPLETION),
     }
+    for found in (narrow.items(), _processor(), _via(), _gm()):
+        yield from ((name, value, False) for name, value in found)
+    for prefix, enum in _ENUMS.items():
+        for member in enum.__members__.values():
+            yield f"NICBED_{prefix}_{member.name}".upper(), member.value, False
+    for name, word in _WORDS.items():
+        yield from _word(name, word)
+
+
+def _all() -> dict[str, tuple[int, bool]]:
+    result: dict[str, tuple[int, bool]] = {}
+    for name, value, wide in _declared():
+        if name in result:
+            raise ValueError(f"two constants are called {name}")
+        result[name] = value, wide
+    return result
+
+
+def constants() -> dict[str, int]:
+    """Every constant of the header by name, in order."""
+    return {name: value for name, (value, _) in _all().items()}
 
 
 def c_header() -> str:
-    """Text of nicbed.h: C99, freestanding."""
-    values = constants()
-    wide = max(map(len, values))
+    """Text of nicbed.h: C99, freestanding. Masks of 64-bit words are 64 bits wide, all else 32."""
+    values = _all()
+    longest = max(map(len, values))
     lines = [
         "/* Generated by nicbed.firmware.header; edit layouts/ instead. */",
         "#ifndef NICBED_H",
         "#define NICBED_H",
         "",
+        "#ifndef __ASSEMBLER__",
         "#include <stdint.h>",
-        "",
-        *(f"#define {name:<{wide}} UINT64_C({value:#x})" for name, value in values.items()),
         "",
         "struct nicbed_descriptor {",
         "    uint64_t header;",
@@ -68,6 +154,16 @@ def c_header() -> str:
         "    uint64_t header;",
         "    uint8_t bytes[];",
         "};",
+        "",
+        "#define NICBED_U32(value) UINT32_C(value)",
+        "#define NICBED_U64(value) UINT64_C(value)",
+        "#else",
+        "#define NICBED_U32(value) value",
+        "#define NICBED_U64(value) value",
+        "#endif",
+        "",
+        *(f"#define {name:<{longest}} NICBED_U{64 if wide or value >> 32 else 32}({value:#x})"
+          for name, (value, wide) in values.items()),
         "",
         "#endif",
     ]

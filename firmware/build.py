@@ -1,0 +1,167 @@
+"""Builds firmware for the NIC processor: ``python -m nicbed.firmware.build NAME CORE [MEMORY]``.
+
+A firmware is a folder of C (and .S) files; the runtime is compiled with it. The compiler is zig's
+clang, from PyPI. What was built is kept in the cache, by the content of all that went into it.
+"""
+
+import subprocess
+import sys
+from functools import cache as once
+from importlib.metadata import version
+from pathlib import Path
+
+from . import cache
+from .header import c_header
+from .image import Image
+
+__all__ = ["BuildError", "CORES", "image", "main", "names"]
+
+HERE = Path(__file__).parent
+CORES = {
+    "serv": ("generic_rv32+zicsr", ("-DNICBED_MTVEC",)),
+    "picorv32": ("generic_rv32+m", ()),
+    "vexriscv": ("generic_rv32+m+zicsr", ("-DNICBED_MTVEC",)),
+}
+"""What the compiler is told about each core: its instructions, and whether traps can be handled."""
+STACK_BYTES = 1024
+"""Least room for the stack."""
+MEMORY = 65536
+FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-Os", "-g", "-Wall", "-Wextra",
+         "-Werror", "-ffreestanding", "-fno-sanitize=all", "-fno-strict-aliasing", "-fwrapv",
+         "-fno-stack-protector", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
+         "-ffunction-sections", "-fdata-sections", "-msmall-data-limit=0", "-nostdlib",
+         "-Wl,--gc-sections")
+_SOURCES = (".c", ".h", ".S", ".ld")
+
+
+class BuildError(Exception):
+    """Firmware that cannot be built. The first line says why; the compiler's words follow."""
+
+
+def names() -> list[str]:
+    """The firmwares that nicbed has, by name."""
+    return sorted({path.parent.relative_to(HERE).as_posix() for path in HERE.rglob("main.c")})
+
+
+def _folder(name: str | Path) -> Path:
+    place = Path(name)
+    found = [folder for folder in (HERE / place, HERE / "example" / place, place)
+             if (folder / "main.c").is_file()]
+    if not found:
+        raise BuildError(f"there is no firmware {str(name)!r}: a name is one of "
+                         f"{', '.join(names())}, or a folder with a main.c")
+    return found[0].resolve()
+
+
+@once
+def _compiler() -> tuple[str, ...]:
+    return (sys.executable, "-m", "ziglang", "cc")
+
+
+def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
+    """The firmware ``name``, or in folder ``name``, for a core with ``memory`` bytes of NIC memory.
+
+    Raises
+    ------
+    BuildError
+        There is no such firmware, the compiler refused it, or it does not fit.
+    """
+    if core not in CORES:
+        raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
+    folder = _folder(name)
+    title = folder.name
+    parts = [title, str(folder), core, str(memory), repr(CORES[core]), repr(FLAGS), c_header(),
+             cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
+             version("ziglang"), Path(__file__).read_text()]
+    place = cache.entry("firmware", parts, lambda work: _build(folder, core, memory, work))
+    text, data, bss = map(int, (place / "sizes").read_text().split())
+    return Image(title, core, memory, (place / "image.bin").read_bytes(), place / "image.elf",
+                 text, data, bss)
+
+
+def _beside(folder: Path) -> list[Path]:
+    """Folders of nicbed's firmwares: one may include another's headers."""
+    return sorted({path.parent for path in HERE.rglob("*.h")} - {HERE / "runtime", folder})
+
+
+def _build(folder: Path, core: str, memory: int, work: Path) -> None:
+    (work / "nicbed.h").write_text(c_header())
+    script = (HERE / "runtime" / "link.ld").read_text()
+    (work / "link.ld").write_text(f"__memory_bytes = {memory};\n__stack_bytes = {STACK_BYTES};\n"
+                                  + script)
+    sources = [*sorted((HERE / "runtime").glob("*.[cS]")), *sorted(folder.glob("*.[cS]"))]
+    mcpu, defines = CORES[core]
+    base = HERE.parent
+    inside = folder.is_relative_to(base)
+    maps = [f"-ffile-prefix-map={work}/=", f"-ffile-prefix-map={base}/=",
+            *(() if inside else (f"-ffile-prefix-map={folder.parent}/=",))]
+    _run([*_compiler(), *FLAGS, f"-mcpu={mcpu}", *defines, *maps, "-I", str(work),
+          "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE),
+          f"-Wl,-T,{work / 'link.ld'}", *map(str, sources), "-lcompiler_rt",
+          "-o", str(work / "image.elf")], folder.name, core, work)
+    _run([sys.executable, "-m", "ziglang", "objcopy", "-O", "binary", str(work / "image.elf"),
+          str(work / "image.bin")], folder.name, core, work)
+    text, data, bss = _sizes(work / "image.elf")
+    need = text + data + bss + STACK_BYTES
+    if need > memory:
+        raise BuildError(
+            f"firmware {folder.name} does not fit: text {text}, data {data}, bss {bss} and "
+            f"{STACK_BYTES} for the stack are {need} bytes, NIC memory has {memory} "
+            "(processor.memory)")
+    code = (work / "image.bin").read_bytes()
+    (work / "image.bin").write_bytes(code + bytes(-len(code) % 8))
+    (work / "sizes").write_text(f"{text} {data} {bss}\n")
+
+
+def _sizes(elf: Path) -> tuple[int, int, int]:
+    """text, data, bss, gaps for alignment included in the last."""
+    from elftools.elf.elffile import ELFFile
+    with open(elf, "rb") as stream:
+        file = ELFFile(stream)  # type: ignore[no-untyped-call]
+        size = {section.name: section["sh_size"] for section in file.iter_sections()}
+        symbols = file.get_section_by_name(".symtab")
+        end = symbols.get_symbol_by_name("__bss_end")[0]["st_value"]
+        loaded = symbols.get_symbol_by_name("__image_end")[0]["st_value"]
+    text = size.get(".text", 0)
+    return text, loaded - text, end - loaded
+
+
+def _run(command: list[str], name: str, core: str, work: Path) -> None:
+    try:
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"firmware {name}: the compiler ran for ten minutes") from None
+    if done.returncode:
+        words = done.stderr.replace(f"{work}/", "").replace(f"{HERE.parent}/", "").strip()
+        raise BuildError(f"firmware {name} for {core} does not compile:\n{words}")
+
+
+def _table(images: list[Image]) -> str:
+    rows = [("firmware", "core", "text", "data", "bss", "stack room", "of")]
+    rows += [(one.name, one.core, str(one.text), str(one.data), str(one.bss), str(one.stack),
+              str(one.memory)) for one in images]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(" ".join(f"{cell:<{width}}" if column < 2 else f"{cell:>{width}}"
+                              for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+                              ).rstrip() for row in rows)
+
+
+def main(arguments: list[str]) -> int:
+    """NAME (or all) CORE (or all) [MEMORY]: builds, prints the sizes in bytes."""
+    if len(arguments) not in (2, 3) or len(arguments) == 3 and not arguments[2].isdecimal():
+        sys.stderr.write("usage: python -m nicbed.firmware.build NAME|all CORE|all [MEMORY]\n")
+        return 2
+    memory = int(arguments[2]) if len(arguments) == 3 else MEMORY
+    try:
+        images = [image(name, core, memory)
+                  for name in (names() if arguments[0] == "all" else arguments[:1])
+                  for core in (CORES if arguments[1] == "all" else arguments[1:2])]
+    except BuildError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(_table(images) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

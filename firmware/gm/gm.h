@@ -1,0 +1,202 @@
+/* GM message passing: what the files of this firmware share.
+ *
+ * A *stream* is what a port sends to one node with one priority. Its packets have sequence numbers,
+ * and are sent again from the oldest unacknowledged one on. Sequence numbers begin anew with each
+ * *epoch*: when a send has failed. The receiving side of a stream is an *arrival*.
+ */
+#ifndef GM_H
+#define GM_H
+
+#include "mailbox.h"
+#include "nic.h"
+#include "queue.h"
+
+enum {
+    PORTS = NICBED_GM_PORTS,
+    NODES = NICBED_GM_NODES,
+    SEND_TOKENS = NICBED_GM_SEND_TOKENS,
+    RECEIVE_TOKENS = NICBED_GM_RECEIVE_TOKENS,
+    SIZES = 32,
+    STREAMS = 2 * NODES * PORTS,
+    NONE = 0xFF,
+    BUFFERS = 4, /* packets received and not yet in host memory */
+    STAGES = 2, /* packets on their way out; a power of two */
+    CACHE = 256, /* translations; a power of two */
+    DATA_BYTES = 1024, /* most a packet carries */
+    HEADER_WORDS = 6, /* 32-bit words before a packet's data */
+    HEADER_BYTES = 4 * HEADER_WORDS,
+};
+
+#define FIELD(word, name) (((word) & NICBED_GM_##name##_MASK) >> NICBED_GM_##name##_SHIFT)
+#define PLACE(value, name) ((uint32_t)(value) << NICBED_GM_##name##_SHIFT)
+#define KIND(kind) NICBED_GM_COMMAND_KIND_##kind
+#define STATUS(status) NICBED_GM_STATUS_GM_##status
+#define NACK(reason) NICBED_GM_NACK_##reason
+
+/* Stream numbers: priority, node, port. None has port 0, so 0 is no stream. */
+static inline uint32_t stream_number(uint32_t priority, uint32_t node, uint32_t port)
+{
+    return priority << 7 | node << 3 | port;
+}
+#define STREAM_PRIORITY(number) ((number) >> 7)
+#define STREAM_NODE(number) ((number) >> 3 & (NODES - 1))
+#define STREAM_PORT(number) ((number) & (PORTS - 1))
+
+enum message_state { FREE, QUEUED, BEGUN };
+enum { INLINED = 1, DIRECTED = 2 };
+
+/* A send token under way. Its number is port * SEND_TOKENS + token. */
+struct message {
+    uint32_t place; /* of its data, from the port's first address on */
+    uint32_t word[3]; /* INLINED: place and these are the message; DIRECTED: word[1], word[2] are the
+                         address there */
+    uint32_t length;
+    uint32_t trace;
+    uint16_t first; /* sequence number of its first packet, once BEGUN */
+    uint8_t next; /* message behind it */
+    uint8_t state;
+    uint8_t target, size, flags, stream;
+};
+
+enum { READY = 1, LISTED = 2, BACKING_OFF = 4, HALTED = 8, SYNC = 16 };
+
+struct stream {
+    uint8_t head, tail, current; /* messages: oldest, newest, the one that `next` is in */
+    uint8_t flags;
+    uint16_t base, next; /* sequence numbers: oldest unacknowledged, next to send */
+    uint8_t epoch;
+    uint8_t tries; /* refusals in a row, and 8 for each time-out */
+    uint8_t ready_link, busy_link; /* streams behind it in these lists */
+    uint32_t deadline;
+};
+
+struct arrival {
+    uint16_t expected;
+    uint8_t epoch;
+    uint8_t owed; /* packets not yet acknowledged */
+    uint8_t buffer; /* receive token that is being filled, of `port` */
+    uint8_t port;
+    uint8_t gapped; /* the sender knows that `expected` is missing */
+    uint8_t due; /* it is in the list of arrivals that owe */
+};
+
+enum buffer_state { ABSENT, PROVIDED, FILLING };
+
+struct buffer {
+    uint32_t place;
+    uint8_t next, size, tag, state;
+};
+
+struct port {
+    struct queue queue;
+    uint64_t first; /* virtual address that `place` 0 is at */
+    uint32_t table, pages; /* translations in host memory */
+    uint32_t events, put; /* event ring in host memory; events put so far */
+    uint32_t accept[2];
+    uint8_t open, armed, allowed;
+    uint8_t send_tokens, receive_tokens;
+    uint8_t stopped, stopped_tail; /* messages */
+    uint8_t blocked[2][NODES]; /* bit p: sends to port p there are stopped */
+};
+
+struct port_page {
+    uint64_t slots[NICBED_GM_QUEUE_SLOTS * NICBED_SLOT_BYTES / 8];
+};
+
+struct translation {
+    uint32_t key, frame;
+};
+
+struct packet {
+    uint64_t word[(8 + HEADER_BYTES + DATA_BYTES) / 8];
+};
+
+/* How often firmware refused something: the host reads it for diagnosis. */
+struct counters {
+    uint32_t malformed; /* commands and packets that make no sense */
+    uint32_t faults; /* accesses to memory that is not registered */
+    uint32_t resent; /* times that a stream went back */
+    uint32_t refused; /* messages without a buffer that matches */
+    uint32_t duplicates, gaps;
+    uint32_t failed; /* sends */
+    uint32_t acks;
+};
+
+extern struct port ports[PORTS];
+extern struct message messages[PORTS * SEND_TOKENS];
+extern struct stream streams[STREAMS];
+extern struct arrival arrivals[STREAMS];
+extern struct counters counters;
+extern struct translation cache[CACHE];
+extern struct settings {
+    uint32_t node, nodes, window, timeout, tick, patience, shift, payload, page_shift, page_mask;
+    uint32_t route[NODES];
+} settings;
+
+/* --- translation.c ------------------------------------------------------------------------------ */
+
+uint32_t translate_miss(struct port *p, uint32_t page, struct translation *e, uint32_t key);
+
+/* Where `place` of the port's memory is in host memory; 0 if it is not registered. */
+static inline uint32_t translate(struct port *p, uint32_t place)
+{
+    uint32_t page = place >> settings.page_shift;
+    if (page >= p->pages)
+        return 0;
+    uint32_t number = (uint32_t)(p - ports);
+    uint32_t key = page << 3 | number;
+    struct translation *e = &cache[(page + (number << 5)) & (CACHE - 1)];
+    uint32_t frame = e->key == key ? e->frame : translate_miss(p, page, e, key);
+    return frame ? frame | (place & settings.page_mask) : 0;
+}
+
+/* Bytes from `place` to the end of its page. */
+static inline uint32_t page_rest(uint32_t place)
+{
+    return settings.page_mask + 1 - (place & settings.page_mask);
+}
+
+/* Whether virtual address `va` is one of the port's, and its place. */
+static inline bool place_of(const struct port *p, uint32_t va_low, uint32_t va_high,
+                            uint32_t *place)
+{
+    uint64_t at = word_of(va_low, va_high) - p->first;
+    *place = low(at);
+    return high(at) == 0;
+}
+
+bool registered(struct port *p, uint32_t place, uint32_t length);
+void translations_forget(uint32_t port);
+
+/* --- ports.c ------------------------------------------------------------------------------------ */
+
+void port_command(uint64_t *words);
+void event_put(struct port *p, uint32_t low_half, uint32_t trace, uint32_t from, uint32_t length,
+               uint32_t end);
+void sent(struct message *m, uint32_t status);
+
+/* --- commands.c --------------------------------------------------------------------------------- */
+
+void commands(struct port *p);
+
+/* --- sending.c ---------------------------------------------------------------------------------- */
+
+void message_queue(struct message *m);
+void stream_ready(struct stream *s);
+void streams_close(uint32_t port);
+void stream_reset(struct stream *s);
+void stream_fail(struct stream *s, uint32_t status);
+void stream_rewind(struct stream *s);
+void acknowledged(uint32_t *packet);
+bool pump(void);
+void tick(void);
+
+/* --- receiving.c -------------------------------------------------------------------------------- */
+
+void receiving_open(void);
+bool receiving(void);
+void acknowledge(void);
+void buffer_provide(uint32_t port, uint32_t token);
+void arrivals_close(uint32_t port);
+
+#endif
