@@ -4,6 +4,7 @@ A firmware is a folder of C (and .S) files; the runtime is compiled with it. The
 clang, from PyPI. What was built is kept in the cache, by the content of all that went into it.
 """
 
+import re
 import subprocess
 import sys
 from functools import cache as once
@@ -80,8 +81,10 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
 
 
 def _beside(folder: Path) -> list[Path]:
-    """Folders of nicbed's firmwares: one may include another's headers."""
-    return sorted({path.parent for path in HERE.rglob("*.h")} - {HERE / "runtime", folder})
+    """Folders of other firmwares whose files this one includes."""
+    found = {name for path in folder.iterdir() if path.suffix in _SOURCES
+             for name in re.findall(r'#include "(?:\.\./)?(\w+)/', path.read_text())}
+    return sorted(HERE / name for name in found)
 
 
 def _build(folder: Path, core: str, memory: int, work: Path) -> None:
