@@ -2,6 +2,7 @@
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +58,37 @@ class Image:
     def symbols(self) -> dict[str, Symbol]:
         """Functions, objects and the linker's symbols, by name."""
         return {name: symbol for name, symbol, _ in self._read[0]}
+
+    @property
+    def parameters(self) -> dict[str, Symbol]:
+        """What PARAMETER declared, by name."""
+        symbols = self.symbols
+        first, end = symbols["__parameters"].address, symbols["__parameters_end"].address
+        return {name: symbol for name, symbol in symbols.items()
+                if first <= symbol.address < end and symbol.size}
+
+    def with_parameters(self, values: Mapping[str, int | Sequence[int]]) -> bytes:
+        """The bytes to load, with parameters set.
+
+        Raises
+        ------
+        ValueError
+            There is no such parameter, or the value does not fit it.
+        """
+        code = bytearray(self.code)
+        known = self.parameters
+        for name, value in values.items():
+            if name not in known:
+                raise ValueError(f"firmware {self.name} has no parameter {name!r}; there are "
+                                 f"{', '.join(sorted(known))}")
+            words = [value] if isinstance(value, int) else list(value)
+            address, size = known[name]
+            if 8 * len(words) > size or not all(0 <= word < 1 << 64 for word in words):
+                raise ValueError(f"parameter {name} of firmware {self.name} takes up to "
+                                 f"{size // 8} numbers of 64 bits, not {value!r}")
+            for at, word in enumerate(words):
+                code[address + 8 * at:address + 8 * at + 8] = word.to_bytes(8, "little")
+        return bytes(code)
 
     @cached_property
     def _read(self) -> tuple[list[tuple[str, Symbol, bool]], list[tuple[int, str, int]]]:

@@ -3,7 +3,7 @@
 
 uint64_t *mailbox_take(struct mailbox *m)
 {
-    if (*(volatile uint32_t *)&m->sequence == *(volatile uint32_t *)&m->answered)
+    if (*(volatile uint32_t *)&m->sequence == m->answered)
         return NULL;
     for (int i = 0; i < MAILBOX_WORDS; i++)
         m->taken[i] = m->words[i];

@@ -19,8 +19,8 @@
 struct mailbox {
     volatile uint64_t words[MAILBOX_WORDS];
     volatile uint64_t sequence;
-    volatile uint64_t answered;
-    volatile uint64_t status;
+    volatile uint32_t answered; /* sequence, low half */
+    volatile uint32_t status;
     volatile uint64_t answer[2];
     uint64_t taken[MAILBOX_WORDS]; /* a copy: the host cannot change what was checked */
 };
@@ -33,7 +33,7 @@ static inline void mailbox_answer(struct mailbox *m, uint32_t status)
 {
     m->status = status;
     barrier();
-    m->answered = m->sequence;
+    m->answered = *(volatile uint32_t *)&m->sequence;
 }
 
 #endif

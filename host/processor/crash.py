@@ -1,20 +1,50 @@
 """A crash of a NIC processor's firmware, in words."""
 
-from typing import Any
+from ...firmware.image import Image
+from ...layouts.processor import MMIO_BASE, CrashReason
 
-from ...layouts.processor import CrashReason
+__all__ = ["FirmwareCrash", "describe"]
 
-__all__ = ["FirmwareCrash"]
+_CAUSES = {
+    0: "instruction address misaligned", 1: "instruction access fault", 2: "illegal instruction",
+    3: "breakpoint", 4: "load address misaligned", 5: "load access fault",
+    6: "store address misaligned", 7: "store access fault", 11: "environment call",
+}
+"""mcause."""
+_PANICS = {
+    0xFFFF_0000: "main() returned", 0xFFFF_0001: "no NIC memory left for take_memory()",
+    0xFFFF_0002: "assert_that() failed",
+}
+"""nic.h's PANIC_... ."""
+
+
+def describe(image: Image | None, reason: CrashReason, pc: int, cause: int) -> str:
+    """Why and where, in words: ``panic with code 0x7 at main+0x14 (firmware/am/main.c:77)``."""
+    where = f"{pc:#x}" if image is None else f"{image.lookup(pc)}, pc {pc:#x}"
+    if reason is CrashReason.EXCEPTION:
+        what = _CAUSES.get(cause, f"exception {cause:#x}")
+    elif reason is CrashReason.PANIC:
+        what = _PANICS.get(cause, f"panic with code {cause:#x}")
+    elif reason is CrashReason.BUS:
+        inside = "registers" if cause >= MMIO_BASE else "memory"
+        what = f"an access to address {cause:#x}, where there is no {inside}"
+    elif reason is CrashReason.WATCHDOG:
+        what = ("the watchdog expired: awake for processor.watchdog cycles without a look at "
+                "wait or a kick")
+    else:
+        what = "a trap: an illegal or misaligned instruction or access"
+    if image is None:
+        return f"{what} at {where}; no firmware was started"
+    return f"{what} at {where}, in firmware {image.name}"
 
 
 class FirmwareCrash(Exception):
     """A NIC processor stopped for good; the text says where (function and source line) and why."""
 
     def __init__(self, node: int, cycle: int, reason: CrashReason, pc: int, cause: int,
-                 image: Any) -> None:
-        place = image.lookup(pc) if image is not None else "no firmware was started"
+                 image: Image | None) -> None:
         super().__init__(f"the NIC processor of node {node} crashed at cycle {cycle}: "
-                         f"{reason.name.lower()}, cause {cause:#x}, at {pc:#x} ({place})")
+                         f"{describe(image, reason, pc, cause)}")
         self.node = node
         self.cycle = cycle
         self.reason = reason

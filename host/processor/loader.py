@@ -1,0 +1,174 @@
+"""Firmware on a node's NIC processor: loaded, checked, started, stopped."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...firmware.build import image as build_image
+from ...firmware.image import Image
+from ...layouts.operations import BURST, NIC_BASE
+from ...layouts.processor import (
+    CONTROL,
+    DOORBELL_OWNER,
+    DOORBELL_WORDS,
+    NIC_MEMORY,
+    STATUS,
+    WINDOW_OWNER,
+    WINDOW_PAGE,
+    State,
+)
+from ...layouts.registers import address
+from ...layouts.via import DOORBELL_PAGES, PAGE
+from ..node import Node
+from ..port import Watch
+from . import paths
+
+__all__ = ["KERNEL_PAGE", "NicProcessor", "ProcessorError", "load_sum"]
+
+_CONTROL, _STATUS, _PC = (address(f"processor_{name}") for name in ("control", "status", "pc"))
+_LOAD_WORDS, _LOAD_SUM = address("load_words"), address("load_sum")
+_WINDOW_OWNER, _DOORBELL_OWNER = address("window_owner"), address("doorbell_owner")
+_DOORBELL_WORDS = address("doorbell_words")
+KERNEL_PAGE = 0
+"""The kernel's doorbell page: commands by mailbox."""
+READY_LIMIT = 4_000_000
+"""Cycles that firmware has for its set-up: a bit-serial core clears its memory slowly."""
+
+
+class ProcessorError(Exception):
+    """The NIC processor is not there, or refused what was loaded; one line."""
+
+
+def load_sum(words: Sequence[int]) -> int:
+    """What register ``load_sum`` is after ``words``."""
+    total = 0
+    for word in words:
+        total = ((total << 1 | total >> 63) + word) & (1 << 64) - 1
+    return total
+
+
+class NicProcessor:
+    """The NIC processor of ``node``, a service of it: ``node.service(NicProcessor)``. The kernel's.
+
+    Attributes
+    ----------
+    image
+        The firmware that runs, None before :meth:`start`.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = port = node.port
+        self.description = node.description
+        self.image: Image | None = None
+        self._load = port.path(paths.LOAD)
+        if self.description.nic.processor == "none":
+            raise ProcessorError("this NIC has no processor (nic.processor = none): firmware needs "
+                                 "serv, picorv32 or vexriscv")
+
+    async def start(self, firmware: str | Path,
+                    parameters: Mapping[str, int | Sequence[int]] | None = None, *,
+                    limit: int = READY_LIMIT) -> Image:
+        """Build ``firmware`` if need be, load it and let it run until it is ready.
+
+        Raises
+        ------
+        BuildError
+            It cannot be built, or does not fit NIC memory.
+        ProcessorError
+            NIC memory did not get what was written, or the firmware is not ready after ``limit``
+            cycles.
+        ValueError
+            It has no such parameter.
+        """
+        description, port = self.description, self.port
+        image = build_image(firmware, description.nic.processor, description.processor.memory)
+        values = dict(parameters or {})
+        words = "doorbell_words" in image.symbols and description.processor.doorbells == "words"
+        if "doorbells_are_words" in image.parameters:
+            values["doorbells_are_words"] = int(words)
+        code = image.with_parameters(values)
+        process, port.process = port.process, 0
+        await self._stop()
+        await self._write(code)
+        await port.pio_write(_DOORBELL_WORDS, DOORBELL_WORDS.pack(
+            address=image.symbols["doorbell_words"].address, enable=1) if words else 0)
+        await self.own_doorbell(KERNEL_PAGE, 0)
+        self.node.firmware = self.image = image
+        await port.pio_write(_CONTROL, CONTROL.pack(run=1), posted=False)
+        port.waiting_for(f"firmware {image.name} to be ready")
+        poll = await port.poll(Watch(self.address("ready"), 0, not_equal=True), timeout=limit)
+        port.waiting_for("")
+        if poll.timed_out:
+            state, pc = await self.state(), await port.pio_read(_PC)
+            raise ProcessorError(
+                f"firmware {image.name} of node {self.node.number} is not ready after {limit} "
+                f"cycles: {state.name.lower()} at {image.lookup(pc)}")
+        port.process = process
+        return image
+
+    async def _write(self, code: bytes) -> None:
+        """Write ``code`` to NIC memory, and check what came there."""
+        port = self.port
+        words = [int.from_bytes(code[at:at + 8], "little") for at in range(0, len(code), 8)]
+        await port.pio_write(_LOAD_WORDS, 0)
+        for at in range(0, len(words), BURST):
+            part = words[at:at + BURST]
+            port.spend(self._load)
+            await port.room(1)
+            port.put_write(NIC_BASE + NIC_MEMORY + 8 * at, len(part), *part)
+        count, total = await port.pio_read(_LOAD_WORDS), await port.pio_read(_LOAD_SUM)
+        where = f"loading NIC memory of node {self.node.number}"
+        if count != len(words):
+            raise ProcessorError(f"{where}: load_words is {count}, {len(words)} words were written")
+        if total != load_sum(words):
+            raise ProcessorError(f"{where}: load_sum is {total:#x}, of what was written it is "
+                                 f"{load_sum(words):#x}")
+
+    async def _stop(self) -> None:
+        await self.port.pio_write(_CONTROL, 0, posted=False)
+
+    async def stop(self) -> None:
+        """Put the processor into reset."""
+        process, self.port.process = self.port.process, 0
+        await self._stop()
+        self.port.process = process
+        self.node.firmware = self.image = None
+
+    async def state(self) -> State:
+        """What the processor is doing."""
+        process, self.port.process = self.port.process, 0
+        word = await self.port.pio_read(_STATUS)
+        self.port.process = process
+        return State(STATUS.get(word, "state"))
+
+    def symbol(self, name: str) -> int:
+        """Where the firmware's object ``name`` is in NIC memory."""
+        if self.image is None:
+            raise ProcessorError(f"no firmware runs on node {self.node.number}")
+        found = self.image.symbols.get(name)
+        if found is None:
+            raise ProcessorError(f"firmware {self.image.name} has no object {name!r}")
+        return found.address
+
+    def address(self, name: str, offset: int = 0) -> int:
+        """The PIO address of the firmware's object ``name``, ``offset`` bytes into it."""
+        return NIC_BASE + NIC_MEMORY + self.symbol(name) + offset
+
+    @staticmethod
+    def doorbell(page: int, offset: int = 0) -> int:
+        """The PIO address of doorbell ``offset`` of ``page``."""
+        return NIC_BASE + DOORBELL_PAGES + PAGE * page + offset
+
+    async def own(self, name: str, process: int) -> None:
+        """Let ``process`` read and write all pages of NIC memory that object ``name`` is in (it was
+        declared with PAGED) by PIO, beside the kernel."""
+        first = self.symbol(name)
+        assert self.image is not None
+        size = self.image.symbols[name].size
+        for page in range(first // WINDOW_PAGE, (first + size - 1) // WINDOW_PAGE + 1):
+            await self.port.pio_write(_WINDOW_OWNER, WINDOW_OWNER.pack(page=page, process=process))
+
+    async def own_doorbell(self, page: int, process: int) -> None:
+        """Take the doorbells of ``page`` from ``process``."""
+        await self.port.pio_write(_DOORBELL_OWNER,
+                                  DOORBELL_OWNER.pack(page=page, process=process, enable=1))

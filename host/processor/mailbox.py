@@ -1,0 +1,57 @@
+"""Commands to the firmware (firmware/runtime/mailbox.h): one at a time, through NIC memory."""
+
+from ...layouts.operations import BURST
+from ..port import Watch
+from . import paths
+from .loader import KERNEL_PAGE, NicProcessor, ProcessorError
+
+__all__ = ["Mailbox"]
+
+WORDS = 7
+_SEQUENCE, _ANSWERED, _ANSWER = 56, 64, 72
+LIMIT = 1_000_000
+"""Cycles that a command may take."""
+
+
+class Mailbox:
+    """The kernel's way to the firmware's object ``name``, a ``struct mailbox``."""
+
+    def __init__(self, processor: NicProcessor, name: str = "mailbox") -> None:
+        self.processor = processor
+        self.port = processor.port
+        self._base = processor.address(name)
+        self._doorbell = processor.doorbell(KERNEL_PAGE)
+        self._command = self.port.path(paths.COMMAND)
+        self._sequence = 0
+
+    async def call(self, *words: int, limit: int = LIMIT) -> int:
+        """Give a command of up to WORDS words; the firmware's status, 0 for success.
+
+        Raises
+        ------
+        ProcessorError
+            There is no answer after ``limit`` cycles.
+        """
+        if not 1 <= len(words) <= WORDS:
+            raise ValueError(f"a command has 1 to {WORDS} words, not {len(words)}")
+        port, base = self.port, self._base
+        process, port.process = port.process, 0
+        self._sequence = sequence = self._sequence + 1 & 0xFFFF_FFFF
+        port.spend(self._command)
+        for at in range(0, len(words), BURST):
+            await port.pio_write(base + 8 * at, *words[at:at + BURST])
+        await port.pio_write(base + _SEQUENCE, sequence)
+        await port.pio_write(self._doorbell, sequence)
+        poll = await port.poll(Watch(base + _ANSWERED, sequence, 0xFFFF_FFFF), timeout=limit)
+        port.process = process
+        if poll.timed_out:
+            raise ProcessorError(f"the firmware of node {self.processor.node.number} does not "
+                                 f"answer command {words[0]:#x} within {limit} cycles")
+        return poll.data >> 32
+
+    async def answer(self, index: int = 0) -> int:
+        """Word ``index`` (0 or 1) of the last answer."""
+        process, self.port.process = self.port.process, 0
+        word = await self.port.pio_read(self._base + _ANSWER + 8 * index)
+        self.port.process = process
+        return word

@@ -1,0 +1,154 @@
+"""Queues of slots from a host program to the firmware (firmware/runtime/queue.h)."""
+
+from collections.abc import Sequence
+
+from ...layouts.operations import BURST
+from ...layouts.processor import SEND_WORD, SLOT_BYTES
+from ..port import Watch
+from . import paths
+from .loader import NicProcessor
+
+__all__ = ["CoherentQueue", "PioQueue", "SendQueue"]
+
+MASK = 0xFFFF_FFFF
+
+
+class SendQueue:
+    """What both kinds do: room, from the word in host memory that the firmware reports to.
+
+    Parameters
+    ----------
+    page
+        Doorbell page of the queue; the port's process must own it.
+    count
+        Slots, a power of two, as the firmware was told.
+    report
+        Address of the report word in host memory, as the firmware was told; it must be zero.
+
+    Attributes
+    ----------
+    posted
+        Slots posted so far.
+    taken
+        Slots that the firmware has given back, as last looked at.
+    """
+
+    ENTRIES = 1
+    """Entries of a port's block that :meth:`put` may need."""
+
+    def __init__(self, processor: NicProcessor, page: int, count: int, report: int) -> None:
+        if count < 4 or count & (count - 1):
+            raise ValueError(f"count must be a power of two from 4 on, not {count}")
+        self.port = processor.port
+        self.memory = processor.node.memory
+        self.count = count
+        self.report = report
+        self.posted = 0
+        self.taken = 0
+        self._doorbell = processor.doorbell(page)
+        self._post = self.port.path(paths.POST)
+        self._room = self.port.path(paths.ROOM)
+
+    @property
+    def free(self) -> int:
+        """Slots that are free, as last looked at. Costs nothing."""
+        return self.count - (self.posted - self.taken)
+
+    async def look(self) -> int:
+        """Look at the report word; slots that are free."""
+        port = self.port
+        port.spend(self._room)
+        await port.touch(self.report, 8)
+        await port.flush()
+        self.taken += (self.memory.word(self.report) - self.taken) & MASK
+        return self.free
+
+    async def wait(self, limit: int = 0) -> bool:
+        """Wait for a free slot; whether there is one within ``limit`` cycles (0: for ever)."""
+        if self.free > 0 or await self.look() > 0:
+            return True
+        port = self.port
+        port.waiting_for("room in a queue to the NIC processor")
+        poll = await port.poll(Watch(self.report, self.taken & MASK, MASK, not_equal=True),
+                               timeout=limit)
+        port.waiting_for("")
+        if not poll.timed_out:
+            self.taken += (poll.data - self.taken) & MASK
+        return not poll.timed_out
+
+    def put(self, words: Sequence[int], trace: int = 0) -> None:
+        """Fill the next slot with ``words``, SEND_WORD first. There must be a free slot, and room
+        for ENTRIES entries in the port's block."""
+        raise NotImplementedError
+
+    def ring(self) -> None:
+        """Tell the NIC what was put. Needs one entry of the port's block."""
+        raise NotImplementedError
+
+    async def post(self, words: Sequence[int], trace: int = 0) -> None:
+        """Wait for a free slot, fill it, tell the NIC."""
+        if self.free <= 0:
+            await self.wait()
+        await self.port.room(self.ENTRIES)
+        self.put(words, trace)
+        await self.port.room(1)
+        self.ring()
+
+
+class PioQueue(SendQueue):
+    """In NIC memory at object ``slots`` of the firmware: PIO bursts, and a doorbell that says how
+    many slots were posted."""
+
+    ENTRIES = 2
+
+    def __init__(self, processor: NicProcessor, page: int, slots: str, count: int, report: int, *,
+                 offset: int = 0) -> None:
+        super().__init__(processor, page, count, report)
+        self._slots = processor.address(slots, offset)
+
+    def put(self, words: Sequence[int], trace: int = 0) -> None:
+        port = self.port
+        port.spend(self._post)
+        at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
+        port.put_write(at, min(len(words), BURST), *words[:BURST], trace=trace)
+        if len(words) > BURST:
+            port.put_write(at + 8 * BURST, len(words) - BURST, *words[BURST:])
+        self.posted += 1
+
+    def ring(self) -> None:
+        self.port.put_write(self._doorbell, 1, self.posted & MASK)
+
+
+class CoherentQueue(SendQueue):
+    """In host memory at ``slots``, cacheable (nic.attachment = memory_bus): stored there, and
+    pulled by the NIC when it sees the CPU take the line.
+
+    The words are in memory from the moment they are put, a few cycles before the CPU's stores have
+    ended: a NIC that sees the CPU take the line finds them.
+    """
+
+    ENTRIES = 2
+
+    def __init__(self, processor: NicProcessor, page: int, slots: int, count: int, report: int
+                 ) -> None:
+        super().__init__(processor, page, count, report)
+        if slots % SLOT_BYTES:
+            raise ValueError(f"slots must be a multiple of {SLOT_BYTES}, not {slots:#x}")
+        self._slots = slots
+
+    def put(self, words: Sequence[int], trace: int = 0) -> None:
+        port = self.port
+        port.spend(self._post)
+        port.work("store", len(words))
+        at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
+        phase = SEND_WORD.mask("phase")
+        first = words[0] & ~phase if self.posted & self.count else words[0] | phase
+        data = b"".join(word.to_bytes(8, "little") for word in (first, *words[1:]))
+        self.memory.write(at, data)
+        if len(data) > 32:
+            port.put_touch(at + 32, len(data) - 32, store=True)
+        port.put_touch(at, min(len(data), 32), store=True)
+        self.posted += 1
+
+    def ring(self) -> None:
+        """Nothing: the NIC has seen it."""
