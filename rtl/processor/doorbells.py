@@ -73,8 +73,8 @@ class Doorbells(wiring.Component):
     itself was there before that doorbell was lost.
 
     With that bit high, doorbells are written to NIC memory. Up to 8 wait for ``port``; the next one
-    is counted by ``lost``. None is while ``port`` is refused only for accesses by PIO, of which
-    there is one a cycle, doorbells among them.
+    is counted by ``lost``, and the firmware does not learn of it: ``port`` must on average be ready
+    as often as processes ring.
 
     Latency: 3 cycles from a write to its entry, or to its access on ``port``. Throughput: a write
     every cycle. Reset, and as long as ``run`` is low: nothing waits. Grants stay; at power-up there

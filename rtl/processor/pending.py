@@ -9,7 +9,6 @@ from ...layouts.processor import Pending
 __all__ = ["PENDING_BITS", "PendingBits", "PendingPort"]
 
 PENDING_BITS = len(Pending)
-_STICKY = int(~(Pending.DOORBELL | Pending.TIMER))
 _DOORBELL = Pending.DOORBELL.bit_length() - 1
 _TIMER = Pending.TIMER.bit_length() - 1
 
@@ -98,7 +97,7 @@ class PendingBits(wiring.Component):
             ]
             m.d.sync += fired.eq(reached)
         with m.If((port.clear | self.set).any()):
-            m.d.sync += sticky.eq((sticky & ~port.clear) | (self.set & _STICKY))
+            m.d.sync += sticky.eq((sticky & ~port.clear) | self.set)
         with m.If(port.mask_write):
             m.d.sync += mask.eq(port.data)
         with m.If(port.timer_write):
