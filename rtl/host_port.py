@@ -45,8 +45,8 @@ class HostPort(wiring.Component):
     PIO_WRITE, posted         W + n for n beats; each waits for room in the buffer
     PIO_WRITE                 W + 1 + ``bus.pio_write`` + (n - 1) ``bus.burst_beat``, after the
                               posted writes before it
-    TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11;
-                              on a coherent bus a store to a clean line 2
+    TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
+                              (on a coherent bus, a store to a clean line: 2)
     POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
                               word read there by the same watch is kept, else latency + 6; of a NIC
                               address 1 + ``bus.pio_read``), P the whole cycles of its own work

@@ -194,15 +194,22 @@ class TagCache(wiring.Component):
         word = Signal(64)
         fills = Signal()
 
-        upgrades = Signal()
-        loses = Signal()
         m.d.comb += [self.stale.eq(struck | strikes), self.word.eq(word)]
         if self._coherent:
+            upgrades = Signal()
+            loses = Signal()
             m.d.comb += [
                 upgrades.eq(self.hit & ~self.fetch & self.store & ~was_dirty),
                 loses.eq(self.store & (self.snoop.address[_LINE_BITS:]
                                        == self.address[_LINE_BITS:])),
             ]
+
+        def ask() -> None:
+            m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                         request.payload.beats.eq(1)]
+            m.next = "UPGRADE"
+            with m.If(request.ready):
+                m.next = "ADDRESS"
 
         def upgraded() -> None:
             # Gone, or going in this very cycle: read it after all.
@@ -227,15 +234,14 @@ class TagCache(wiring.Component):
         with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += struck.eq(0)
-                with m.If(upgrades):
-                    m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
-                                 request.payload.beats.eq(1)]
-                    m.next = "UPGRADE"
-                    with m.If(request.ready):
-                        m.next = "ADDRESS"
-                with m.Elif(self.hit & ~self.fetch):
-                    m.d.comb += [enters.eq(self.store & ~was_dirty),
-                                 self.done.eq(~((enters | loses) & changes))]
+                with m.If(self.hit & ~self.fetch):
+                    if self._coherent:
+                        m.d.comb += self.done.eq(~upgrades & ~(loses & changes))
+                        with m.If(upgrades):
+                            ask()
+                    else:
+                        m.d.comb += [enters.eq(self.store & ~was_dirty),
+                                     self.done.eq(~(enters & changes))]
                 with m.Else():
                     m.d.comb += request.valid.eq(1)
                     m.d.sync += fills.eq(~self.hit)
@@ -290,10 +296,7 @@ class TagCache(wiring.Component):
                     m.next = "LOOKUP"
             if self._coherent:
                 with m.State("UPGRADE"):
-                    m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
-                                 request.payload.beats.eq(1)]
-                    with m.If(request.ready):
-                        m.next = "ADDRESS"
+                    ask()
                 with m.State("ADDRESS"):
                     m.d.comb += self.memory.write.valid.eq(1)
                     with m.If(self.memory.write.ready):

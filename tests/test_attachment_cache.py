@@ -169,7 +169,3 @@ def test_model(lines: int, stall: float, snoops: float) -> None:
 def test_cycles() -> None:
     run_bench(TagCache(lines=8, source=OWN, coherent=True), __file__,
               testcase="takes_the_promised_cycles")
-
-
-def test_without_coherence_nobody_is_told() -> None:
-    assert TagCache(lines=8, source=OWN).coherent is False
