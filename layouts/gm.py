@@ -15,7 +15,7 @@ __all__ = [
     "COMMAND", "COMMAND_END", "CommandKind", "DETAIL", "EVENT", "EVENTS", "EVENT_BYTES",
     "EVENT_END", "EventKind", "GM_HEADER", "GM_HEADER_BYTES", "INLINE", "KernelCommand",
     "MAX_SIZE", "MIN_SIZE", "NODES", "NackReason", "PORTS", "PacketKind", "QUEUE_SLOTS",
-    "RECEIVE_TOKENS", "SEND_TOKENS", "SIZE_OVERHEAD", "TABLE_ENTRY", "TRANSFER",
+    "RECEIVE_TOKENS", "SEND_TOKENS", "SIZE_OVERHEAD", "Status", "TABLE_ENTRY", "TRANSFER",
 ]
 
 PORTS = 8
@@ -34,6 +34,34 @@ MAX_SIZE = 20
 """Largest size class."""
 SIZE_OVERHEAD = 8
 """A buffer of size class s takes messages of up to 2**s - 8 bytes."""
+
+
+
+class Status(IntEnum):
+    """gm_status_t, with GM's values: what a call returns, and what a send's callback is told."""
+
+    GM_SUCCESS = 0
+    GM_FAILURE = 1
+    GM_TRY_AGAIN = 4
+    """No token is free."""
+    GM_BUSY = 5
+    GM_MEMORY_FAULT = 6
+    """The memory is not registered."""
+    GM_INVALID_PARAMETER = 8
+    GM_OUT_OF_MEMORY = 9
+    GM_INVALID_COMMAND = 10
+    GM_PERMISSION_DENIED = 11
+    GM_SEND_TIMED_OUT = 15
+    """The target port is open but provided no buffer that matches."""
+    GM_SEND_REJECTED = 16
+    """The message's size is not acceptable there, or a directed send is not allowed there."""
+    GM_SEND_TARGET_PORT_CLOSED = 17
+    GM_SEND_TARGET_NODE_UNREACHABLE = 18
+    """Nothing was heard of the node."""
+    GM_SEND_DROPPED = 19
+    """It had been stopped, and gm_drop_sends dropped it."""
+    GM_SEND_PORT_CLOSED = 20
+    """The sender's own port was closed."""
 
 # --- Commands: a port's queue, slots of processor.SLOT_BYTES --------------------------------------
 
@@ -71,7 +99,8 @@ COMMAND = Word(
     Field("trace", TRACE_BITS, "trace number"),
 )
 """Word 0 of a slot."""
-COMMAND_END = Word("gm_command_end", Field("length", 32, "bytes"), Field("token", 16))
+COMMAND_END = Word("gm_command_end", Field("length", 32, "bytes"), Field("token", 16),
+                   Field("phase", 1, "as in word 0: the slot is whole"))
 """Word 3."""
 if any(COMMAND.offset(name) != SEND_WORD.offset(name) for name in ("phase", "trace")):
     raise AssertionError("phase and trace number are not where queues have them")
@@ -126,7 +155,7 @@ TABLE_ENTRY = 4
 """Bytes of an entry of a translation table in host memory, one a page: its physical address; 0:
 the page is not registered."""
 
-# --- Packets ---------------------------------------------------------------------------------------
+# --- Packets --------------------------------------------------------------------------------------
 
 
 class PacketKind(IntEnum):

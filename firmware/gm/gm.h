@@ -82,9 +82,12 @@ struct arrival {
 
 enum buffer_state { ABSENT, PROVIDED, FILLING };
 
+/* A receive token: a buffer that a program has provided. */
 struct buffer {
     uint32_t place;
-    uint8_t next, size, tag, state;
+    uint8_t next; /* token behind it in the list of its size and priority */
+    uint8_t size; /* and 32 * its priority */
+    uint8_t tag, state;
 };
 
 struct port {
@@ -122,6 +125,7 @@ struct counters {
     uint32_t acks;
 };
 
+extern struct buffer buffers[PORTS * RECEIVE_TOKENS];
 extern struct port ports[PORTS];
 extern struct message messages[PORTS * SEND_TOKENS];
 extern struct stream streams[STREAMS];
@@ -132,6 +136,11 @@ extern struct settings {
     uint32_t node, nodes, window, timeout, tick, patience, shift, payload, page_shift, page_mask;
     uint32_t route[NODES];
 } settings;
+
+static inline struct buffer *buffer_of(uint32_t port, uint32_t token)
+{
+    return &buffers[port * RECEIVE_TOKENS + token];
+}
 
 /* --- translation.c ------------------------------------------------------------------------------ */
 
@@ -170,7 +179,7 @@ void translations_forget(uint32_t port);
 
 /* --- ports.c ------------------------------------------------------------------------------------ */
 
-void port_command(uint64_t *words);
+void kernel_command(void);
 void event_put(struct port *p, uint32_t low_half, uint32_t trace, uint32_t from, uint32_t length,
                uint32_t end);
 void sent(struct message *m, uint32_t status);
@@ -181,21 +190,18 @@ void commands(struct port *p);
 
 /* --- sending.c ---------------------------------------------------------------------------------- */
 
+void sending_open(void);
 void message_queue(struct message *m);
-void stream_ready(struct stream *s);
 void streams_close(uint32_t port);
-void stream_reset(struct stream *s);
-void stream_fail(struct stream *s, uint32_t status);
-void stream_rewind(struct stream *s);
-void acknowledged(uint32_t *packet);
-bool pump(void);
+void acknowledged(const uint32_t *packet);
+uint32_t pump(void);
 void tick(void);
 
 /* --- receiving.c -------------------------------------------------------------------------------- */
 
 void receiving_open(void);
-bool receiving(void);
-void acknowledge(void);
+uint32_t receiving(void);
+uint32_t acknowledge(void);
 void buffer_provide(uint32_t port, uint32_t token);
 void arrivals_close(uint32_t port);
 

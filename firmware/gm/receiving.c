@@ -1,0 +1,321 @@
+/* Arrivals: packets in order straight into the buffers that match, events, acknowledgements. */
+#include "gm.h"
+
+enum {
+    CONTROL_SLOTS = 2 * NICBED_ENGINE_QUEUE,
+    REST = BUFFERS - 1,
+};
+
+struct arrival arrivals[STREAMS];
+struct buffer buffers[PORTS * RECEIVE_TOKENS];
+
+/* Newest buffer of each port, priority and size; its `next` is the oldest. */
+static uint8_t newest[PORTS][2 * SIZES];
+
+static struct slot {
+    uint64_t completion;
+    struct packet packet;
+} *slots[BUFFERS];
+static ticket_t written[BUFFERS];
+static uint32_t handled, offered; /* packets handled; slots given to the engine again */
+
+static uint32_t controls[CONTROL_SLOTS][4] __attribute__((aligned(16)));
+static uint32_t control_next;
+static uint8_t due[STREAMS]; /* arrivals that owe an acknowledgement */
+static uint32_t dues;
+
+/* --- Buffers ------------------------------------------------------------------------------------ */
+
+void buffer_provide(uint32_t port, uint32_t token)
+{
+    struct buffer *b = buffer_of(port, token);
+    uint8_t *tail = &newest[port][b->size];
+    b->state = PROVIDED;
+    if (*tail == NONE) {
+        b->next = token;
+    } else {
+        struct buffer *before = buffer_of(port, *tail);
+        b->next = before->next;
+        before->next = token;
+    }
+    *tail = token;
+}
+
+/* The oldest of this size and priority, or NONE. */
+static inline uint32_t buffer_take(uint32_t port, uint32_t size)
+{
+    uint8_t *tail = &newest[port][size];
+    if (*tail == NONE)
+        return NONE;
+    struct buffer *last = buffer_of(port, *tail);
+    uint32_t token = last->next;
+    if (token == *tail)
+        *tail = NONE;
+    else
+        last->next = buffer_of(port, token)->next;
+    buffer_of(port, token)->state = FILLING;
+    return token;
+}
+
+/* The message that is being received will not end: its buffer is for another. */
+static void abandon(struct arrival *a)
+{
+    if (a->buffer != NONE)
+        buffer_provide(a->port, a->buffer);
+    a->buffer = NONE;
+}
+
+void arrivals_close(uint32_t port)
+{
+    for (uint32_t i = 0; i < STREAMS; i++)
+        if (arrivals[i].port == port)
+            arrivals[i].buffer = NONE;
+    for (uint32_t i = 0; i < RECEIVE_TOKENS; i++)
+        buffer_of(port, i)->state = ABSENT;
+    memset(newest[port], NONE, sizeof newest[port]);
+}
+
+/* --- Control packets ---------------------------------------------------------------------------- */
+
+/* Room is left for the stages, which never wait for any: so the firmware never does. */
+static bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
+                    uint32_t expected)
+{
+    if (engine_space(ENGINE_SEND) <= STAGES)
+        return false;
+    uint32_t *c = controls[control_next++ & (CONTROL_SLOTS - 1)], node = STREAM_NODE(number);
+    c[0] = settings.route[node] | 8 << NICBED_HEADER_LENGTH_LO_SHIFT;
+    c[1] = settings.node | node << NICBED_HEADER_DESTINATION_HI_SHIFT
+           | (kind | STREAM_PRIORITY(number) << NICBED_GM_DETAIL_PRIORITY_SHIFT)
+             << NICBED_HEADER_DETAIL_HI_SHIFT;
+    c[2] = expected | PLACE(epoch, HEADER_EPOCH_LO)
+           | PLACE(STREAM_PORT(number), HEADER_SOURCE_LO);
+    c[3] = reason;
+    link_send(c, 16, 0);
+    return true;
+}
+
+static bool settle(uint32_t number)
+{
+    struct arrival *a = &arrivals[number];
+    if (a->owed) {
+        if (!control(number, NICBED_GM_PACKET_ACK, 0, a->epoch, a->expected))
+            return false;
+        a->owed = 0;
+        counters.acks++;
+    }
+    return true;
+}
+
+static inline void owe(uint32_t number)
+{
+    struct arrival *a = &arrivals[number];
+    if (!a->due) {
+        a->due = 1;
+        due[dues++] = number;
+    }
+    if (a->owed < 0xFF)
+        a->owed++;
+    if (a->owed > settings.window / 2)
+        settle(number);
+}
+
+/* Pays all acknowledgements that there is room for. The pending bits that it waits for. */
+uint32_t acknowledge(void)
+{
+    while (dues) {
+        uint32_t number = due[dues - 1];
+        if (!settle(number))
+            return NICBED_PENDING_SEND;
+        arrivals[number].due = 0;
+        dues--;
+    }
+    return 0;
+}
+
+/* That packet is not taken, for `reason`. */
+static void refuse(uint32_t number, uint32_t reason)
+{
+    struct arrival *a = &arrivals[number];
+    a->gapped = 1;
+    if (reason == NACK(NO_BUFFER))
+        counters.refused++;
+    if (control(number, NICBED_GM_PACKET_NACK, reason, a->epoch, a->expected))
+        a->owed = 0;
+}
+
+/* --- Packets in --------------------------------------------------------------------------------- */
+
+/* `bytes` from `from` to `place` of the port's memory; false if that is not registered. */
+static inline bool deliver(struct port *p, uint32_t place, const char *from, uint32_t bytes,
+                           uint32_t trace)
+{
+    if (!bytes)
+        return true;
+    uint32_t at = translate(p, place), rest = page_rest(place);
+    if (!at)
+        return false;
+    if (bytes > rest) {
+        uint32_t behind = translate(p, place + rest);
+        if (!behind)
+            return false;
+        dma_write(from, at, rest, trace);
+        from += rest;
+        bytes -= rest;
+        at = behind;
+    }
+    dma_write(from, at, bytes, trace);
+    return true;
+}
+
+/* Whether the packet is the one that is expected; sees to those that are not. */
+static inline bool in_order(uint32_t number, uint32_t word, uint32_t detail)
+{
+    struct arrival *a = &arrivals[number];
+    uint32_t epoch = FIELD(word, HEADER_EPOCH_LO);
+    if (epoch != a->epoch) {
+        if ((int8_t)(epoch - a->epoch) < 0)
+            return false;
+        if (!(detail & NICBED_GM_DETAIL_SYNC_MASK)) {
+            counters.gaps++;
+            control(number, NICBED_GM_PACKET_NACK, NACK(GAP), epoch, 0);
+            return false;
+        }
+        abandon(a);
+        a->epoch = epoch;
+        a->expected = 0;
+        a->owed = a->gapped = 0;
+    }
+    int16_t ahead = (uint16_t)word - a->expected;
+    if (ahead == 0)
+        return true;
+    if (ahead < 0) {
+        counters.duplicates++;
+        owe(number);
+    } else if (!a->gapped) {
+        counters.gaps++;
+        refuse(number, NACK(GAP));
+    }
+    return false;
+}
+
+/* What NACK says to it, or -1: taken. */
+static inline int take(struct arrival *a, const uint32_t *packet, uint32_t detail, uint32_t bytes,
+                       uint32_t number)
+{
+    uint32_t target = packet[4] >> NICBED_GM_HEADER_PORT_LO_SHIFT;
+    uint32_t trace = received_trace((const uint64_t *)packet), length = packet[5];
+    struct port *p = &ports[target & (PORTS - 1)];
+    if (target >= PORTS || !p->open)
+        return NACK(CLOSED);
+    if (FIELD(detail, DETAIL_KIND) == NICBED_GM_PACKET_DIRECTED) {
+        uint32_t place;
+        if (!p->allowed || (bytes && (!place_of(p, packet[6], packet[7], &place)
+            || !deliver(p, place, (const char *)&packet[8], bytes, trace))))
+            return NACK(FAULT);
+        return -1;
+    }
+    uint32_t offset = packet[6], size = packet[7] & (SIZES - 1), token = a->buffer;
+    uint32_t priority = STREAM_PRIORITY(number);
+    if (length > (1u << size) - NICBED_GM_SIZE_OVERHEAD || offset > length
+        || bytes > length - offset) {
+        counters.malformed++;
+        return NACK(REJECTED);
+    }
+    if (detail & NICBED_GM_DETAIL_FIRST_MASK) {
+        abandon(a);
+        if (!(p->accept[priority] >> size & 1))
+            return NACK(REJECTED);
+        token = buffer_take(target, priority << 5 | size);
+        if (token == NONE)
+            return NACK(NO_BUFFER);
+        a->buffer = token;
+        a->port = target;
+    } else if (token == NONE || a->port != target
+               || (buffer_of(target, token)->size & (SIZES - 1)) != size) {
+        return NACK(CLOSED);
+    }
+    struct buffer *b = buffer_of(target, token);
+    if (!deliver(p, b->place + offset, (const char *)&packet[8], bytes, trace)) {
+        if (detail & NICBED_GM_DETAIL_FIRST_MASK)
+            abandon(a);
+        return NACK(NO_BUFFER);
+    }
+    if (detail & NICBED_GM_DETAIL_LAST_MASK) {
+        a->buffer = NONE;
+        b->state = ABSENT;
+        event_put(p, PLACE(NICBED_GM_EVENT_KIND_RECEIVE, EVENT_KIND_LO)
+                  | PLACE(token, EVENT_TOKEN_LO), trace,
+                  PLACE(STREAM_NODE(number), EVENT_NODE_HI)
+                  | PLACE(STREAM_PORT(number), EVENT_PORT_HI)
+                  | PLACE(priority, EVENT_PRIORITY_HI), length,
+                  PLACE(size, EVENT_END_SIZE_HI) | PLACE(b->tag, EVENT_END_TAG_HI));
+    }
+    return -1;
+}
+
+static void arrived(const uint32_t *packet)
+{
+    uint32_t header = packet[3], detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
+    uint32_t length = received_length((const uint64_t *)packet);
+    uint32_t node = header & NICBED_HEADER_SOURCE_HI_MASK;
+    if (length >= 8 && FIELD(detail, DETAIL_KIND) >= NICBED_GM_PACKET_ACK) {
+        acknowledged(packet);
+        return;
+    }
+    uint32_t port = FIELD(packet[4], HEADER_SOURCE_LO);
+    if (length < NICBED_GM_HEADER_BYTES || length > NICBED_GM_HEADER_BYTES + DATA_BYTES
+        || node >= settings.nodes || port == 0 || port >= PORTS) {
+        counters.malformed++;
+        return;
+    }
+    uint32_t number = stream_number(FIELD(detail, DETAIL_PRIORITY), node, port);
+    if (!in_order(number, packet[4], detail))
+        return;
+    struct arrival *a = &arrivals[number];
+    int reason = take(a, packet, detail, length - NICBED_GM_HEADER_BYTES, number);
+    if (reason >= 0) {
+        refuse(number, reason);
+        return;
+    }
+    a->expected++;
+    a->gapped = 0;
+    owe(number);
+}
+
+static void offer(void)
+{
+    link_receive(slots[offered++ & REST], sizeof(struct slot));
+}
+
+/* Takes all packets that have come. The pending bits that it waits for. */
+uint32_t receiving(void)
+{
+    for (;;) {
+        uint32_t received = reg_read(NICBED_MMIO_RECEIVE_DONE);
+        barrier();
+        if (received == handled)
+            break;
+        while (handled != received) {
+            uint32_t i = handled++ & REST;
+            arrived((const uint32_t *)slots[i]);
+            written[i] = engine_given[ENGINE_N2H];
+            while (offered - handled != BUFFERS && dma_write_done(written[offered & REST]))
+                offer();
+        }
+    }
+    while (offered - handled != BUFFERS && dma_write_done(written[offered & REST]))
+        offer();
+    return NICBED_PENDING_RECEIVE | (offered == handled ? NICBED_PENDING_N2H : 0);
+}
+
+void receiving_open(void)
+{
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        slots[i] = take_memory(sizeof(struct slot), 8);
+    while (offered != BUFFERS)
+        offer();
+    for (uint32_t i = 0; i < STREAMS; i++)
+        arrivals[i].buffer = NONE;
+    memset(newest, NONE, sizeof newest);
+}
