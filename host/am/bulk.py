@@ -1,23 +1,17 @@
 """Bulk transfers: stores, and the data of gets, from the user's buffer into the user's buffer.
 
-A packet's descriptor points into the source, so nothing is copied on the sending side, and sending
-again reads the source again: it is the layer's until the last packet is acknowledged. The receiver
+A packet goes to the NIC as a descriptor that points into the source, so nothing is copied on the
+sending side, and sending again reads the source again: it is the layer's until the last packet is acknowledged. The receiver
 copies each packet from its slot to its place.
 """
 
 from ...layouts.operations import BLOCK
-from ...layouts.registers import address
-from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from . import wire
 from .sending import Sending
 from .state import BEGIN, BULK_SEND, END, IN_REPLY, IN_REQUEST, PROGRAM, SMALL_BYTES
 from .window import AmError, Peer, Sender, Transfer
 
 __all__ = ["Bulk"]
-
-DOORBELL = address("send_doorbell")
-PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
-TRACE = DESCRIPTOR_CONTROL.offset("trace")
 
 
 class Bulk(Sending):
@@ -55,32 +49,30 @@ class Bulk(Sending):
                 self._deadline = cycle + self._timeout
 
     async def _pump_bulk(self, sender: Sender) -> bool:
-        """Send the peer's bulk packets as far as its window goes; False if the ring is full."""
-        port, peer = self.port, sender.peer
+        """Send the peer's bulk packets as far as its window goes; False if they have no room."""
+        port, peer, way = self.port, sender.peer, self._way
         while True:
             if sender.sent == sender.next:
                 if not peer.transfers or sender.next - sender.base >= sender.limit:
                     return True
                 self._pack(sender)
-            if self._posted - self._done >= self._send_ring:
-                await self._refresh_ring()
-                if self._posted - self._done >= self._send_ring:
-                    return False
+            if way.shared:
+                if self._space < SMALL_BYTES:
+                    await self._refresh()
+                    if self._space < SMALL_BYTES:
+                        return False
+            elif not await way.bulk_room():
+                return False
             if port.count > BLOCK - 2:
                 await port.executed
             word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
             port.mark(BULK_SEND, BEGIN, number)
-            port.spend(self._c_bulk_send)
             acks = peer.expected
-            slot = self._descriptors + self._posted % self._send_ring * DESCRIPTOR_BYTES
-            # The NIC has done with this slot, and looks at it only after the doorbell.
-            self.memory.write(slot, wire.DESCRIPTOR.pack(
+            self._space -= way.bulk(
                 peer.bulk_wire + (length << 16),
-                word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, 0, 0, payload,
-                wire.BULK_HEADER_BYTES | length << PAYLOAD | number << TRACE, 0))
-            port.put_touch(slot, DESCRIPTOR_BYTES, store=True)
-            self._posted += 1
-            port.put_write(DOORBELL, 1, self._posted & 0xFFFF, trace=number)
+                word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length, number)
+            if self._stores:
+                await self._commit()
             port.mark(BULK_SEND, END, number)
             sender.sent += 1
             peer.owed = 0
@@ -88,23 +80,6 @@ class Bulk(Sending):
                 sender.high = sender.sent
             else:
                 self.counters["resent"] += 1
-
-    async def _refresh_ring(self) -> None:
-        """Look how many descriptors the NIC has done with."""
-        port = self.port
-        port.spend(self._c_space)
-        if port.count == BLOCK:
-            await port.executed
-        port.put_touch(self._report, 8)
-        await port.executed
-        self._done += self.memory.word(self._report) - self._done & 0xFFFF
-
-    async def _ring_moves(self) -> bool:
-        """Whether the NIC still works on what was posted: then nothing is late yet."""
-        await self._refresh_ring()
-        moved = self._done != self._done_then
-        self._done_then = self._done
-        return moved and self._posted != self._done
 
     async def _handle_bulk(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                            argument: int, length: int) -> None:
@@ -136,7 +111,7 @@ class Bulk(Sending):
         if store:
             if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
-            if port.count == BLOCK:
+            if port.count > self._full:
                 await port.executed
             self._context, self._source, self._replied = IN_REQUEST, peer, False
         else:
@@ -147,9 +122,11 @@ class Bulk(Sending):
             if result is not None:
                 await result
         if store and not self._replied:
-            if port.count == BLOCK:
+            if port.count > self._full:
                 await port.executed
             self._null_reply(peer)
+            if self._stores:
+                await self._commit()
         self._context = PROGRAM
         if peer.owed:
             self._due.append(peer)

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...layouts.operations import BLOCK
-from ...layouts.registers import address
-from ...layouts.rings import DESCRIPTOR_BYTES
 from ..node import Node
 from ..suspension import NOTHING
 from . import wire
@@ -68,17 +66,9 @@ class Gam(Polling):
             port.spend(self._c_enable_peer)
         self._slots = node.allocate(self._ring * self._slot_bytes)
         self._slot = self._slots
-        self._descriptors = node.allocate(self._send_ring * DESCRIPTOR_BYTES)
-        self._report = node.allocate(8)
-        await port.touch(self._report, 8, store=True)
-        await port.flush()
-        # The NIC has not been told of the rings: setting up. Fresh memory is zero to the CPU too.
+        # The NIC has not been told of the ring: setting up. Fresh memory is zero to the CPU too.
         memory.write(self._slots, bytes(self._ring * self._slot_bytes))
-        memory.write(self._report, bytes(8))
-        await port.pio_write(address("send_base"), self._descriptors)
-        await port.pio_write(address("send_report"), self._report)
-        await port.pio_write(address("receive_base"), self._slots)
-        await port.pio_write(address("control"), 3)
+        await self._way.open(self._slots)
         await self._refresh()
         port.mark(CONTROL, END, 0)
         self.enabled = True
@@ -102,12 +92,14 @@ class Gam(Polling):
                 continue
             if self._space < SMALL_BYTES and not self._held:
                 await self._refresh()
-            if port.count == BLOCK:
+            if port.count > self._full:
                 await port.executed
             number = self.node.trace_number()
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_bye)
             self._launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
+            if self._stores:
+                await self._commit()
             port.mark(CONTROL, END, number)
         awaited: list[int] = []
         while True:
@@ -149,11 +141,13 @@ class Gam(Polling):
             await self._credit(peer, number)
         if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
-        if port.count > BLOCK - 2:
+        if port.count >= self._full:
             await port.executed
         peer.credits -= 1
         self._launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
                      beats, number)
+        if self._stores:
+            await self._commit()
         port.mark(REQUEST_SEND, END, number)
         await self._check(number, -1)
 
@@ -175,9 +169,11 @@ class Gam(Polling):
         port.mark(REPLY_SEND, BEGIN, number)
         port.spend(self._c_reply[count])
         word = wire.K_REPLY | count << 4 | index << 16
-        if port.count == BLOCK:
+        if port.count > self._full:
             return self._reply_later(peer, word, low, high, beats, number)
         self._launch(peer, peer.reply, word, low, high, beats, number)
+        if self._stores:
+            return self._reply_stored(number)
         port.mark(REPLY_SEND, END, number)
         return NOTHING
 
@@ -185,6 +181,11 @@ class Gam(Polling):
                            number: int) -> None:
         await self.port.executed
         self._launch(peer, peer.reply, word, low, high, beats, number)
+        await self._reply_stored(number)
+
+    async def _reply_stored(self, number: int) -> None:
+        if self._stores:
+            await self._commit()
         self.port.mark(REPLY_SEND, END, number)
 
     # Polling
@@ -246,11 +247,13 @@ class Gam(Polling):
             await self._credit(peer, number)
         if self._space < SMALL_BYTES and not self._held:
             await self._refresh()
-        if port.count > BLOCK - 2:
+        if port.count >= self._full:
             await port.executed
         peer.credits -= 1
         self._launch(peer, peer.request, wire.K_GET | 4 << 4 | index << 16, remote | local << 32,
                      length | arg << 32, 4, number)
+        if self._stores:
+            await self._commit()
         port.mark(BULK_SEND, END, number)
         await self._check(number, -1)
 

@@ -39,6 +39,14 @@ TRANSFER = Path("transfer", call=2, load=8, store=10, branch=6, alu=6)
 """am_store, am_store_async, am_get: arguments, checks, the transfer's record."""
 BULK_SEND = Path("bulk_send", call=1, load=10, store=9, branch=5, alu=12, flush=1)
 """A bulk packet's descriptor, beside the lines it touches."""
+SLOT = Path("slot", load=2, store=1, alu=4)
+"""A small packet into a slot of a firmware's queue, beside REQUEST, REPLY and so on: the slot's
+address, the count posted."""
+BULK_SLOT = Path("bulk_slot", call=1, load=10, store=1, branch=5, alu=12)
+"""A bulk packet into such a slot."""
+STORED_SLOT = Path("stored_slot", load=2, store=5, alu=7)
+"""The same as SLOT in host memory: its words are stores, and its first tells the lap."""
+STORED_BULK_SLOT = Path("stored_bulk_slot", call=1, load=10, store=5, branch=5, alu=15)
 BULK_HANDLE = Path("bulk_handle", call=1, load=9, store=4, branch=7, alu=8)
 BULK_LAST = Path("bulk_last", call=1, load=4, store=2, branch=2)
 END = Path("end", call=1, load=3, branch=2)

@@ -1,15 +1,11 @@
 """Checking for messages, and spinning until there is one or a deadline has come."""
 
 from ...layouts.operations import BLOCK
-from ..port import F_NOT_EQUAL, F_ONCE, TIMEOUT
+from ..port import F_ONCE, TIMEOUT
 from .receiving import Receiving
-from .sending import SEND_SPACE
-from .state import BEGIN, EMPTY_POLL, END, FAR, REPLY_HANDLE, SMALL_BYTES
+from .state import BEGIN, EMPTY_POLL, END, FAR, REPLY_HANDLE
 
 __all__ = ["Polling"]
-
-SPACE_MASK = (1 << 32) - 1 & ~(2 * SMALL_BYTES - 1)
-"""Bits of send_space of which one is set when two small packets have room."""
 
 
 class Polling(Receiving):
@@ -52,12 +48,7 @@ class Polling(Receiving):
         if self._blocked:
             # The ring first in each round: what comes in makes room in the end.
             port.put_watch(self._slot, self._phase, 1)
-            if self._want_space and self._want_ring:
-                port.put_watch(SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL)
-            if self._want_ring:
-                port.put_poll(self._report, self._done & 0xFFFF, 0xFFFF, timeout, F_NOT_EQUAL)
-            else:
-                port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+            self._way.put_poll(self._want_space, self._want_ring, timeout)
         else:
             port.put_poll(self._slot, self._phase, 1, timeout)
         await port.executed

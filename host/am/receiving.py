@@ -1,7 +1,6 @@
 """Packets in: the receive ring, dispatch to handlers."""
 
 from ...layouts.operations import BLOCK
-from ...layouts.registers import address
 from . import wire
 from .settling import Settling
 from .state import (
@@ -17,8 +16,6 @@ from .state import (
 )
 
 __all__ = ["Receiving"]
-
-RECEIVE_TAKEN = address("receive_taken")
 
 
 class Receiving(Settling):
@@ -58,7 +55,7 @@ class Receiving(Settling):
                 port.spend(self._c_request_handle[count])
                 if self._space < SMALL_BYTES and not self._held:
                     await self._refresh()
-                if port.count == BLOCK:
+                if port.count > self._full:
                     await port.executed
                 self._context = IN_REQUEST
                 self._source = peer
@@ -69,9 +66,11 @@ class Receiving(Settling):
                 if result is not None:
                     await result
                 if not self._replied:
-                    if port.count == BLOCK:
+                    if port.count > self._full:
                         await port.executed
                     self._null_reply(peer)
+                    if self._stores:
+                        await self._commit()
                 self._context = PROGRAM
         elif kind == wire.K_REPLY or kind == wire.K_NULL:
             begin[1] = activity = REPLY_HANDLE
@@ -143,7 +142,7 @@ class Receiving(Settling):
             if port.count == BLOCK:
                 await port.executed
             port.spend(self._c_taken)
-            port.put_write(RECEIVE_TAKEN, 1, taken & 0xFFFF)
+            port.put_write(self._way.taken, 1, taken & self._way.taken_mask)
             self._told = taken
         if self._ended:
             await self._run_ends()

@@ -1,14 +1,10 @@
-"""Small packets and control packets out: sequence numbers, room in the send window."""
+"""Small packets and control packets out: sequence numbers, room on the way to the NIC."""
 
-from ...layouts.operations import BLOCK
-from ...layouts.registers import address
 from . import wire
 from .state import BEGIN, CONTROL, END, REPLY_SEND, SMALL_BYTES, State
 from .window import Peer, Sender
 
-__all__ = ["SEND_SPACE", "Sending"]
-
-SEND_SPACE = address("send_space")
+__all__ = ["Sending"]
 
 
 class Sending(State):
@@ -17,7 +13,7 @@ class Sending(State):
     def _launch(self, peer: Peer, sender: Sender, word: int, low: int, high: int, beats: int,
                 number: int) -> None:
         """Give a small packet its sequence number, keep it, and send it if nothing is in its way.
-        The block must have room."""
+        The block must have room; :meth:`_commit` follows if there are ``_stores``."""
         sequence = sender.next
         word |= (sequence & 255) << 24
         sender.packets[sequence & 255] = (word, low, high, beats, number)
@@ -29,10 +25,9 @@ class Sending(State):
         if sender.sent == sequence and self._space >= SMALL_BYTES and not self._held:
             sender.sent = sender.high = sequence + 1
             expected = peer.expected
-            self.port.put_write(
-                wire.WINDOW, beats, peer.wire[beats],
-                word | expected[0] << 32 | expected[1] << 40 | expected[2] << 48, low, high, number)
-            self._space -= 8 * beats
+            self._space -= self._inject(
+                peer.wire[beats], word | expected[0] << 32 | expected[1] << 40 | expected[2] << 48,
+                low, high, beats, number)
             peer.owed = 0
         else:
             self._queue(sender)
@@ -46,15 +41,16 @@ class Sending(State):
         port.mark(REPLY_SEND, END, number)
         self._replied = True
 
+    async def _commit(self) -> None:
+        """Write what was to be stored by the block's last entry."""
+        await self.port.executed
+        for address, data in self._stores:
+            self.memory.write(address, data)
+        self._stores.clear()
+
     async def _refresh(self) -> None:
-        """Ask the NIC how much room the send window has."""
-        port = self.port
-        port.spend(self._c_space)
-        if port.count == BLOCK:
-            await port.executed
-        port.put_read(SEND_SPACE)
-        await port.executed
-        self._space = port.data
+        """Ask how much room small packets have."""
+        self._space = await self._way.room()
 
     async def _pump_small(self, sender: Sender) -> bool:
         """Send the small packets of ``sender`` that are due; False if the window has no room."""
@@ -64,16 +60,18 @@ class Sending(State):
                 await self._refresh()
                 if self._space < SMALL_BYTES:
                     return False
-            if port.count == BLOCK:
+            if port.count > self._full:
                 await port.executed
             word, low, high, beats, number = sender.packets[sender.sent & 255]
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_again)
             acks = peer.expected
-            port.put_write(wire.WINDOW, beats, peer.wire[beats],
-                           word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high, number)
+            self._space -= self._inject(
+                peer.wire[beats], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
+                beats, number)
+            if self._stores:
+                await self._commit()
             port.mark(CONTROL, END, number)
-            self._space -= 8 * beats
             sender.sent += 1
             peer.owed = 0
             if sender.sent > sender.high:
@@ -89,15 +87,16 @@ class Sending(State):
             await self._refresh()
             if self._space < SMALL_BYTES:
                 return False
-        if port.count == BLOCK:
+        if port.count > self._full:
             await port.executed
         number = self.node.trace_number()
         port.mark(CONTROL, BEGIN, number)
         port.spend(self._c_control_send)
         acks = peer.expected
-        port.put_write(wire.WINDOW, 3, peer.wire[3],
-                       word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, 0, 0, number)
+        self._space -= self._inject(
+            peer.wire[3], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, 0, 0, 3, number)
+        if self._stores:
+            await self._commit()
         port.mark(CONTROL, END, number)
-        self._space -= 24
         peer.owed = 0
         return True

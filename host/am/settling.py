@@ -76,7 +76,7 @@ class Settling(Acknowledging):
                 waiting = True
                 patience = timeout << min(sender.tries, BACK_OFF)
                 if cycle - sender.progress >= patience:
-                    if sender.bulk and await self._ring_moves():
+                    if sender.bulk and await self._way.moves():
                         sender.progress = cycle
                     else:
                         self.counters["timeouts"] += 1

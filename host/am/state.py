@@ -23,10 +23,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...layouts.am import CHANNEL_OF, AmKind
-from ...layouts.operations import NIC_BASE
+from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
 from ...layouts.trace import Activity, Kind
 from ..node import Node
 from . import paths, wire
+from .injection import injection
 from .window import AmError, Peer, Sender, Transfer
 
 __all__ = ["State"]
@@ -40,7 +42,7 @@ CONTROL = int(Activity.CONTROL)
 
 FAR = 1 << 62
 """A deadline that never comes."""
-SMALL_BYTES = 8 * wire.SMALL_BEATS
+SMALL_BYTES = wire.SMALL_BYTES
 PROGRAM, IN_REQUEST, IN_REPLY = 0, 1, 2
 
 Handler = Callable[..., Any]
@@ -61,6 +63,11 @@ class State:
         self._keep_alive = am.keep_alive_polls
         self._quarter = max(1, am.reply_window // 4)
         self._chunk = am.chunk_packets
+        self._way = injection(node)
+        self._full = BLOCK - self._way.entries
+        """Entries of a block beyond which a packet has no room."""
+        self._inject = self._way.small
+        self._stores = self._way.stores
         self.peers = [self._make_peer(number) for number in range(node.nodes)]
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
@@ -91,12 +98,6 @@ class State:
         self._due: list[Peer] = []
         self._owing: list[Peer] = []
         self._ended: list[Transfer] = []
-        self._send_ring = nic.send_ring
-        self._descriptors = 0
-        self._report = 0
-        self._posted = 0
-        self._done = 0
-        self._done_then = 0
         self._mtu = nic.mtu
         self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
                          "resent": 0}
@@ -116,9 +117,7 @@ class State:
         self._c_timers = path(paths.TIMERS)
         self._c_timer_peer = path(paths.TIMER_PEER)
         self._c_again = path(paths.AGAIN)
-        self._c_space = path(paths.SPACE)
         self._c_transfer = path(paths.TRANSFER)
-        self._c_bulk_send = path(paths.BULK_SEND)
         self._c_bulk_handle = path(paths.BULK_HANDLE)
         self._c_bulk_last = path(paths.BULK_LAST)
         self._c_end = path(paths.END)
@@ -130,12 +129,11 @@ class State:
         self._c_register = path(paths.REGISTER)
 
     def _make_peer(self, number: int) -> Peer:
-        node, am = self.node, self.node.description.am
+        am, way = self.node.description.am, self._way
         peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks)
-        route = node.route(number)
-        peer.wire = tuple(wire.small_header(route, node.number, number, beats) if beats > 2 else 0
+        peer.wire = tuple(way.header(number, beats * FLIT_BYTES - HEADER_BYTES) if beats > 2 else 0
                           for beats in range(wire.SMALL_BEATS + 1))
-        peer.bulk_wire = wire.wire_header(route, node.number, number, wire.BULK_HEADER_BYTES)
+        peer.bulk_wire = way.header(number, wire.BULK_HEADER_BYTES, bulk=True)
         return peer
 
     def _add_handler(self, handler: Handler) -> int:

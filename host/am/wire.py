@@ -4,12 +4,12 @@ import struct
 
 from ...layouts.am import AM_HEADER, AM_HEADER_BYTES, AmKind
 from ...layouts.operations import NIC_BASE
-from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES, Protocol
+from ...layouts.packet import HEADER, HEADER_BYTES, Protocol
 from ...layouts.registers import SEND_WINDOW
 from ...layouts.rings import COMPLETION
 
-__all__ = ["SLOT", "SLOT_BYTES", "DESCRIPTOR", "WINDOW", "NO_HANDLER", "SMALL_BEATS", "TRACE_SHIFT",
-           "TRACE_MASK", "wire_header", "arguments"]
+__all__ = ["SLOT", "SLOT_BYTES", "DESCRIPTOR", "LINE", "WINDOW", "NO_HANDLER", "SMALL_BEATS",
+           "SMALL_BYTES", "TRACE_SHIFT", "TRACE_MASK", "wire_header", "arguments"]
 
 SLOT = struct.Struct("<QHHBBBBHBBIIIII")
 """The beginning of a receive slot: completion; route, length, source, destination, protocol,
@@ -17,12 +17,14 @@ reserved; flags of the AM header, handler, sequence, the three acknowledgements;
 SLOT_BYTES = SLOT.size
 
 DESCRIPTOR = struct.Struct("<8Q")
+LINE = struct.Struct("<4Q")
 
 WINDOW = NIC_BASE + SEND_WINDOW
 NO_HANDLER = 255
 """Handler index of a bulk transfer that runs none."""
 SMALL_BEATS = 4
 """Most beats of a small message, wire header included: one PIO burst."""
+SMALL_BYTES = 8 * SMALL_BEATS
 
 COUNT = AM_HEADER.offset("count")
 FIRST = AM_HEADER.mask("first")
@@ -50,11 +52,6 @@ def wire_header(route: int, source: int, destination: int, behind: int) -> int:
     """The wire header of an Active Messages packet with ``behind`` bytes behind it."""
     return HEADER.pack(route=route, length=behind, source=source, destination=destination,
                        protocol=Protocol.AM)
-
-
-def small_header(route: int, source: int, destination: int, beats: int) -> int:
-    """The same, of a small message of ``beats`` beats in all."""
-    return wire_header(route, source, destination, beats * FLIT_BYTES - HEADER_BYTES)
 
 
 def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:

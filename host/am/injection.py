@@ -1,0 +1,344 @@
+"""How packets get from the CPU to the NIC: what differs from NIC to NIC, behind one interface.
+
+- :class:`SendWindow`: no NIC processor. Small packets by PIO into the send window, bulk packets by
+  descriptors of the send ring.
+- :class:`FirmwareQueue`: firmware ``am`` on a NIC processor. All packets are slots of its queue in
+  NIC memory, written by PIO, and a doorbell.
+- :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue lies in host
+  memory, the firmware pulls it, nobody rings.
+"""
+
+from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.packet import TRACE_BITS
+from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
+from ...layouts.registers import SEND_WINDOW, address
+from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
+from ...layouts.via import DOORBELL_PAGES, PAGE
+from ..costs import Path
+from ..node import Node
+from ..port import F_NOT_EQUAL
+from ..processor.loader import NicProcessor
+from . import paths, wire
+
+__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "SendWindow", "injection"]
+
+SEND_SPACE = address("send_space")
+SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
+"""Bits of send_space of which one is set when two small packets have room."""
+SEND_DOORBELL = address("send_doorbell")
+PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
+DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
+SEND_PHASE = SEND_WORD.offset("phase")
+SEND_TRACE = SEND_WORD.offset("trace")
+QUEUE_PAGE = 1
+"""Doorbell page of the firmware's queue."""
+QUEUE_SLOTS = 64
+"""Most slots of it: one page of NIC memory."""
+FIRMWARE = "am"
+
+
+class Report:
+    """A count that the NIC reports into host memory, of what was posted to it.
+
+    Attributes
+    ----------
+    posted, done
+        How many so far; ``done`` as it was when last looked at.
+    place
+        Address of the count.
+    mask
+        Its bits.
+    """
+
+    def __init__(self, node: Node, entries: int, mask: int) -> None:
+        self.port, self.memory = node.port, node.memory
+        self.entries = entries
+        self.mask = mask
+        self.posted = 0
+        self.done = 0
+        self._before = 0
+        self._space = node.port.path(paths.SPACE)
+
+    async def open(self, node: Node) -> None:
+        self.place = node.allocate(8)
+        await self.port.touch(self.place, 8, store=True)
+        await self.port.flush()
+        # The NIC has not been told of it. Fresh memory is zero to the CPU too.
+        self.memory.write(self.place, bytes(8))
+
+    @property
+    def free(self) -> int:
+        """Entries that are free, as far as known."""
+        return self.entries - self.posted + self.done
+
+    async def look(self) -> None:
+        """Look at the count."""
+        port = self.port
+        port.spend(self._space)
+        if port.count == BLOCK:
+            await port.executed
+        port.put_touch(self.place, 8)
+        await port.executed
+        self.done += self.memory.word(self.place) - self.done & self.mask
+
+    async def moves(self) -> bool:
+        """Whether the NIC still works on what was posted."""
+        await self.look()
+        moved = self.done != self._before
+        self._before = self.done
+        return moved and self.posted != self.done
+
+    def put_poll(self, timeout: int) -> None:
+        """Spin until there is more done than known."""
+        self.port.put_poll(self.place, self.done & self.mask, self.mask, timeout, F_NOT_EQUAL)
+
+
+class Injection:
+    """A way to the NIC.
+
+    Attributes
+    ----------
+    entries
+        Entries of a block that a packet takes.
+    shared
+        Whether bulk packets take the room of small ones.
+    taken, taken_mask
+        Where the CPU tells how many slots of the receive ring it has taken, and the count's bits.
+    stores
+        What has to be written to memory as soon as the block has been executed: address, data.
+    """
+
+    entries = 1
+    shared = True
+    taken = address("receive_taken")
+    taken_mask = 0xFFFF
+    stores: list[tuple[int, bytes]]
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.port, self.memory = node, node.port, node.memory
+        self.stores = []
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        """The first word of a packet with ``behind`` bytes behind its wire header."""
+        raise NotImplementedError
+
+    async def open(self, slots: int) -> None:
+        """Set up, with the receive ring at ``slots``."""
+        raise NotImplementedError
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        """Put a packet of ``beats`` words; the room that took, in bytes. The block must have room.
+        """
+        raise NotImplementedError
+
+    async def room(self) -> int:
+        """Ask for the room for small packets, in bytes."""
+        raise NotImplementedError
+
+    async def bulk_room(self) -> bool:
+        """Whether a bulk packet has room, where bulk packets do not take that of small ones."""
+        return True
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        """Put a packet whose last ``length`` bytes are at ``payload``; room as of :meth:`small`.
+        The block must have room for two entries."""
+        raise NotImplementedError
+
+    async def moves(self) -> bool:
+        """Whether the NIC still works on bulk packets."""
+        raise NotImplementedError
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        """Put the rest of a poll that also watches for room, for small packets or bulk ones."""
+        raise NotImplementedError
+
+
+class SendWindow(Injection):
+    """By the NIC's own send window and send ring."""
+
+    shared = False
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF)
+        self._descriptors = 0
+        self._space = node.port.path(paths.SPACE)
+        self._bulk_send = node.port.path(paths.BULK_SEND)
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        node = self.node
+        return wire.wire_header(node.route(destination), node.number, destination, behind)
+
+    async def open(self, slots: int) -> None:
+        node, port = self.node, self.port
+        self._descriptors = node.allocate(self._report.entries * DESCRIPTOR_BYTES)
+        await self._report.open(node)
+        await port.pio_write(address("send_base"), self._descriptors)
+        await port.pio_write(address("send_report"), self._report.place)
+        await port.pio_write(address("receive_base"), slots)
+        await port.pio_write(address("control"), 3)
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        self.port.put_write(wire.WINDOW, beats, header, word, low, high, number)
+        return 8 * beats
+
+    async def room(self) -> int:
+        port = self.port
+        port.spend(self._space)
+        if port.count == BLOCK:
+            await port.executed
+        port.put_read(SEND_SPACE)
+        await port.executed
+        return port.data
+
+    async def bulk_room(self) -> bool:
+        if self._report.free <= 0:
+            await self._report.look()
+        return self._report.free > 0
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        port, report = self.port, self._report
+        port.spend(self._bulk_send)
+        slot = self._descriptors + report.posted % report.entries * DESCRIPTOR_BYTES
+        # The NIC has done with this slot, and looks at it only after the doorbell.
+        self.memory.write(slot, wire.DESCRIPTOR.pack(
+            header, word, low, 0, 0, payload,
+            wire.BULK_HEADER_BYTES | length << PAYLOAD | number << DESCRIPTOR_TRACE, 0))
+        port.put_touch(slot, DESCRIPTOR_BYTES, store=True)
+        report.posted += 1
+        port.put_write(SEND_DOORBELL, 1, report.posted & 0xFFFF, trace=number)
+        return 0
+
+    async def moves(self) -> bool:
+        return await self._report.moves()
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        port = self.port
+        if bulk:
+            if small:
+                port.put_watch(SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL)
+            self._report.put_poll(timeout)
+        else:
+            port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+
+
+class _Queue(Injection):
+    """By slots of a queue that firmware takes. Room is told as if each were a small packet."""
+
+    taken_mask = (1 << 32) - 1
+    price: Path
+    """What a packet costs beside what it costs in any case."""
+    bulk_price: Path
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        description = node.description
+        slots = QUEUE_SLOTS
+        if description.processor.doorbells == "queue":
+            # A doorbell a slot: so many that none finds the doorbell queue full.
+            slots = min(slots, description.processor.doorbell_queue)
+        self._report = Report(node, slots, (1 << 32) - 1)
+        self._index = slots - 1
+        self._slots = 0
+        self._c_slot = node.port.path(self.price)
+        self._c_bulk = node.port.path(self.bulk_price)
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        return SEND_WORD.pack(route=self.node.route(destination), length=behind, phase=0,
+                              kind=SendKind.BULK if bulk else SendKind.INLINE,
+                              destination=destination, trace=0)
+
+    async def _start(self, slots: int, queue: int) -> NicProcessor:
+        """Start the firmware, with its queue at ``queue`` in host memory, 0 for NIC memory."""
+        node, description = self.node, self.node.description
+        await self._report.open(node)
+        processor = node.service(NicProcessor)
+        await processor.start(FIRMWARE, parameters={
+            "send_slots": self._report.entries, "send_host": queue,
+            "send_report": self._report.place, "receive_base": slots,
+            "receive_entries": description.nic.receive_ring,
+            "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
+            "mtu": description.nic.mtu, "host_bytes": self.memory.size})
+        self.taken = NIC_BASE + NIC_MEMORY + processor.symbol("ring")
+        return processor
+
+    async def room(self) -> int:
+        await self._report.look()
+        return wire.SMALL_BYTES * self._report.free
+
+    async def moves(self) -> bool:
+        return await self._report.moves()
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        self._report.put_poll(timeout)
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        self.port.spend(self._c_bulk)
+        return self._put(header, word, low, payload, 4, number)
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        self.port.spend(self._c_slot)
+        return self._put(header, word, low, high, beats, number)
+
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        raise NotImplementedError
+
+
+class FirmwareQueue(_Queue):
+    """By slots in NIC memory and a doorbell."""
+
+    entries = 2
+    price = paths.SLOT
+    bulk_price = paths.BULK_SLOT
+
+    async def open(self, slots: int) -> None:
+        processor = await self._start(slots, 0)
+        self._slots = NIC_BASE + NIC_MEMORY + processor.symbol("slots")
+        self._doorbell = NIC_BASE + DOORBELL_PAGES + QUEUE_PAGE * PAGE
+
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        port, report = self.port, self._report
+        posted = report.posted
+        port.put_write(self._slots + (posted & self._index) * SLOT_BYTES, beats,
+                       header | number << SEND_TRACE, word, low, high, number)
+        report.posted = posted = posted + 1
+        port.put_write(self._doorbell, 1, posted & 0xFFFF_FFFF, trace=number)
+        return wire.SMALL_BYTES
+
+
+class CoherentQueue(_Queue):
+    """By slots in host memory. The store that takes the line is the last of its block, and what it
+    stores is written then: the firmware sees it neither earlier nor later."""
+
+    price = paths.STORED_SLOT
+    bulk_price = paths.STORED_BULK_SLOT
+
+    async def open(self, slots: int) -> None:
+        self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)
+        await self._start(slots, self._slots)
+
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        port, report = self.port, self._report
+        posted = report.posted
+        slot = self._slots + (posted & self._index) * SLOT_BYTES
+        phase = 0 if posted & self._index + 1 else 1
+        report.posted = posted + 1
+        port.put_touch(slot, 8 * beats, store=True)
+        self.stores.append((slot, wire.LINE.pack(
+            header | phase << SEND_PHASE | number << SEND_TRACE, word, low, high)[:8 * beats]))
+        return wire.SMALL_BYTES
+
+
+def injection(node: Node) -> Injection:
+    """The way that the node's description asks for."""
+    nic = node.description.nic
+    if nic.processor == "none":
+        return SendWindow(node)
+    return CoherentQueue(node) if nic.attachment == "memory_bus" else FirmwareQueue(node)
+
+
+if SEND_TRACE + TRACE_BITS != 64 or SEND_WORD.offset("length") != 16 or SEND_WINDOW % 8:
+    raise AssertionError("headers with a length or trace number added do not match SEND_WORD")
