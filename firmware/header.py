@@ -9,8 +9,7 @@ from enum import Enum
 from ..layouts import gm, processor, trace, via
 from ..layouts.bits import Word
 from ..layouts.operations import NIC_BASE
-from ..layouts.packet import (CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS,
-                              Protocol)
+from ..layouts.packet import CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS, Protocol
 from ..layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW, WINDOW_BYTES, Irq
 from ..layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
 
@@ -37,7 +36,8 @@ _ENUMS: dict[str, type[Enum]] = {
     "reliability": via.Reliability, "vi_state": via.ViState, "vi_command": via.ViCommand,
     "via_code": via.Event, "via_packet": via.PacketKind, "via_break": via.BreakCode,
     "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
-    "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind, "gm_nack": gm.NackReason,
+    "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind,
+    "gm_nack": gm.NackReason,
 }
 
 
