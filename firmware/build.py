@@ -27,7 +27,7 @@ CORES = {
 STACK_BYTES = 1024
 """Least room for the stack."""
 MEMORY = 65536
-FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-Os", "-g", "-Wall", "-Wextra",
+FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall", "-Wextra",
          "-Werror", "-ffreestanding", "-fno-sanitize=all", "-fno-strict-aliasing", "-fwrapv",
          "-fno-stack-protector", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
          "-ffunction-sections", "-fdata-sections", "-msmall-data-limit=0", "-nostdlib",
@@ -71,7 +71,9 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
         raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
     folder = _folder(name)
     title = folder.name
-    parts = [title, str(folder), core, str(memory), repr(CORES[core]), repr(FLAGS), c_header(),
+    base = HERE.parent
+    known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else title
+    parts = [known_as, core, str(memory), repr(CORES[core]), repr(FLAGS), c_header(),
              cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
              version("ziglang"), Path(__file__).read_text()]
     place = cache.entry("firmware", parts, lambda work: _build(folder, core, memory, work))

@@ -11,6 +11,10 @@ from typing import NamedTuple
 __all__ = ["Image", "Line", "Symbol"]
 
 
+ASSEMBLER = 0x8001
+"""DW_LANG_Mips_Assembler: what DWARF calls all assembler."""
+
+
 class Symbol(NamedTuple):
     """Where a function or object is in NIC memory, and its size in bytes."""
 
@@ -93,7 +97,8 @@ class Image:
     @cached_property
     def _read(self) -> tuple[list[tuple[str, Symbol, bool]], list[tuple[int, str, int]]]:
         """Symbols (name, place, whether it is a function), and line table: where each line's
-        instructions begin, by address; line 0 ends a sequence."""
+        instructions begin, by address; line 0 ends a sequence. Functions that the linker dropped
+        have theirs at address 0, where there is nothing but the entry, in assembler."""
         from elftools.elf.elffile import ELFFile
         with open(self.elf, "rb") as stream:
             elf = ELFFile(stream)  # type: ignore[no-untyped-call]
@@ -115,13 +120,19 @@ class Image:
                 paths = [_path(folders, entry.dir_index, name, program["version"])
                          for entry, name in zip(program["file_entry"], names, strict=True)]
                 first = 0 if program["version"] >= 5 else 1
+                assembler = unit.get_top_DIE().attributes["DW_AT_language"].value == ASSEMBLER
+                sequence: list[tuple[int, str, int]] = []
                 for entry in program.get_entries():
                     state = entry.state
                     if state is None:
                         continue
                     end = state.end_sequence
-                    lines.append((state.address, "" if end else paths[state.file - first],
-                                  0 if end else state.line))
+                    sequence.append((state.address, "" if end else paths[state.file - first],
+                                     0 if end else state.line))
+                    if end:
+                        if assembler or sequence[0][0]:
+                            lines += sequence
+                        sequence = []
         lines.sort(key=lambda line: (line[0], line[2] != 0))
         return symbols, lines
 

@@ -90,6 +90,7 @@ class ModelNic:
                 else:
                     self.registers["send_space"] -= 8 * beats
                     data = b"".join(w.to_bytes(8, "little") for w in self.window)
+                    data = data[:8 + HEADER.get(self.window[0], "length")]
                     self.queue.append((data, self.window_trace, 8 * beats))
                     self.send()
                 self.window = []

@@ -1,78 +1,13 @@
-"""The cache of built things: one directory an entry, complete or not there at all."""
+"""The cache of built simulators: the firmware's (:mod:`nicbed.firmware.cache`), and of what a
+native executable depends on."""
 
-import fcntl
-import hashlib
-import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["root", "key", "tree_hash", "entry", "find"]
+from ...firmware.cache import entry, find, key, root, tree_hash
 
-
-def root() -> Path:
-    """The cache's directory: NICBED_CACHE, or the user's cache directory."""
-    chosen = os.environ.get("NICBED_CACHE")
-    if chosen:
-        return Path(chosen).absolute()
-    import platformdirs
-    return Path(platformdirs.user_cache_dir("nicbed"))
-
-
-def key(parts: Iterable[str]) -> str:
-    """A name for what was built from ``parts``."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode()
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
-    return digest.hexdigest()[:24]
-
-
-def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...]) -> str:
-    """One hash over all files below ``directories`` that end in one of ``suffixes``."""
-    digest = hashlib.sha256()
-    for directory in directories:
-        for path in sorted(directory.rglob("*")):
-            if path.suffix in suffixes and "__pycache__" not in path.parts:
-                data = path.read_bytes()
-                digest.update(f"{path.relative_to(directory)} {len(data)}\n".encode())
-                digest.update(data)
-    return digest.hexdigest()
-
-
-def find(kind: str, parts: Iterable[str]) -> Path | None:
-    """The entry, if it has been built."""
-    place = root() / kind / key(parts)
-    return place if place.is_dir() else None
-
-
-def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
-          place: Path | None = None) -> Path:
-    """The directory that ``build`` fills, built now if it is not there.
-
-    It is built under another name and renamed when complete, so that an interrupted build leaves
-    nothing behind that looks whole; two builds of the same entry wait for each other.
-    """
-    place = place or root() / kind / key(parts)
-    if place.is_dir():
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(place.parent / f".{place.name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if place.is_dir():
-            return place
-        work = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-        try:
-            build(work)
-            os.replace(work, place)
-        except BaseException:
-            shutil.rmtree(work, ignore_errors=True)
-            raise
-    return place
+__all__ = ["entry", "find", "key", "machine", "root", "tree_hash"]
 
 
 def machine() -> str:
