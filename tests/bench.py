@@ -118,7 +118,7 @@ def _cache(text: str, *keys: str) -> Path:
 
 def _build_icarus(text: str) -> list[str]:
     import cocotb_tools.config
-    from nicbed.testbench.build.verilog import SOURCES, instances, to_verilog
+    from nicbed.testbench.build.verilog import SOURCES, core_files, instances, to_verilog
     place = _cache(text, "icarus")
     built = place.with_suffix(".vvp")
     if not built.is_file():
@@ -129,6 +129,7 @@ def _build_icarus(text: str) -> list[str]:
             extra = instances(text)
             roots = ["-s", "nicbed_trace_file"] if "nicbed_trace" in extra else []
             files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
+            files += map(str, core_files(text, Path(work)))
             done = subprocess.run(["iverilog", "-g2012", "-o", f"{work}/top.vvp", "-s", "top",
                                    *roots, str(source), *files], capture_output=True, text=True)
             if done.returncode:

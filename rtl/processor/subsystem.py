@@ -1,29 +1,100 @@
 """The NIC processor and all that belongs to it."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
-from ...layouts.trace import Block
+from ...layouts.processor import MMIO_BASE
+from ...layouts.trace import Block, Kind
 from ..burst import Burst
 from ..event import EventPort
 from ..flit import FlitStream
 from ..pio import PioTarget
 from ..receive_fifo import ReceiveWord
 from ..timing import Timing
+from .clock_gate import ClockGate
+from .core import make_core
+from .core_bus import CoreRouter
+from .crash import Crash
+from .doorbells import Doorbells
+from .engine_block import EngineBlock
+from .h2n import HostToNic
+from .memory_share import MemoryShare
+from .mmio import Mmio
+from .n2h import NicToHost
+from .nic_memory import NicMemory
+from .pending import PendingBits
+from .receive import NicReceive
+from .send import NicSend
 from .types import ProcessorRegisters
+from .watchdog import Watchdog
+from .window import Window
 
 __all__ = ["Processor"]
 
 
 class Processor(wiring.Component):
-    """A core, NIC memory, and the engines that firmware drives."""
+    """A core, NIC memory, and the engines that firmware drives, as :mod:`nicbed.layouts.processor`
+    declares them.
+
+    While the processor is in reset, asleep or crashed its clock stands still. Where time may be
+    skipped or the clock of this block gated is told by ``idle``; neither changes a cycle. A crash
+    leaves the engines to what they have been told; reset clears them.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        ``nic.processor``, which is not "none", and sections ``processor`` and ``memory``.
+
+    Members
+    -------
+    window : ``In(PioTarget)``, pages : ``In(PioTarget)``
+        Accesses to NIC memory and to doorbell pages, by address from the beginning of each.
+    registers : ``In(ProcessorRegisters)``
+        The host's registers.
+    dma : ``Out(Burst)``, 2 of them
+        To host memory: H2N's and N2H's.
+    tx : ``Out(FlitStream)``, rx : ``In(stream of ReceiveWord)``
+        Packets to the link, without CRC, and from it.
+    protocol : ``Out(9)``
+        Packets of which protocol belong on ``rx``: layouts.processor.PROTOCOL_SELECT.
+    watch_base, watch_bytes : ``Out(32)``, watched : ``In(1)``
+        Host memory that is watched, and that a CPU has taken a line of it for writing.
+    irq : ``Out(1)``
+        High for a cycle when the firmware asks for the host.
+    node : ``In(8)``, timing : ``In(Timing)``, now : ``In(32)``, cycle : ``In(64)``
+        The node's number, the timing registers, the cycle counter (low half, and all).
+    profile : ``In(1)``
+        Cycles awake are counted by instruction, in an instance of ``nicbed_profile``.
+    crashed : ``Out(1)``
+        The processor has stopped for good.
+    idle : ``Out(1)``
+        Nothing changes here until something comes in.
+    events : ``Out(EventPort)``, an array
+        Of the blocks in :attr:`event_sources`.
+
+    Raises
+    ------
+    TypeError
+        ``description`` is not a :class:`Description`.
+    ValueError
+        It asks for no processor.
+    """
 
     DMA = 2
 
     def __init__(self, *, description: Description) -> None:
+        if not isinstance(description, Description):
+            raise TypeError(f"description must be a Description, not {description!r}")
+        if description.nic.processor == "none":
+            raise ValueError("nic.processor must name a core, not 'none'")
         self._description = description
+        size, host = description.processor.memory, description.memory.bytes
+        self._h2n = HostToNic(memory_bytes=size, host_bytes=host)
+        self._n2h = NicToHost(memory_bytes=size, host_bytes=host)
+        self._send = NicSend(memory_bytes=size)
+        self._receive = NicReceive(memory_bytes=size)
         super().__init__({
             "window": In(PioTarget),
             "pages": In(PioTarget),
@@ -47,9 +118,156 @@ class Processor(wiring.Component):
         })
 
     @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    @property
+    def engines(self) -> tuple[EngineBlock, ...]:
+        """The engines, in the order of layouts.processor.Engine."""
+        return (self._h2n, self._n2h, self._send, self._receive)
+
+    @property
     def event_sources(self) -> tuple[Block, ...]:
         """The block behind each port of ``events``."""
-        return (Block.DOORBELL,)
+        return (Block.PROCESSOR, Block.FIRMWARE, Block.DOORBELL,
+                *(block for engine in self.engines for block in engine.event_sources))
 
     def elaborate(self, platform: object) -> Module:
-        raise NotImplementedError
+        m = Module()
+        size = self._description.processor.memory
+        m.submodules.memory = memory = NicMemory(size=size)
+        m.submodules.window = window = Window(memory_bytes=size)
+        m.submodules.doorbells = doorbells = Doorbells(
+            depth=self._description.processor.doorbell_queue, memory_bytes=size)
+        m.submodules.mmio = mmio = Mmio(memory_bytes=size)
+        m.submodules.pending = pending = PendingBits()
+        m.submodules.crash = crash = Crash()
+        m.submodules.share = share = MemoryShare(clients=2 + len(self.engines))
+
+        run = self.registers.run
+        alive, awake = Signal(), Signal()
+        m.d.comb += [
+            alive.eq(run & ~crash.crashed),
+            awake.eq(alive & ~pending.asleep),
+        ]
+        self._core(m, memory, mmio, pending, crash, alive=alive, awake=awake)
+
+        # The wide port of NIC memory: the PIO window first.
+        connect(m, window.port, share.client[0])
+        connect(m, doorbells.port, share.client[1])
+        for number, (name, engine) in enumerate(zip(("h2n", "n2h", "send", "receive"),
+                                                    self.engines, strict=True)):
+            m.submodules[name] = engine
+            connect(m, engine.memory, share.client[2 + number])
+            connect(m, engine.port, mmio.engines[number])
+            m.d.comb += engine.clear.eq(~run)
+        connect(m, share.memory, memory.wide)
+        for burst, engine in zip(self.dma, (self._h2n, self._n2h), strict=True):
+            connect(m, engine.bus, flipped(burst))
+            m.d.comb += engine.max_beats.eq(self.timing.bus_max_burst >> 3)
+        connect(m, self._send.o, flipped(self.tx))
+        connect(m, flipped(self.rx), self._receive.i)
+
+        connect(m, flipped(self.window), window.pio)
+        connect(m, flipped(self.pages), doorbells.pages)
+        connect(m, mmio.pending, pending.port)
+        connect(m, mmio.doorbells, doorbells.processor)
+        registers = self.registers
+        m.d.comb += [
+            doorbells.run.eq(run),
+            doorbells.words.eq(registers.doorbell_words),
+            doorbells.owner.valid.eq(registers.doorbell_owner.valid),
+            doorbells.owner.payload.eq(registers.doorbell_owner.payload),
+            window.owner.valid.eq(registers.window_owner.valid),
+            window.owner.payload.eq(registers.window_owner.payload),
+            window.clear.eq(registers.load_clear),
+            registers.load_words.eq(window.load_words),
+            registers.load_sum.eq(window.load_sum),
+            registers.window_refused.eq(window.refused),
+            registers.page_refused.eq(doorbells.refused),
+            registers.page_lost.eq(doorbells.lost),
+            registers.status.eq(crash.status),
+            registers.pc.eq(crash.pc),
+            registers.cause.eq(crash.cause),
+            mmio.run.eq(run),
+            mmio.node.eq(self.node),
+            mmio.cycle.eq(self.cycle),
+            pending.run.eq(run),
+            pending.now.eq(self.now),
+            pending.doorbell.eq(doorbells.waiting),
+            # In the order of layouts.processor.Pending.
+            pending.set.eq(Cat(window.wrote | doorbells.wrote, 0, self._receive.port.ended,
+                               self._h2n.port.ended, self._n2h.port.ended, self._send.port.ended,
+                               0, self.watched)),
+            self.protocol.eq(mmio.protocol),
+            self.watch_base.eq(mmio.watch_base),
+            self.watch_bytes.eq(mmio.watch_bytes),
+            self.irq.eq(mmio.irq),
+            self.crashed.eq(crash.crashed),
+            self.idle.eq(~awake & pending.idle & window.idle & doorbells.idle
+                         & Cat(engine.port.idle for engine in self.engines).all()
+                         & ~self.events[0].valid),
+        ]
+
+        was_awake = Signal()
+        m.d.sync += was_awake.eq(awake)
+        m.d.comb += [
+            self.events[0].valid.eq(awake != was_awake),
+            self.events[0].kind.eq(Mux(awake, Kind.BEGIN, Kind.END)),
+        ]
+        sources = (mmio.event, doorbells.event,
+                   *(event for engine in self.engines for event in engine.events))
+        for port, event in zip(self.events[1:], sources, strict=True):
+            connect(m, event, flipped(port))
+        return m
+
+    def _core(self, m: Module, memory: NicMemory, mmio: Mmio, pending: PendingBits, crash: Crash,
+              *, alive: Signal, awake: Signal) -> None:
+        """The core, its clock, its way to NIC memory and registers, and how it fails."""
+        m.submodules.core = core = make_core(self._description.nic.processor)
+        m.submodules.gate = gate = ClockGate()
+        m.submodules.router = router = CoreRouter(size=self._description.processor.memory)
+        m.submodules.watchdog = watchdog = Watchdog()
+        connect(m, core.bus, router.core)
+        connect(m, router.memory, memory.core)
+        connect(m, router.mmio, mmio.bus)
+        connect(m, mmio.crash, crash.report)
+        refused = Cat(engine.error for engine in self.engines).any()
+        pc = Signal(32)
+        running = Signal()
+        m.d.comb += [
+            gate.run.eq(self.registers.run),
+            gate.asleep.eq(~awake),
+            gate.divider.eq(self.timing.processor_clock_divider),
+            running.eq(alive & ~gate.reset),
+            core.clk.eq(gate.clk),
+            core.edge.eq(gate.edge),
+            core.reset.eq(gate.reset),
+            # Until it has been reset a core is in no state at all.
+            pc.eq(Mux(gate.reset, 0, core.pc)),
+            router.edge.eq(gate.edge),
+            router.run.eq(running),
+            router.written.eq(memory.wide.valid & memory.wide.write),
+            router.written_address.eq(memory.wide.address),
+            watchdog.awake.eq(awake),
+            watchdog.kick.eq(mmio.kick),
+            watchdog.limit.eq(self.timing.processor_watchdog),
+            crash.run.eq(self.registers.run),
+            crash.asleep.eq(pending.asleep),
+            crash.fault.eq(router.fault | mmio.bad | refused),
+            crash.trap.eq(core.trap & running),
+            crash.expired.eq(watchdog.expired),
+            crash.core_pc.eq(pc),
+        ]
+        with m.If(mmio.bad):
+            m.d.comb += crash.fault_address.eq(MMIO_BASE | mmio.bus.address)
+        with m.Elif(refused):
+            for engine in self.engines:
+                with m.If(engine.error):
+                    m.d.comb += crash.fault_address.eq(engine.error_address)
+        with m.Else():
+            m.d.comb += crash.fault_address.eq(core.bus.address)
+        m.submodules.profile = Instance(
+            "nicbed_profile", i_clk=ClockSignal(), i_enable=self.profile, i_node=self.node,
+            i_pc=pc, i_awake=awake & running)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from .cache import entry
-from .verilog import SOURCES, BuildError, instances, to_verilog
+from .verilog import SOURCES, BuildError, core_files, instances, to_verilog
 
 __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
            "cocotb_libraries", "wave_format", "build_stock", "build_flat"]
@@ -228,7 +228,7 @@ def build_flat(text: str, work: Path, main: Path) -> None:
     """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
     (work / "top.v").write_text(to_verilog(text, processes=True))
     extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
-    files = verilate([work / "top.v", *(name.with_suffix(".v") for name in extra)], work,
-                     top="top", flat=True)
+    files = verilate([work / "top.v", *core_files(text, work),
+                      *(name.with_suffix(".v") for name in extra)], work, top="top", flat=True)
     compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
                             work / "simulator", libraries=cocotb_libraries()))

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "BuildError", "inputs", "ports", "rtlil", "to_verilog", "convert"]
+__all__ = ["SOURCES", "BuildError", "convert", "core_files", "inputs", "instances", "ports", "rtlil",
+           "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked beside what Amaranth emits."""
@@ -91,6 +92,17 @@ def convert(component: Any, name: str, *, processes: bool) -> str:
     return to_verilog(rtlil(component, name), processes=processes)
 
 
-def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace")) -> list[str]:
+def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace",
+                                                   "nicbed_profile")) -> list[str]:
     """Which of the hand-written ``modules`` RTLIL or Verilog ``text`` instantiates."""
     return [module for module in modules if re.search(rf"\\?\b{module}\b", text)]
+
+
+def core_files(text: str, work: Path) -> list[Path]:
+    """Verilog files, put into ``work``, of the processor cores that ``text`` instantiates."""
+    from ...rtl.processor.verilog import CORE_MODULES, core_verilog
+    files = []
+    for module in instances(text, CORE_MODULES):
+        files.append(work / f"{module}.v")
+        files[-1].write_text(core_verilog(module))
+    return files

@@ -1,0 +1,66 @@
+"""The clock of a core that has no clock enable."""
+
+from amaranth.hdl import ClockDomain, ClockSignal, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["RESET_EDGES", "ClockGate"]
+
+RESET_EDGES = 16
+"""Edges that a core is held in reset for."""
+
+
+class ClockGate(wiring.Component):
+    """Lets those edges of its own clock through to a core that the core is to see.
+
+    Every ``divider``-th edge is let through while ``run`` and not ``asleep``; the count begins
+    anew whenever the two come to hold. A core sees RESET_EDGES edges with ``reset`` high first.
+    What is let through depends on registers alone, and is decided at the falling edge: the clock
+    cannot glitch, and it makes no difference whether this block's own clock stands still while
+    there are no edges to let through.
+
+    Members
+    -------
+    run : ``In(1)``
+        Low: no edge, and reset again afterwards. A register's value.
+    asleep : ``In(1)``
+        No edge. A register's value.
+    divider : ``In(4)``
+        1 or more; as it is with ``run``, for as long as that holds.
+    clk : ``Out(1)``, reset : ``Out(1)``
+        The core's clock, and its reset.
+    edge : ``Out(1)``
+        The core's clock rises at the end of this cycle.
+    """
+
+    run: In(1)
+    asleep: In(1)
+    divider: In(4)
+    clk: Out(1)
+    reset: Out(1, init=1)
+    edge: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.domains.low = low = ClockDomain(clk_edge="neg", reset_less=True, local=True)
+        phase = Signal(4)
+        left = Signal(range(RESET_EDGES), init=RESET_EDGES - 1)
+        through = Signal()
+        m.d.low += through.eq(self.edge)
+        m.d.comb += [
+            low.clk.eq(ClockSignal()),
+            self.clk.eq(ClockSignal() & through),
+            self.edge.eq(self.run & ~self.asleep & (phase + 1 >= self.divider)),
+        ]
+        with m.If(self.edge | ~self.run | self.asleep):
+            m.d.sync += phase.eq(0)
+        with m.Else():
+            m.d.sync += phase.eq(phase + 1)
+        with m.If(~self.run):
+            m.d.sync += [self.reset.eq(1), left.eq(RESET_EDGES - 1)]
+        with m.Elif(self.edge):
+            with m.If(left == 0):
+                m.d.sync += self.reset.eq(0)
+            with m.Else():
+                m.d.sync += left.eq(left - 1)
+        return m
