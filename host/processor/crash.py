@@ -26,7 +26,7 @@ def describe(image: Image | None, reason: CrashReason, pc: int, cause: int) -> s
     elif reason is CrashReason.PANIC:
         what = _PANICS.get(cause, f"panic with code {cause:#x}")
     elif reason is CrashReason.BUS:
-        inside = "registers" if cause >= MMIO_BASE else "memory"
+        inside = "register" if cause >= MMIO_BASE else "memory"
         what = f"an access to address {cause:#x}, where there is no {inside}"
     elif reason is CrashReason.WATCHDOG:
         what = ("the watchdog expired: awake for processor.watchdog cycles without a look at "
