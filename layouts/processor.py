@@ -113,6 +113,7 @@ class Pending(IntFlag):
     H2N = 8
     """A transfer from the host has ended."""
     N2H = 16
+    """A transfer to the host has ended."""
     SEND = 32
     """A piece of a packet has left NIC memory."""
     TIMER = 64
@@ -235,7 +236,7 @@ DOORBELL_ENTRY = Word(
     Field("lost", 1, "doorbells found the queue full since the entry before this one"),
     Field("valid", 1), width=32)
 
-# --- Queues from the host --------------------------------------------------------------------------
+# --- Queues from the host -------------------------------------------------------------------------
 
 SLOT_BYTES = 64
 """Slot of a queue from a host program to the firmware; a queue has a power of two of them."""

@@ -19,7 +19,7 @@ from .registers import (
 )
 from .rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
 
-__all__ = ["PAGE", "markdown"]
+__all__ = ["PAGE", "markdown", "table", "word_table"]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "registers.md"
 
@@ -40,19 +40,21 @@ _IRQ = {
 }
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Lines of a table, an empty one last."""
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return [*lines, ""]
 
 
-def _word(word: Word) -> list[str]:
+def word_table(word: Word) -> list[str]:
+    """Lines of a table of the word's fields."""
     rows = []
     for field in word.fields:
         low = word.offset(field.name)
         high = low + field.width - 1
         rows.append((f"{high}:{low}" if high > low else str(low), field.name, field.doc))
-    return _table(("bits", "field", "meaning"), rows)
+    return table(("bits", "field", "meaning"), rows)
 
 
 def markdown() -> str:
@@ -64,7 +66,7 @@ def markdown() -> str:
         f"The CPU sees the NIC from address `{NIC_BASE:#x}` on; offsets below count from there. "
         "Every access is one 8-byte word at a multiple of 8, little-endian.", "",
         "## Windows", "",
-        *_table(("offset", "window", "what an access does"), [
+        *table(("offset", "window", "what an access does"), [
             (f"`{SEND_WINDOW:#06x}`–`{SEND_WINDOW + WINDOW_BYTES - 1:#06x}`", "send",
              "a write at any address is the next 8 bytes of a packet, header word first"),
             (f"`{RECEIVE_WINDOW:#06x}`–`{RECEIVE_WINDOW + WINDOW_BYTES - 1:#06x}`", "receive",
@@ -72,7 +74,7 @@ def markdown() -> str:
              "header word first; 0 if there is none or the receive ring is on"),
         ]),
         "## Registers", "",
-        *_table(("offset", "name", "access", "bits", "reset", "meaning"), [
+        *table(("offset", "name", "access", "bits", "reset", "meaning"), [
             (f"`{register.offset:#06x}`", f"`{register.name}`", register.access.value,
              str(register.width), f"`{register.reset:#x}`" if register.reset else "0",
              register.doc)
@@ -82,26 +84,26 @@ def markdown() -> str:
         "Counters wrap around at their width.", "",
         "## Interrupt causes", "",
         "Bits of `irq_status` and `irq_enable`.", "",
-        *_table(("bit", "cause", "meaning"), [
+        *table(("bit", "cause", "meaning"), [
             (str(cause.bit_length() - 1), str(cause.name).lower(), _IRQ[cause]) for cause in Irq
         ]),
         "## Wire header", "",
         "First word of a packet, in the windows, in descriptors and in slots.", "",
-        *_word(HEADER),
+        *word_table(HEADER),
         "## Send descriptor", "",
         f"{DESCRIPTOR_BYTES} bytes in the send ring, in 8-byte words:", "",
-        *_table(("word", "content"), [
+        *table(("word", "content"), [
             ("0", "wire header; its length is inline + payload"),
             ("1–4", f"inline bytes, at most {INLINE_BYTES}"),
             ("5", "payload address in host memory, any alignment"),
             ("6", "control, below"),
             ("7", "reserved"),
         ]),
-        *_word(DESCRIPTOR_CONTROL),
+        *word_table(DESCRIPTOR_CONTROL),
         "## Receive slot", "",
         "Word 0 is the completion word, written last; word 1 the wire header; then the packet's "
         "bytes.", "",
-        *_word(COMPLETION),
+        *word_table(COMPLETION),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from nicbed.firmware.header import c_header, constants
+from nicbed.layouts import processor_docs
+from nicbed.layouts.processor import MMIO_REGISTERS, Engine, Pending, mmio_address
 from nicbed.layouts.register_docs import PAGE, main, markdown
 from nicbed.layouts.registers import REGISTERS, Access, Irq
 from nicbed.layouts.rings import DESCRIPTOR_BYTES
@@ -26,6 +28,27 @@ def test_page_has_every_register() -> None:
         assert f"*{access.value}*" in text
 
 
+def test_processor_page_is_up_to_date() -> None:
+    assert processor_docs.PAGE_FILE.read_text(encoding="utf-8") == processor_docs.markdown(), \
+        "run: python -m nicbed.layouts.processor_docs"
+
+
+def test_processor_page_has_every_register() -> None:
+    text = processor_docs.markdown()
+    for register in MMIO_REGISTERS:
+        assert (f"| `{mmio_address(register.name):#x}` | `{register.name}` | "
+                f"{register.access.value} |") in text
+    for one in (*Pending, *Engine):
+        assert f"| {one.value} | {str(one.name).lower()} | " in text
+        assert f"| {one.value} | {str(one.name).lower()} |  |" not in text
+
+
+def test_processor_page_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert processor_docs.main(["-"]) == 0
+    assert capsys.readouterr().out == processor_docs.markdown()
+    assert processor_docs.main(["elsewhere"]) == 2
+
+
 def test_page_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-"]) == 0
     assert capsys.readouterr().out == markdown()
@@ -43,6 +66,12 @@ def test_c_header_compiles_and_agrees(tmp_path: Path) -> None:
     (tmp_path / "nicbed.h").write_text(c_header())
     checks = [f"_Static_assert({name} == {value}ULL, \"{name}\");"
               for name, value in constants().items()]
+    assert constants()["NICBED_MMIO_SEND_START"] == 0x8000_0150
+    checks += [f"_Static_assert({name}_MASK == (uint64_t){name}_{half}_MASK << {32 * at}"
+               f" && {name}_SHIFT == {name}_{half}_SHIFT + {32 * at}, \"{name}\");"
+               for at, half in enumerate(("LO", "HI")) for name in
+               [key.removesuffix(f"_{half}_MASK") for key in constants()
+                if key.endswith(f"_{half}_MASK")]]
     checks.append(f"_Static_assert(sizeof(struct nicbed_descriptor) == {DESCRIPTOR_BYTES}, \"\");")
     checks.append("_Static_assert(sizeof(struct nicbed_slot) == 16, \"\");")
     source = tmp_path / "check.c"

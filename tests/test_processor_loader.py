@@ -161,7 +161,8 @@ def test_the_sum_is_sensitive_to_order() -> None:
 
 @pytest.mark.parametrize("reason, cause, text", [
     (CrashReason.TRAP, 0, "a trap: an illegal or misaligned instruction or access at gives_up"),
-    (CrashReason.EXCEPTION, 2, "illegal instruction at gives_up+0x0 (tests/firmware/crashes/main.c:"),
+    (CrashReason.EXCEPTION, 2,
+     "illegal instruction at gives_up+0x0 (tests/firmware/crashes/main.c:"),
     (CrashReason.EXCEPTION, 99, "exception 0x63 at"),
     (CrashReason.WATCHDOG, 0, "the watchdog expired: awake for processor.watchdog cycles"),
     (CrashReason.PANIC, 18, "panic with code 0x12 at"),
