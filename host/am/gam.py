@@ -12,7 +12,6 @@ All of it runs on one CPU of a node, in calls of the program: nothing is handled
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...layouts.operations import BLOCK
 from ..node import Node
 from ..suspension import NOTHING
 from . import wire
