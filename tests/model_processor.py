@@ -1,4 +1,4 @@
-"""The NIC processor in the model target: the core of :mod:`riscv_model`, NIC memory, registers,
+"""The NIC processor in the model target: the core of :mod:`core_model`, NIC memory, registers,
 doorbells and engines after layouts.processor, running the real firmware images.
 
 Its times are plausible, not the target's.
@@ -8,6 +8,7 @@ import functools
 from collections import deque
 from typing import TYPE_CHECKING
 
+from core_model import Core, Held
 from nicbed.layouts.description import Description
 from nicbed.layouts.packet import HEADER
 from nicbed.layouts.processor import (
@@ -32,7 +33,6 @@ from nicbed.layouts.processor import (
 from nicbed.layouts.registers import PROCESSOR_REGISTERS, Irq
 from nicbed.layouts.rings import COMPLETION
 from nicbed.layouts.via import PAGE
-from riscv_model import Core, Held
 
 if TYPE_CHECKING:
     from model_target import ModelNic

@@ -1,8 +1,8 @@
 """Bulk transfers: stores, and the data of gets, from the user's buffer into the user's buffer.
 
 A packet goes to the NIC as a descriptor that points into the source, so nothing is copied on the
-sending side, and sending again reads the source again: it is the layer's until the last packet is acknowledged. The receiver
-copies each packet from its slot to its place.
+sending side, and sending again reads the source again: it is the layer's until the last packet is
+acknowledged. The receiver copies each packet from its slot to its place.
 """
 
 from ...layouts.operations import BLOCK
