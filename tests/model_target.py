@@ -60,7 +60,8 @@ class ModelNic:
         self.level = self.seen = False
         self.risen = -1
         self.via_received: deque = deque()
-        self.via = Engine(self) if model.description.via.design != "kernel" else None
+        self.via = (Engine(self) if model.description.via.design not in ("kernel", "firmware")
+                    else None)
         self.processor = (ModelProcessor(self, model.description)
                           if model.description.nic.processor != "none" else None)
 

@@ -10,7 +10,7 @@ from nicbed.host.node import Node
 from nicbed.host.port import Port
 from nicbed.host.via import Process, channel, descriptors
 from nicbed.host.via.descriptors import Segment
-from nicbed.host.via.engine import BAD_TOKEN, token
+from nicbed.host.via.doorbell_queues import BAD_TOKEN, token
 from nicbed.host.via.handles import Nic, Ptag, Ring
 from nicbed.host.via.regions import HandleTable, NoRoom, Region, entry
 from nicbed.layouts.fabric import chain

@@ -5,9 +5,10 @@
  * kernel's never finds a packet half done. Nothing waits for the link, or two NICs that do would
  * wait for each other for ever; host memory always answers, so that is waited for on the spot.
  *
- * Files: main.c (turns, who is next), doorbells.c, vi.c (states), work_queue.c (descriptors),
- * walk.c (segments, gather, scatter), translate.c, send.c, receive.c, reliability.c, link.c (slots,
- * control packets), completion.c, completion_queue.c, events.c, commands.c.
+ * main.c: turns, who is next. doorbells.c: tokens. vi.c: states. work_queue.c: taking descriptors.
+ * walk.c: segments. translate.c: the translation cache. send.c, receive.c: messages.
+ * reliability.c: acknowledgements, time-outs. link.c: slots, control packets. completion.c,
+ * completion_queue.c, events.c: what the host is told. commands.c: the kernel's.
  */
 #ifndef VIA_FW_H
 #define VIA_FW_H
@@ -15,68 +16,234 @@
 #include "mailbox.h"
 #include "nic.h"
 
-enum { SEND, RECEIVE };
-enum { NOBODY = 0xFFFF }; /* no VI, in lists of them */
+enum { SEND_QUEUE, RECEIVE_QUEUE };
+enum { NO_VI = 0xFFFF, NO_SLOT = 0xFF, NO_KIND = 0xFF };
 
-/* --- What the host sets (host/via/firmware.py) ------------------------------------------------ */
+#define FIELD(word, name) ((uint32_t)(((word) & NICBED_##name##_MASK) >> NICBED_##name##_SHIFT))
+#define PLACE(value, name) ((uint64_t)(value) << NICBED_##name##_SHIFT)
 
+/* What the host sets: copies of the parameters of main.c. */
 struct settings {
     uint32_t vis, cqs, slots, window, depth, events;
     uint32_t event_ring, table, translations, page_shift, cache, mtu;
     uint32_t retry_timeout, retries;
+    bool words;
 };
 extern struct settings set;
 
-/* --- Records ---------------------------------------------------------------------------------- */
+enum counter {
+    COUNT_FOREIGN, COUNT_DOORBELLS_LOST, COUNT_EVENTS_LOST, COUNT_UNMATCHED, COUNT_DUPLICATES,
+    COUNT_GAPS, COUNT_DROPPED, COUNT_RESENT, COUNT_SENT, COUNT_HITS, COUNT_MISSES, COUNTERS
+};
+struct counter_word {
+    uint32_t value, zero;
+};
+extern struct counter_word counters[COUNTERS]; /* the host reads them: COUNTERS in firmware.py */
+
+static inline void count(enum counter which) { counters[which].value++; }
+
+/* --- Records ----------------------------------------------------------------------------------- */
 
 /* A virtual address and its memory handle, as they are in descriptors. */
 struct place {
-    uint64_t va;
-    uint32_t handle;
+    uint32_t low, high, handle;
 };
 
 /* A descriptor that was taken from its queue, and how far its segments have been walked. */
 struct message {
-    uint64_t va; /* of the descriptor */
-    uint64_t segment_va;
-    uint32_t handle;
-    uint32_t physical; /* of the descriptor; as long as `era` is the translations' */
-    uint32_t era;
-    uint32_t segment_handle, segment_length;
+    struct place at, segment;
+    uint32_t physical, era; /* of the descriptor; as long as `era` is the translations' */
+    uint32_t segment_length;
     uint32_t offset; /* in the segment */
     uint32_t moved; /* bytes of all segments */
     uint32_t length, immediate, trace;
     uint8_t segments, control;
-    uint8_t index; /* of the segment */
+    uint8_t index; /* of the segment to come */
     bool taken; /* there is one */
 };
 
+/* `head` is the oldest pending descriptor; with none it means nothing. `posted` and `completed`
+ * count modulo 65536, `count` is that of the token taken last (doorbells.c). */
 struct work_queue {
-    struct place head; /* the oldest pending one; with none it means nothing */
-    uint16_t pending, posted, completed;
-    uint8_t count; /* low bits of the token taken last */
-    bool armed;
+    struct place head;
     uint32_t tokens; /* host memory: the last TOKENS tokens */
+    uint16_t pending, posted, completed;
+    uint8_t count;
+    bool armed;
 };
 
 struct vi {
     struct work_queue queue[2];
     struct message sending, receiving;
     struct place remote; /* of the RDMA write that is sent */
-    uint64_t wire; /* header and ... */
-    uint32_t route_low, header_high, via_low; /* of its packets */
+    uint32_t route, header; /* of its packets: the wire header's halves */
     uint32_t max_transfer;
     uint32_t written; /* of the RDMA write that comes in */
     uint32_t deadline; /* of the oldest packet, if `watched` */
-    uint32_t tag_and;
-    uint16_t tag, number, peer, next; /* next: in the list of those with work */
+    uint16_t tag, number, peer;
+    uint16_t next; /* in the list of VIs with work */
     uint8_t state, owner, node;
     bool reliable, rdma_write, on_cq[2];
     uint8_t cq[2];
     uint8_t sequence, unasked, outstanding, timeouts;
-    uint8_t oldest, newest, again; /* slots: first and last not acknowledged, next to resend */
-    uint8_t expected, kind; /* receiving: the next packet's number, the message begun */
-    bool told, listed, watched;
+    uint8_t oldest, newest, again; /* slots: first and last not acknowledged; next to resend */
+    uint8_t expected, kind; /* receiving: the next packet's number, and the message begun */
+    bool told; /* a NAK was sent for the gap there is */
+    bool listed, watched;
 };
+
+extern struct vi *vis;
+
+/* --- translate.c ------------------------------------------------------------------------------- */
+
+enum { LOCAL = 1, REMOTE_WRITE = 3 }; /* bits that an entry's flags must have */
+
+struct piece {
+    uint32_t physical, room; /* room: bytes from there on in the same page and region */
+};
+
+extern uint32_t era; /* counts invalidations: what was translated in this one still holds */
+
+void translate_open(void);
+/* Whether (va, handle) may be accessed so under protection tag `tag`, and where it is. */
+bool translate(uint32_t va_low, uint32_t va_high, uint32_t handle, uint32_t tag, uint32_t need,
+               struct piece *found);
+/* Forgets the entry. */
+void translate_invalidate(uint32_t index);
+
+/* --- work_queue.c ------------------------------------------------------------------------------ */
+
+enum taken { NOTHING, TAKEN, UNREADABLE };
+
+extern uint32_t chunk[16]; /* 64 bytes of a descriptor */
+
+/* The next descriptor of a queue becomes its VI's message. One that cannot be read only counts, and
+ * all that is behind it is forgotten: the caller breaks the VI with POST_DESC. */
+enum taken take(struct vi *vi, uint32_t receive);
+/* Whether a descriptor is malformed. */
+bool format_error(const struct message *m, uint32_t receive);
+/* Reads segment `index` of a message into `to`: 16 bytes. */
+const uint32_t *segment_read(struct vi *vi, struct message *m, uint32_t index);
+
+static inline uint32_t operation(const struct message *m) { return m->control & 3; }
+static inline bool is_rdma(const struct message *m)
+{
+    return operation(m) == NICBED_VIA_OPERATION_RDMA_WRITE
+           || operation(m) == NICBED_VIA_OPERATION_RDMA_READ;
+}
+
+/* --- walk.c ------------------------------------------------------------------------------------ */
+
+enum segment { SEGMENT_MORE, SEGMENT_END, SEGMENT_REFUSED };
+
+void walk_begin(struct message *m, uint32_t first);
+/* Goes to the segment that the next byte is in. */
+enum segment walk_next(struct vi *vi, struct message *m);
+/* The next `bytes` bytes from host memory to `to`, or from `from` to host memory: 0, or the error
+ * bit of Status. Gathering, the transfers may be under way still. */
+uint32_t gather(struct vi *vi, struct message *m, char *to, uint32_t bytes);
+uint32_t scatter(struct vi *vi, struct message *m, const char *from, uint32_t bytes);
+/* To memory of this side that the peer names: bytes written, all or up to what is refused. */
+uint32_t write_remote(struct vi *vi, uint32_t low, uint32_t high, uint32_t handle,
+                      const char *from, uint32_t bytes, uint32_t trace);
+
+/* --- vi.c -------------------------------------------------------------------------------------- */
+
+/* Into error: reported once, and only of a VI that is idle or connected. */
+void break_vi(struct vi *vi, uint32_t event);
+/* The same without a report: what was begun completes flushed, then all that is posted. */
+void vi_error(struct vi *vi);
+bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t peer,
+                uint64_t tokens);
+
+/* --- main.c ------------------------------------------------------------------------------------ */
+
+/* Put a VI that may have work into the list of those. */
+void wake_vi(struct vi *vi);
+
+/* --- doorbells.c ------------------------------------------------------------------------------- */
+
+enum { TOKENS = 64, COUNT_MASK = 63 };
+enum { CQ_PAGE = 1 }; /* page of completion queue 0; VIs' pages are behind those of all queues */
+
+void doorbells_open(void);
+bool doorbells_serve(void);
+void token(struct vi *vi, uint32_t receive, uint32_t low, uint32_t high);
+void arm(struct vi *vi, uint32_t receive, uint32_t seen);
+/* Open or close a page (`words`: cleared). */
+void page_open(uint32_t page, uint32_t owner);
+void page_close(uint32_t page);
+
+/* --- send.c, receive.c, reliability.c ---------------------------------------------------------- */
+
+enum turn { TURN_IDLE, TURN_WORKED, TURN_BLOCKED };
+
+enum turn serve(struct vi *vi);
+void send_abort(struct vi *vi);
+/* Completes the message under way, if there is one, with `status`: error bits, or 0. */
+void send_over(struct vi *vi, uint32_t status);
+
+void receive_open(void);
+bool receive_serve(void);
+bool receive_waits(void); /* for N2H, to have buffers again */
+void receive_abort(struct vi *vi);
+
+void acknowledged(struct vi *vi, uint32_t sequence, bool again);
+void broken(struct vi *vi, uint32_t code);
+void watch(struct vi *vi); /* starts the timer of its oldest packet anew */
+enum turn resend(struct vi *vi);
+void timers_serve(void);
+
+/* --- link.c ------------------------------------------------------------------------------------ */
+
+struct slot {
+    uint64_t *packet; /* wire header, VIA's, its data */
+    uint32_t bytes, trace;
+    ticket_t ticket; /* of the last time it was sent */
+    uint16_t vi;
+    uint8_t sequence, next;
+};
+extern struct slot *slots;
+
+void link_open(void);
+bool slot_ready(void);
+uint32_t slot_take(void); /* if slot_ready() */
+void slot_free(uint32_t slot); /* it may still be on its way to the link */
+void slot_send(uint32_t slot);
+/* An ACK, NAK or BREAK to the peer. Dropped if too many wait: the network may do that, too. */
+void tell(struct vi *vi, uint32_t kind, uint32_t sequence, uint32_t code);
+bool control_serve(void);
+
+static inline bool link_room(void) { return engine_space(ENGINE_SEND) > 1; }
+
+/* --- completion.c, completion_queue.c, events.c ------------------------------------------------ */
+
+enum { OPERATION = NICBED_VIA_STATUS_OPERATION_SHIFT };
+
+/* The message is over: status (done last), entry of the completion queue, event if armed for.
+ * `status`: error bits, NICBED_VIA_STATUS_IMMEDIATE if there is immediate data, operation. */
+void complete(struct vi *vi, uint32_t receive, uint32_t length, uint32_t status,
+              uint32_t immediate);
+/* What comes beside writing: counts it. */
+void completed(struct vi *vi, uint32_t receive);
+void completion_open(void);
+
+bool cq_append(struct vi *vi, uint32_t receive, uint32_t *broken);
+void cq_config(uint32_t number, uint64_t base, uint64_t config);
+void cq_consumed(uint32_t number, uint32_t entries);
+void cq_arm(uint32_t number, uint32_t seen);
+uint32_t cq_owner(uint32_t number);
+void cq_open(void);
+
+void event(uint32_t code, uint32_t number);
+bool events_serve(void); /* whether the host is still to be interrupted */
+
+/* --- commands.c -------------------------------------------------------------------------------- */
+
+enum command {
+    COMMAND_VI = 1, COMMAND_CQ, COMMAND_INVALIDATE, COMMAND_QUERY, COMMAND_TOKENS, COMMAND_ARM
+};
+
+bool commands_serve(void);
 
 #endif

@@ -27,7 +27,7 @@ class Endpoints(Caller):
     async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
                           receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
         """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
-        ``via.vis`` already."""
+        as many already as VipQueryNic says."""
         if (not self._is_nic(nic) or not self._is_attributes(attributes)
                 or not all(cq is None or self._is_cq(cq, nic) for cq in (send_cq, receive_cq))):
             return VIP_RETURN.INVALID_PARAMETER, None
@@ -106,6 +106,9 @@ class Endpoints(Caller):
             return VIP_RETURN.INVALID_QOS
         if attributes.rdma_read and attributes.reliability is Reliability.UNRELIABLE_DELIVERY:
             return VIP_RETURN.INVALID_RDMAREAD
-        if (attributes.rdma_read or attributes.rdma_write) and not self.provider.rdma:
+        provider = self.provider
+        if (attributes.reliability not in provider.levels
+                or (attributes.rdma_read or attributes.rdma_write) and not provider.rdma
+                or attributes.rdma_read and not provider.rdma_read):
             return VIP_RETURN.ERROR_NOT_SUPPORTED
         return None

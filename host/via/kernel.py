@@ -48,6 +48,9 @@ def make_provider(kernel: "Kernel") -> Provider:
     if via.design == "kernel":
         from .kernel_trap import KernelTrap
         return KernelTrap(kernel)
+    if via.design == "firmware":
+        from .firmware import FirmwareNic
+        return FirmwareNic(kernel)
     if via.translation == "physical":
         from .physical import PhysicalEngine
         return PhysicalEngine(kernel)
@@ -68,6 +71,8 @@ class Kernel:
         All open NIC handles.
     interrupts
         Interrupts taken so far.
+    max_vis
+        VIs that there can be.
     """
 
     def __init__(self, node: Node) -> None:
@@ -83,6 +88,7 @@ class Kernel:
         self.cqs: dict[int, Cq] = {}
         self.nics: list[Nic] = []
         self.interrupts = 0
+        self.max_vis = via.vis
         self.free_vis = deque(range(via.vis))
         self.free_cqs = deque(range(via.cqs))
         self._handles = HandleTable(via.translations)
@@ -106,6 +112,11 @@ class Kernel:
         await self.provider.start()
         await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE | self.provider.causes)
         self._started = True
+
+    def limit_vis(self, count: int) -> None:
+        """Before there are any: no more than ``count`` VIs have room in the NIC."""
+        self.max_vis = min(self.max_vis, count)
+        self.free_vis = deque(range(self.max_vis))
 
     # Interrupts
 

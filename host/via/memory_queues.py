@@ -7,7 +7,7 @@ one is one operation of the port.
 from typing import TYPE_CHECKING
 
 from ...layouts.operations import BLOCK
-from ...layouts.via import CQ_ENTRY, RemoteOperation, Status
+from ...layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
 from ..port import F_ONCE, TIMEOUT
 from .handles import Cq, CqEntry, Ring, WorkQueue
 from .provider import Completed
@@ -27,6 +27,9 @@ VI_MASK = CQ_ENTRY.mask("vi") >> VI
 class MemoryQueues:
     """The checks of :class:`~nicbed.host.via.provider.Provider`; ``port`` and ``paths`` are the
     node's."""
+
+    rdma_read = True
+    levels = tuple(Reliability)
 
     def __init__(self, kernel: "Kernel") -> None:
         self.kernel = kernel

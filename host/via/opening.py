@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...layouts.via import MAX_SEGMENTS, Reliability
+from ...layouts.via import MAX_SEGMENTS
 from .attributes import MAX_DISCRIMINATOR, NetAddress, NicAttributes
 from .caller import Caller
 from .handles import Nic
@@ -61,14 +61,15 @@ class Opening(Caller):
         if not self._is_nic(nic):
             return VIP_RETURN.INVALID_PARAMETER, None
         self.port.spend(self.paths.query)
-        via, rdma = self.kernel.description.via, self.provider.rdma
+        via, provider = self.kernel.description.via, self.provider
         return VIP_RETURN.SUCCESS, NicAttributes(
             name=nic.name, address=NetAddress(self.node.number), hardware_version="nicbed",
-            max_vis=via.vis, max_cqs=via.cqs, max_descriptors_per_queue=via.queue_depth,
+            max_vis=self.kernel.max_vis, max_cqs=via.cqs, max_descriptors_per_queue=via.queue_depth,
             max_segments=MAX_SEGMENTS, max_cq_entries=MAX_CQ_ENTRIES,
             max_transfer_size=MAX_TRANSFER, max_register_bytes=via.translations * via.page_bytes,
             page_bytes=via.page_bytes, max_discriminator=MAX_DISCRIMINATOR,
-            reliability=tuple(Reliability), rdma_write=rdma, rdma_read=rdma)
+            reliability=provider.levels, rdma_write=provider.rdma,
+            rdma_read=provider.rdma and provider.rdma_read)
 
     async def VipErrorCallback(self, nic: Nic, context: Any,
                                handler: Callable[..., Any] | None) -> VIP_RETURN:

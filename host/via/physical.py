@@ -18,7 +18,8 @@ from ...layouts.via import (
     SEGMENT_BYTES,
     Operation,
 )
-from .engine import BAD_TOKEN, NEXT, STATUS_WORD, Engine, token
+from .doorbell_queues import BAD_TOKEN, NEXT, STATUS_WORD, token
+from .engine import Engine
 from .handles import Cq, Posted, WorkQueue
 from .regions import Region
 from .returns import VIP_RETURN

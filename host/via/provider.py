@@ -1,7 +1,8 @@
 """What VIPL wants of whatever moves its data: the seam between the library and a design point.
 
-Two stand under it: :mod:`.engine` (doorbells, and the VI engine of the NIC) and
-:mod:`.kernel_trap` (neither: the kernel agent drives the NIC's rings). A provider is of a node, not
+Three stand under it: :mod:`.engine` (doorbells, and the VI engine of the NIC), :mod:`.firmware`
+(doorbells, and firmware on the NIC's processor) and :mod:`.kernel_trap` (neither: the kernel agent
+drives the NIC's rings). A provider is of a node, not
 of a process; the kernel agent (:mod:`.kernel`) makes it and owns it, and connections, interrupts
 and the receive ring of the node are the kernel agent's.
 
@@ -17,7 +18,7 @@ executed.
 
 from typing import Any, NamedTuple, Protocol
 
-from ...layouts.via import Event, ViState
+from ...layouts.via import Event, Reliability, ViState
 from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
 from .regions import Region
 
@@ -36,7 +37,11 @@ class Provider(Protocol):
     """A design point. Made with the node's :class:`~nicbed.host.via.kernel.Kernel`."""
 
     rdma: bool
-    """Whether RDMA writes and reads exist."""
+    """Whether RDMA exists."""
+    rdma_read: bool
+    """Whether RDMA reads do, if so."""
+    levels: tuple[Reliability, ...]
+    """Reliability levels that a VI can have."""
 
     # --- Kernel calls: once a node ---------------------------------------------------------------
 

@@ -56,6 +56,11 @@ class Table:
         await port.flush()
         for index in indices:
             await self._write(index, 0, 0)
+        await self._invalidate(indices)
+
+    async def _invalidate(self, indices: range | list[int]) -> None:
+        """Have the NIC forget these entries. Waits until none is in use."""
+        port = self.port
         for index in indices:
             port.spend(self.kernel.paths.unpin)
             await port.room(2)
@@ -71,8 +76,11 @@ class HostTable(Table):
         super().__init__(kernel)
         self.base = 0
 
-    async def start(self) -> None:
+    def allocate(self) -> None:
         self.base = self.kernel.node.allocate(self.size * TRANSLATION_BYTES, 64)
+
+    async def start(self) -> None:
+        self.allocate()
         await self.port.pio_write(TABLE_BASE, self.base)
 
     async def _write(self, index: int, flags: int, place: int) -> None:

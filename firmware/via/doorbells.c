@@ -1,0 +1,150 @@
+/* Doorbells: tokens, armings, and completion queues' pages.
+ *
+ * A token is an ADDRESS whose low six bits, zero in a descriptor's address, count the queue's posts
+ * (modulo 64). So one that comes twice is taken once, and of those that a later one overwrote (as
+ * words in NIC memory) or that found the hardware queue full we know how many they were: Next links
+ * lead to them, but for the first on a queue that was empty. That one's token is read in host
+ * memory, where the library keeps the last 64 of each queue. It asks us (COMMAND_QUERY) before more
+ * could be under way.
+ */
+#include "via_fw.h"
+
+DOORBELL_WORDS(192);
+
+enum { WORD_PAGES = sizeof doorbell_words / 16 };
+
+static uint32_t (*seen)[2]; /* words: low halves of what was found in each page */
+static uint16_t *open_pages; /* words: pages to look at */
+static uint32_t open_count;
+static uint32_t fetched[2] __attribute__((aligned(8)));
+
+void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_high)
+{
+    struct work_queue *q = &vi->queue[receive];
+    uint32_t more = (word_low - q->count) & COUNT_MASK;
+    if (!more)
+        return;
+    q->count = word_low & COUNT_MASK;
+    if (q->pending + more > set.depth) {
+        break_vi(vi, NICBED_VIA_CODE_VI_OVERRUN);
+        return;
+    }
+    if (!q->pending) {
+        if (more > 1) {
+            uint32_t first = (word_low - more + 1) & COUNT_MASK;
+            dma_read_wait(dma_read(q->tokens + 8 * first, fetched, sizeof fetched, 0));
+            word_low = fetched[0];
+            word_high = fetched[1];
+        }
+        q->head.low = word_low & ~(uint32_t)COUNT_MASK;
+        q->head.high = word_high & ((1u << (NICBED_VIA_VA_BITS - 32)) - 1);
+        q->head.handle = word_high >> (NICBED_VIA_VA_BITS - 32);
+    }
+    q->pending += more;
+    q->posted += more;
+    if (!receive || vi->state == NICBED_VI_STATE_ERROR)
+        wake_vi(vi);
+}
+
+void arm(struct vi *vi, uint32_t receive, uint32_t count)
+{
+    struct work_queue *q = &vi->queue[receive];
+    q->armed = q->completed == (uint16_t)count;
+    if (!q->armed)
+        event(NICBED_VIA_CODE_SEND_DONE + receive, vi->number);
+}
+
+static void ring(uint32_t page, uint32_t offset, uint32_t low, uint32_t high)
+{
+    uint32_t number = page - CQ_PAGE;
+    if (number < set.cqs) {
+        if (offset == NICBED_VIA_CQ_CONSUMED)
+            cq_consumed(number, low);
+        else if (offset == NICBED_VIA_CQ_ARM)
+            cq_arm(number, low);
+        return;
+    }
+    number -= set.cqs;
+    if (number >= set.vis || vis[number].state == NICBED_VI_STATE_CLOSED
+        || offset > NICBED_VIA_DOORBELL_ARM_RECEIVE)
+        count(COUNT_FOREIGN);
+    else if (offset <= NICBED_VIA_DOORBELL_RECEIVE)
+        token(&vis[number], offset == NICBED_VIA_DOORBELL_RECEIVE, low, high);
+    else
+        arm(&vis[number], offset == NICBED_VIA_DOORBELL_ARM_RECEIVE, low);
+}
+
+/* The word at `offset` of `page`, whole although it may be written meanwhile. */
+static void word_read(uint32_t page, uint32_t offset, uint32_t *word_low, uint32_t *word_high)
+{
+    volatile uint32_t *word = (volatile uint32_t *)doorbell_word(page, offset);
+    do {
+        *word_low = word[0];
+        *word_high = word[1];
+    } while (word[0] != *word_low);
+}
+
+static bool words_serve(void)
+{
+    bool worked = false;
+    for (uint32_t i = 0; i < open_count; i++) {
+        uint32_t page = open_pages[i], word_low, word_high;
+        volatile uint32_t *words = (volatile uint32_t *)doorbell_word(page, 0);
+        for (uint32_t queue = 0; queue < 2; queue++) {
+            if (words[2 * queue] == seen[page][queue])
+                continue;
+            word_read(page, 8 * queue, &word_low, &word_high);
+            seen[page][queue] = word_low;
+            ring(page, 8 * queue, word_low, word_high);
+            worked = true;
+        }
+    }
+    return worked;
+}
+
+bool doorbells_serve(void)
+{
+    struct doorbell d;
+    if (set.words)
+        return words_serve();
+    bool worked = false;
+    while (doorbell_take(&d)) {
+        if (d.lost) {
+            count(COUNT_DOORBELLS_LOST);
+            event(NICBED_VIA_CODE_CATASTROPHIC, 1);
+        }
+        if (d.page != MAILBOX_PAGE)
+            ring(d.page, d.offset, d.low, d.high);
+        worked = true;
+    }
+    return worked;
+}
+
+/* As words there are no more VIs than pages for them. */
+void doorbells_open(void)
+{
+    if (!set.words)
+        return;
+    seen = take_memory(WORD_PAGES * sizeof *seen, 4);
+    open_pages = take_memory(WORD_PAGES * sizeof *open_pages, 2);
+    if (set.vis > WORD_PAGES - CQ_PAGE - set.cqs)
+        set.vis = WORD_PAGES - CQ_PAGE - set.cqs;
+}
+
+void page_open(uint32_t page, uint32_t owner)
+{
+    doorbell_allow(page, owner);
+    if (!set.words)
+        return;
+    *doorbell_word(page, 0) = *doorbell_word(page, 8) = 0;
+    seen[page][0] = seen[page][1] = 0;
+    open_pages[open_count++] = (uint16_t)page;
+}
+
+void page_close(uint32_t page)
+{
+    doorbell_forbid(page);
+    for (uint32_t i = 0; i < open_count; i++)
+        if (open_pages[i] == page)
+            open_pages[i--] = open_pages[--open_count];
+}
