@@ -29,14 +29,18 @@ STACK_BYTES = 1024
 MEMORY = 65536
 FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall", "-Wextra",
          "-Werror", "-ffreestanding", "-fno-sanitize=all", "-fno-strict-aliasing", "-fwrapv",
-         "-fno-stack-protector", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
-         "-ffunction-sections", "-fdata-sections", "-msmall-data-limit=0", "-nostdlib",
+         "-fno-stack-protector", "-fomit-frame-pointer", "-fno-unwind-tables",
+         "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections", "-msmall-data-limit=0", "-nostdlib",
          "-Wl,--gc-sections")
 _SOURCES = (".c", ".h", ".S", ".ld")
 
 
 class BuildError(Exception):
-    """Firmware that cannot be built. The first line says why; the compiler's words follow."""
+    """Firmware that cannot be built; one line says why. ``log`` has the compiler's own words."""
+
+    def __init__(self, text: str, log: str = "") -> None:
+        super().__init__(text)
+        self.log = log
 
 
 def names() -> list[str]:
@@ -138,7 +142,10 @@ def _run(command: list[str], name: str, core: str, work: Path) -> None:
         raise BuildError(f"firmware {name}: the compiler ran for ten minutes") from None
     if done.returncode:
         words = done.stderr.replace(f"{work}/", "").replace(f"{HERE.parent}/", "").strip()
-        raise BuildError(f"firmware {name} for {core} does not compile:\n{words}")
+        errors = [line for line in words.splitlines() if "error: " in line]
+        raise BuildError(f"firmware {name} for {core} does not compile: "
+                         f"{(errors or words.splitlines() or ['the compiler does not say why'])[0]}",
+                         words)
 
 
 def _table(images: list[Image]) -> str:
@@ -162,7 +169,7 @@ def main(arguments: list[str]) -> int:
                   for name in (names() if arguments[0] == "all" else arguments[:1])
                   for core in (CORES if arguments[1] == "all" else arguments[1:2])]
     except BuildError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error}\n" + (f"{error.log}\n" if error.log else ""))
         return 2
     sys.stdout.write(_table(images) + "\n")
     return 0
