@@ -5,12 +5,13 @@ from amaranth.lib import data, enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import FLIT_BYTES, TRACE_BITS
-from ..layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ..layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ..layouts.trace import Kind
 from .align import Aligner
 from .burst import Burst
 from .event import EventPort
 from .flit import Header
+from .line_ring import Control, LineRing
 from .queue import Queue
 from .send_window import PACKET_SLACK, REFUSED
 
@@ -22,8 +23,7 @@ BATCH = 4
 WORDS = DESCRIPTOR_BYTES // 8
 ADDRESS_WORD = 5
 CONTROL_WORD = 6
-
-Control = data.StructLayout({field.name: field.width for field in DESCRIPTOR_CONTROL.fields})
+LINE_WORDS = LINE_BYTES // 8
 
 
 class SendDma(wiring.Component):
@@ -34,9 +34,12 @@ class SendDma(wiring.Component):
     for the link. Words go to the lane as they come. A descriptor whose lengths disagree is
     refused: it makes no packet, but counts as done, once the descriptors before it have gone.
 
-    Latency: 2 cycles from a doorbell to the request, 3 from a descriptor's control word to its
-    header in the lane. Throughput: 1 word a cycle within a burst. Back-pressure: a full lane
-    stops further requests. Reset: idle, nothing done.
+    With ``coherent`` and ``pull`` the ring is one of lines (:class:`LineRing`) and is read without
+    doorbells, a line a burst, as far as it holds descriptors.
+
+    Latency: 2 cycles from a doorbell, or a line watched, to the request, 3 from a descriptor's
+    control word to its header in the lane. Throughput: 1 word a cycle within a burst.
+    Back-pressure: a full lane stops further requests. Reset: idle, nothing done.
 
     Parameters
     ----------
@@ -46,6 +49,8 @@ class SendDma(wiring.Component):
         Payload bytes of a packet.
     ring : int
         Descriptors in the ring: a power of two of at least 4.
+    coherent : bool
+        Whether the NIC is on the memory bus.
 
     Members
     -------
@@ -54,15 +59,22 @@ class SendDma(wiring.Component):
     base, posted, report : In(32), In(16), In(32)
         Registers ``send_base``, ``send_doorbell``, ``send_report``.
     max_beats : In(10)
-        Longest burst in beats, at least 1.
+        Longest burst in beats, at least 1; with ``pull`` at least the 4 of a line.
     merged : In(16)
         Descriptors that have left the lane or were skipped, modulo 65536.
     now : In(32)
         Low bits of the cycle counter.
+    pull, node : In(1), In(8)
+        Only with ``coherent``: the ring is one of lines; this node's number.
+    watched, line : In(1), In(32)
+        Only with ``coherent``: a CPU takes the ring's line at ``line`` for writing.
+    accepted : Out(16)
+        Descriptors known of, modulo 65536: ``posted``, or those found.
     done : Out(16)
         Register ``send_done``.
     empty, refused : Out(1), Out(1)
-        High for a cycle: the last posted descriptor is done; a descriptor is refused (it is
+        High for a cycle: the last posted descriptor is done (``pull``: and the next line looked at
+        is no descriptor); a descriptor is refused (it is
         skipped with the same pulse).
     bus : Out(Burst)
         To host memory.
@@ -81,7 +93,7 @@ class SendDma(wiring.Component):
         The lane cannot hold a packet, or the ring is no power of two.
     """
 
-    def __init__(self, *, fifo_bytes: int, mtu: int, ring: int) -> None:
+    def __init__(self, *, fifo_bytes: int, mtu: int, ring: int, coherent: bool = False) -> None:
         if ring < BATCH or ring & (ring - 1):
             raise ValueError(f"ring must be a power of two, at least {BATCH}, not {ring}")
         if FLIT_BYTES + mtu + PACKET_SLACK > fifo_bytes:
@@ -90,6 +102,7 @@ class SendDma(wiring.Component):
         self._lane_words = fifo_bytes // FLIT_BYTES
         self._mtu = mtu
         self._ring = ring
+        self._lines = LineRing(ring=ring) if coherent else None
         super().__init__({
             "enable": In(1),
             "base": In(32),
@@ -106,7 +119,8 @@ class SendDma(wiring.Component):
             "o_trace": Out(stream.Signature(TRACE_BITS)),
             "idle": Out(1),
             "event": Out(EventPort),
-        })
+            "accepted": Out(16),
+        } | ({"pull": In(1), "node": In(8), "watched": In(1), "line": In(32)} if coherent else {}))
 
     @property
     def fifo_bytes(self) -> int:
@@ -122,6 +136,11 @@ class SendDma(wiring.Component):
     def ring(self) -> int:
         """Descriptors in the ring."""
         return self._ring
+
+    @property
+    def coherent(self) -> bool:
+        """Whether the NIC is on the memory bus."""
+        return self._lines is not None
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -149,9 +168,40 @@ class SendDma(wiring.Component):
             payload_address=payload_address, payload_left=payload_left, front_left=front_left,
             report_pending=report_pending)
         # Between done and requested lies everything that has arrived or is in the lane's making.
-        m.d.comb += self.idle.eq(bus_idle & ~report_pending & (requested == self.done)
-                                 & ((requested == self.posted) | ~self.enable))
+        waits = Signal()
+        m.d.comb += [
+            waits.eq(requested == self.posted),
+            self.accepted.eq(self.posted),
+            self.idle.eq(bus_idle & ~report_pending & (requested == self.done)
+                         & (waits | ~self.enable)),
+        ]
+        if self._lines is not None:
+            self._pull(m, self._lines, store, requested, arrived, waits)
         return m
+
+    def _pull(self, m: Module, lines: LineRing, store: "_Store", requested: Signal,
+              arrived: Signal, waits: Signal) -> None:
+        """Joins the ring of lines: a line found becomes a descriptor like the others."""
+        m.submodules.lines = lines
+        ran = Signal()
+        m.d.comb += [
+            lines.active.eq(self.enable & self.pull),
+            lines.base.eq(self.base),
+            lines.node.eq(self.node),
+            lines.requested.eq(requested),
+            lines.watched.eq(self.watched),
+            lines.line.eq(self.line),
+            lines.word.eq(self.bus.read.payload),
+        ]
+        with m.If(self.pull):
+            m.d.comb += [self.accepted.eq(requested), waits.eq(~lines.looks),
+                         self.empty.eq(lines.lacks & ran & (requested == self.done))]
+            m.d.sync += ran.eq((ran & ~self.empty) | (requested != self.done))
+        with m.If(lines.valid & lines.there):
+            m.d.sync += store.index.eq(store.index + 1)
+        with m.If(lines.found):
+            m.d.sync += [store.index.eq(store.index + 1 + WORDS - LINE_WORDS),
+                         requested.eq(requested + 1), arrived.eq(arrived + 1)]
 
     def _fetched(self, m: Module, arrived: Signal) -> "_Store":
         """Where fetched descriptors wait: BATCH of them, by the low bits of their number."""
@@ -168,6 +218,17 @@ class SendDma(wiring.Component):
                 (self.bus.read.payload, self.bus.read.payload[:32], self.bus.read.payload,
                  store.asked_at), strict=True):
             m.d.comb += [port.addr.eq(place), port.data.eq(value)]
+        if self._lines is not None:
+            lines = self._lines
+            with m.If(lines.valid):
+                m.d.comb += [
+                    ports[0].en.eq(lines.there),
+                    ports[3].en.eq(lines.there & (lines.number == 0)),
+                    *(port.en.eq(lines.found) for port in ports[1:3]),
+                    ports[2].data.eq(lines.control),
+                ]
+                with m.If(lines.number == 0):
+                    m.d.comb += ports[0].data.eq(lines.header)
         with m.If(store.write):
             m.d.comb += ports[0].en.eq(1)
             m.d.sync += store.index.eq(store.index + 1)
@@ -209,6 +270,10 @@ class SendDma(wiring.Component):
         payload_beats = Signal(10)
         fits = Signal()
         fetches = Signal()
+        looks = Signal()
+        free = Signal()
+        m.d.comb += free.eq((requested - self.done)[:3] != BATCH)
+        lines = self._lines
 
         with m.FSM(name="bus_state") as state:
             with m.State("IDLE"):
@@ -220,13 +285,18 @@ class SendDma(wiring.Component):
                         fits.eq(payload_beats + front_left + 1 + lane.level <= self._lane_words),
                     ]
                 with m.If(requested != self.posted):
-                    m.d.comb += fetches.eq(self.enable & ((requested - self.done)[:3] != BATCH))
+                    m.d.comb += fetches.eq(self.enable & free)
+                if lines is not None:
+                    with m.If(self.pull):
+                        m.d.comb += [fetches.eq(0), looks.eq(lines.looks & free)]
                 with m.If(report_pending):
                     m.d.comb += begin.eq(_Burst.REPORT)
                 with m.Elif(fits):
                     m.d.comb += begin.eq(_Burst.PAYLOAD)
                 with m.Elif(fetch_left != 0):
                     m.d.comb += begin.eq(_Burst.REST)
+                with m.Elif(looks):
+                    m.d.comb += begin.eq(_Burst.LOOK)
                 with m.Elif(fetches):
                     m.d.comb += begin.eq(_Burst.FETCH)
                 with m.If(begin != _Burst.NONE):
@@ -242,7 +312,10 @@ class SendDma(wiring.Component):
                     m.d.comb += [align.i.valid.eq(self.bus.read.valid),
                                  self.bus.read.ready.eq(align.i.ready)]
                 with m.Else():
-                    m.d.comb += [self.bus.read.ready.eq(1), store.write.eq(self.bus.read.valid)]
+                    m.d.comb += [self.bus.read.ready.eq(1),
+                                 store.write.eq(self.bus.read.valid & (burst != _Burst.LOOK))]
+                    if lines is not None:
+                        m.d.comb += lines.valid.eq(self.bus.read.valid & (burst == _Burst.LOOK))
                 with m.If(self.bus.done):
                     m.next = "IDLE"
             with m.State("WRITE"):
@@ -289,6 +362,11 @@ class SendDma(wiring.Component):
                 with m.Case(_Burst.FETCH):
                     self._fetch(m, requested, next_address, next_beats, fetch_address, fetch_left)
                     m.d.sync += store.asked_at.eq(self.now + 1)
+                if lines is not None:
+                    with m.Case(_Burst.LOOK):
+                        m.d.comb += [lines.asks.eq(1), next_address.eq(lines.address),
+                                     next_beats.eq(LINE_WORDS)]
+                        m.d.sync += store.asked_at.eq(self.now + 1)
         return state.ongoing("IDLE")
 
     def _fetch(self, m: Module, requested: Signal, address: Signal, beats: Signal,
@@ -408,6 +486,7 @@ class _Burst(enum.Enum, shape=3):
     PAYLOAD = 2
     REST = 3
     FETCH = 4
+    LOOK = 5
 
 
 class _Store:
