@@ -258,8 +258,12 @@ def test_starts(seed: int) -> None:
             waits = rng.choice([0, 0, 1, 5])
             flags = rng.randrange(4)
 
+            waited = []
+
             def check(cycle: int, waits: int = waits, command: Any = command,
-                      expected: dict[str, int] = expected, flags: int = flags) -> None:
+                      expected: dict[str, int] = expected, flags: int = flags,
+                      waited: list[int] = waited) -> None:
+                waited.append(cycle)
                 payload = ctx.get(command.payload)
                 assert {name: payload[name] for name in expected} == expected
                 assert payload.flags == flags
@@ -272,7 +276,7 @@ def test_starts(seed: int) -> None:
                              while_waiting=check)
             taken = ctx.get(command.payload)
             assert {name: taken[name] for name in expected} == expected
-            assert bus.seen == {f"start {engine.name}": 1}
+            assert bus.seen == {f"start {engine.name}": 1} and len(waited) == waits
 
     run(body)
 
