@@ -18,92 +18,96 @@ struct stage {
     ticket_t pulled, sent;
 };
 
-static struct stage stages[STAGES];
-static uint32_t begun, ended; /* bulk packets whose pull has begun, that were sent */
-static uint32_t mtu_known, host_known;
+static struct {
+    uint32_t begun, ended; /* bulk packets whose pull has begun, that were sent */
+    uint32_t mtu, host_bytes;
+    struct stage stages[STAGES];
+} bulk;
 
 /* Begins with the next slot, a bulk packet, or drops it; whether it could. */
-static bool bulk_begin(uint64_t *slot, struct send_word word)
+static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_word word)
 {
-    struct stage *stage = &stages[begun % STAGES];
+    struct stage *stage = &bulk.stages[bulk.begun % STAGES];
     uint32_t bytes = word_length(word) - BULK_HEADER_BYTES, host = (uint32_t)slot[3];
-    if (begun - ended == STAGES)
+    if (bulk.begun - bulk.ended == STAGES)
         return false;
-    if ((int32_t)(sent_done - stage->sent) < 0) {
-        sent_done = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
-        if ((int32_t)(sent_done - stage->sent) < 0) {
-            want_send = true;
+    if ((int32_t)(forward.sent - stage->sent) < 0) {
+        forward.sent = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
+        if ((int32_t)(forward.sent - stage->sent) < 0) {
+            forward.mask |= NICBED_PENDING_SEND;
             return false;
         }
     }
-    if (bytes > mtu_known || host > host_known || bytes > host_known - host
-        || word_destination(word) >= nodes_known) {
-        slots_malformed++;
+    if (bytes > bulk.mtu || host > bulk.host_bytes || bytes > bulk.host_bytes - host
+        || word_destination(word) >= forward.nodes) {
+        forward.slots_malformed++;
         forward_used(engine_given[ENGINE_SEND]);
         return true;
     }
     stage->slot = slot;
     stage->word = word;
-    stage->number = queue.next;
+    stage->number = forward.queue.next;
     stage->bytes = bytes;
     stage->pulled = dma_read(host, stage->buffer, bytes, word_trace(word));
-    begun++;
+    bulk.begun++;
     forward_used(0);
     return true;
 }
 
 /* Sends the oldest bulk packet, if its payload has come; whether it did. */
-static bool bulk_end(void)
+static __attribute__((noinline)) bool bulk_end(void)
 {
-    struct stage *stage = &stages[ended % STAGES];
+    struct stage *stage = &bulk.stages[bulk.ended % STAGES];
     if (!dma_read_done(stage->pulled) || !forward_can_send(2))
         return false;
     uint32_t trace = word_trace(stage->word);
-    slot_header(stage->slot, stage->word);
     ticket_t ticket;
+    slot_header(stage->slot, stage->word);
     if (stage->bytes) {
         link_send_piece(stage->slot, NICBED_HEADER_BYTES + BULK_HEADER_BYTES, trace);
         ticket = link_send(stage->buffer, stage->bytes, trace);
     } else {
         ticket = link_send(stage->slot, NICBED_HEADER_BYTES + BULK_HEADER_BYTES, trace);
     }
-    stage->sent = slot_sent[stage->number % FORWARD_SLOTS] = ticket;
-    ended++;
+    stage->sent = forward.slot_sent[stage->number % FORWARD_SLOTS] = ticket;
+    bulk.ended++;
     return true;
 }
 
-/* Does one thing for what is to be sent; whether there was any. */
-static inline bool send(void)
+/* Sends what can be sent. */
+static inline void send(void)
 {
-    if (begun != ended && bulk_end())
-        return true;
-    if (!forward_can_send(1))
-        return false;
-    uint64_t *slot = forward_next();
-    if (!slot)
-        return false;
-    struct send_word word = send_word(slot);
-    if (word_kind(word) == NICBED_SEND_KIND_BULK)
-        return bulk_begin(slot, word);
-    if (begun != ended)
-        return false;
-    forward_inline(slot, word);
-    return true;
+    uint64_t *slot;
+    while (bulk.begun != bulk.ended && bulk_end()) { }
+    while ((slot = forward_next()) && forward_can_send(1)) {
+        struct send_word word = send_word(slot);
+        if (word_kind(word) == NICBED_SEND_KIND_BULK) {
+            if (!bulk_begin(slot, word))
+                break;
+        } else if (bulk.begun != bulk.ended) {
+            break;
+        } else {
+            forward_inline(slot, word);
+        }
+    }
+    forward_release(bulk.begun != bulk.ended ? bulk.stages[bulk.ended % STAGES].number
+                                             : forward.queue.next);
 }
 
 int main(void)
 {
-    bool busy = false;
-    mtu_known = (uint32_t)mtu;
-    host_known = (uint32_t)host_bytes;
-    for (int i = 0; i < STAGES; i++)
-        stages[i].buffer = take_memory((mtu_known + 7) & ~7u, 8);
+    bulk.mtu = (uint32_t)mtu;
+    bulk.host_bytes = (uint32_t)host_bytes;
+    for (uint32_t i = 0; i < STAGES; i++)
+        bulk.stages[i].buffer = take_memory((bulk.mtu + 7) & ~7u, 8);
     forward_open(NICBED_PROTOCOL_AM);
     for (;;) {
-        forward_turn(busy, begun != ended ? NICBED_PENDING_H2N : 0);
-        busy = forward_receive();
-        busy |= send();
-        if (queue.next - queue.taken >= release_at)
-            forward_release(begun != ended ? stages[ended % STAGES].number : queue.next);
+        uint32_t bits = forward_wait(bulk.begun != bulk.ended ? NICBED_PENDING_H2N : 0);
+        if (bits & FORWARD_RECEIVES)
+            forward_receive();
+        if (bits & FORWARD_SENDS) {
+            forward_posted(bits);
+            send();
+        }
     }
 }

@@ -4,6 +4,8 @@
  * A slot is sent from where it lies. It is given back once the engine SEND has read it, and a
  * buffer to the engine RECEIVE once the engine N2H has: both late, several at a time. Every slot is
  * checked: what makes no sense is counted and dropped.
+ *
+ * What the main loop uses is one object, so that its address stays in a register.
  */
 #ifndef FORWARD_H
 #define FORWARD_H
@@ -29,120 +31,163 @@ PARAMETER(process);
 PARAMETER(nodes);
 
 PAGED(struct forward_slots, slots);
-SHARED(struct ring, ring); /* `taken` is its first word */
-SHARED(volatile uint64_t, slots_malformed);
-SHARED(volatile uint64_t, packets_malformed);
 DOORBELL_WORDS(FORWARD_PAGE + 1);
 
-static struct queue queue;
-static uint32_t nodes_known, identity, release_at;
-static bool coherent, bells;
-static ticket_t slot_sent[FORWARD_SLOTS], sent_done; /* by slot; and as last seen */
-static uint64_t *buffers[FORWARD_BUFFERS];
-static ticket_t buffer_put[FORWARD_BUFFERS];
-static uint32_t buffer_bytes, received, received_known, recycled, ring_free;
-static bool want_send, want_ring; /* stopped for want of commands, of room in the ring */
+struct forward {
+    struct ring ring; /* first: its `taken` is the host's */
+    uint64_t slots_malformed, packets_malformed; /* so many were dropped */
+    struct queue queue;
+    uint32_t received, known; /* packets put into the ring; come, as last looked at */
+    uint32_t recycled; /* buffers given to the engine RECEIVE again */
+    uint32_t ring_free, buffer_bytes;
+    uint32_t nodes, identity;
+    uint32_t release_at; /* slots sent that are worth giving back */
+    uint32_t mask, always; /* what ends a wait, and what of it always does */
+    ticket_t sent; /* commands of the engine SEND that had ended when last looked at */
+    bool bells; /* doorbells come through their queue */
+    uint64_t *buffers[FORWARD_BUFFERS];
+    ticket_t put[FORWARD_BUFFERS]; /* of the engine N2H, by buffer */
+    ticket_t slot_sent[FORWARD_SLOTS]; /* of the engine SEND, by slot */
+};
+
+SHARED(struct forward, forward);
 
 static void forward_open(uint32_t protocol)
 {
-    uint32_t count = (uint32_t)send_slots;
-    nodes_known = (uint32_t)nodes;
-    buffer_bytes = (uint32_t)receive_bytes;
-    coherent = send_host != 0;
-    bells = !coherent && !doorbells_are_words;
-    identity = node() | protocol << NICBED_HEADER_PROTOCOL_HI_SHIFT;
-    release_at = count / 4;
-    queue_open(&queue, FORWARD_PAGE, slots.words, count, (uint32_t)send_host,
-               (uint32_t)send_report);
-    ring_open(&ring, (uint32_t)receive_base, (uint32_t)receive_entries, buffer_bytes);
-    if (coherent)
-        watch_set((uint32_t)send_host, count * NICBED_SLOT_BYTES);
+    uint32_t count = (uint32_t)send_slots, host = (uint32_t)send_host;
+    forward.nodes = (uint32_t)nodes;
+    forward.buffer_bytes = (uint32_t)receive_bytes;
+    forward.bells = !host && !doorbells_are_words;
+    forward.identity = node() | protocol << NICBED_HEADER_PROTOCOL_HI_SHIFT;
+    forward.release_at = count / 4;
+    queue_open(&forward.queue, FORWARD_PAGE, slots.words, count, host, (uint32_t)send_report);
+    ring_open(&forward.ring, (uint32_t)receive_base, (uint32_t)receive_entries,
+              forward.buffer_bytes);
+    forward.mask = forward.always = NICBED_PENDING_RECEIVE | queue_wakes(&forward.queue);
+    if (host)
+        watch_set(host, count * NICBED_SLOT_BYTES);
     else
         doorbell_allow(FORWARD_PAGE, (uint32_t)process);
     protocol_select(protocol);
     for (uint32_t i = 0; i < FORWARD_BUFFERS; i++) {
-        buffers[i] = take_memory(buffer_bytes, 8);
-        link_receive(buffers[i], buffer_bytes);
+        forward.buffers[i] = take_memory(forward.buffer_bytes, 8);
+        link_receive(forward.buffers[i], forward.buffer_bytes);
     }
     ready = 1;
 }
 
+/* Sleeps until there may be something to do, or `more` is pending; what is pending. What can be
+ * done late is waited for only once there is enough of it: `mask` has N2H, SEND then. */
+static inline uint32_t forward_wait(uint32_t more)
+{
+    return wait_and_clear(forward.mask | more);
+}
+
 /* --- From the link to the ring ----------------------------------------------------------------- */
+
+#define FORWARD_RECEIVES (NICBED_PENDING_RECEIVE | NICBED_PENDING_N2H | NICBED_PENDING_WINDOW)
 
 static void forward_recycle(void)
 {
     ticket_t done = reg_read(ENGINE_REGISTER(ENGINE_N2H, DONE));
     barrier();
-    while (recycled != received
-           && (int32_t)(done - buffer_put[recycled % FORWARD_BUFFERS]) >= 0)
-        link_receive(buffers[recycled++ % FORWARD_BUFFERS], buffer_bytes);
+    while (forward.recycled != forward.received
+           && (int32_t)(done - forward.put[forward.recycled % FORWARD_BUFFERS]) >= 0)
+        link_receive(forward.buffers[forward.recycled++ % FORWARD_BUFFERS],
+                     forward.buffer_bytes);
+    forward.mask &= ~NICBED_PENDING_N2H;
+    if (forward.received - forward.recycled >= FORWARD_BUFFERS / 2)
+        forward.mask |= NICBED_PENDING_N2H;
 }
 
-/* Puts one packet into the ring; whether there was one, and room for it. */
-static bool forward_receive(void)
+/* Puts what has come into the ring, as far as it has room. */
+static inline void forward_receive(void)
 {
-    uint32_t at = received;
-    if (at == received_known) {
-        received_known = reg_read(ENGINE_REGISTER(ENGINE_RECEIVE, DONE));
-        if (at == received_known)
-            return false;
-        barrier();
-    }
-    uint64_t *packet = buffers[at % FORWARD_BUFFERS];
-    uint32_t bytes = 8 + NICBED_HEADER_BYTES + received_length(packet);
-    if (bytes <= buffer_bytes) {
-        if (!ring_free) {
-            ring_free = ring_room(&ring);
-            if (!ring_free) {
-                want_ring = true;
-                return false;
+    forward.known = reg_read(ENGINE_REGISTER(ENGINE_RECEIVE, DONE));
+    barrier();
+    while (forward.received != forward.known) {
+        uint32_t at = forward.received % FORWARD_BUFFERS;
+        uint64_t *packet = forward.buffers[at];
+        uint32_t bytes = 8 + NICBED_HEADER_BYTES + received_length(packet);
+        ticket_t put = engine_given[ENGINE_N2H];
+        if (bytes <= forward.buffer_bytes) {
+            if (!forward.ring_free) {
+                forward.ring_free = ring_room(&forward.ring);
+                if (!forward.ring_free) {
+                    forward.mask |= NICBED_PENDING_WINDOW;
+                    break;
+                }
+                forward.mask = (forward.mask & ~NICBED_PENDING_WINDOW) | forward.always;
             }
+            forward.ring_free--;
+            put = ring_put(&forward.ring, packet, bytes);
+        } else {
+            forward.packets_malformed++;
         }
-        ring_free--;
-        buffer_put[at % FORWARD_BUFFERS] = ring_put(&ring, packet, bytes);
-    } else {
-        packets_malformed++;
-        buffer_put[at % FORWARD_BUFFERS] = engine_given[ENGINE_N2H];
+        forward.put[at] = put;
+        forward.received++;
     }
-    received = at + 1;
-    if (at + 1 - recycled >= FORWARD_BUFFERS / 2)
+    if (forward.received - forward.recycled >= FORWARD_BUFFERS / 2)
         forward_recycle();
-    return true;
 }
 
 /* --- From the queue to the link ---------------------------------------------------------------- */
+
+#define FORWARD_SENDS (~(NICBED_PENDING_RECEIVE | NICBED_PENDING_N2H))
 
 /* Whether the engine SEND takes `commands` more without waiting. It never shall: what comes in has
  * to be taken while the link is held up, or two nodes could wait for each other. */
 static inline bool forward_can_send(uint32_t commands)
 {
-    if (engine_given[ENGINE_SEND] + commands - sent_done <= NICBED_ENGINE_QUEUE)
+    uint32_t after = engine_given[ENGINE_SEND] + commands;
+    if (after - forward.sent <= NICBED_ENGINE_QUEUE)
         return true;
-    sent_done = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
-    want_send = engine_given[ENGINE_SEND] + commands - sent_done > NICBED_ENGINE_QUEUE;
-    return !want_send;
+    forward.sent = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
+    if (after - forward.sent <= NICBED_ENGINE_QUEUE)
+        return true;
+    forward.mask |= NICBED_PENDING_SEND;
+    return false;
 }
 
-/* Gives back slots that have been sent, of those before slot number `end`. */
-static void forward_release(uint32_t end)
+/* Gives back slots that have been sent, of those before slot number `end`, if it is worth it. */
+static inline void forward_release(uint32_t end)
 {
-    ticket_t done = sent_done = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
-    while (queue.taken != end
-           && (int32_t)(done - slot_sent[queue.taken % FORWARD_SLOTS]) >= 0)
-        queue_taken(&queue);
+    struct queue *queue = &forward.queue;
+    if (queue->next - queue->taken < forward.release_at)
+        return;
+    ticket_t done = forward.sent = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
+    while (queue->taken != end
+           && (int32_t)(done - forward.slot_sent[queue->taken % FORWARD_SLOTS]) >= 0)
+        queue_taken(queue);
+    if (queue->next - queue->taken >= forward.release_at)
+        forward.mask |= NICBED_PENDING_SEND;
 }
 
-/* The next slot, not yet taken; NULL if there is none. */
+/* Learns of slots that were posted, from what is pending. */
+static inline void forward_posted(uint32_t bits)
+{
+    if (bits & NICBED_PENDING_SEND)
+        forward.mask &= ~NICBED_PENDING_SEND;
+    if (bits & NICBED_PENDING_DOORBELL) {
+        uint32_t entry = reg_read(NICBED_MMIO_DOORBELL);
+        uint32_t posted = reg_read(NICBED_MMIO_DOORBELL_LOW);
+        reg_write(NICBED_MMIO_DOORBELL_POP, 1);
+        if ((entry & (NICBED_DOORBELL_ENTRY_PAGE_MASK | NICBED_DOORBELL_ENTRY_OFFSET_MASK))
+            == FORWARD_PAGE)
+            queue_posted(&forward.queue, posted);
+    }
+    if (bits & NICBED_PENDING_WATCH)
+        queue_watched(&forward.queue);
+}
+
+/* The next slot, not yet used; NULL if there is none. */
 static inline uint64_t *forward_next(void)
 {
-    uint64_t *slot = queue_peek(&queue);
-    if (slot || !bells)
-        return slot;
-    struct doorbell bell;
-    while (doorbell_take(&bell))
-        if (bell.page == FORWARD_PAGE && bell.offset == 0)
-            queue_posted(&queue, bell.low);
-    return queue_peek(&queue);
+    if (!forward.bells)
+        return queue_peek(&forward.queue);
+    barrier();
+    uint32_t next = forward.queue.next;
+    return next == forward.queue.posted ? NULL : queue_slot(&forward.queue, next);
 }
 
 /* A slot's word 0, looked at once: the host may write to it at any time. */
@@ -181,54 +226,27 @@ static inline void slot_header(uint64_t *slot, struct send_word word)
 {
     uint32_t *half = (uint32_t *)slot;
     half[0] = word.low & (NICBED_SEND_WORD_ROUTE_LO_MASK | NICBED_SEND_WORD_LENGTH_LO_MASK);
-    half[1] = word_destination(word) << NICBED_HEADER_DESTINATION_HI_SHIFT | identity;
+    half[1] = word_destination(word) << NICBED_HEADER_DESTINATION_HI_SHIFT | forward.identity;
 }
 
 /* Goes on from the slot that forward_next() gave: it is used up to `ticket` of SEND. */
 static inline void forward_used(ticket_t ticket)
 {
-    slot_sent[queue.next++ % FORWARD_SLOTS] = ticket;
+    forward.slot_sent[forward.queue.next++ % FORWARD_SLOTS] = ticket;
 }
 
 /* Sends the next slot, a packet that lies in it; or drops it. There must be room for a command. */
 static inline void forward_inline(uint64_t *slot, struct send_word word)
 {
     uint32_t length = word_length(word);
-    if (word_kind(word) == NICBED_SEND_KIND_INLINE && word_destination(word) < nodes_known
+    if (word_kind(word) == NICBED_SEND_KIND_INLINE && word_destination(word) < forward.nodes
         && length <= NICBED_SLOT_BYTES - NICBED_HEADER_BYTES) {
         slot_header(slot, word);
         forward_used(link_send(slot, NICBED_HEADER_BYTES + length, word_trace(word)));
     } else {
-        slots_malformed++;
+        forward.slots_malformed++;
         forward_used(engine_given[ENGINE_SEND]);
     }
-}
-
-/* --- Between -------------------------------------------------------------------------------------*/
-
-/* Begins a turn of the main loop. `busy`: the last one found work; else sleeps until there may be
- * some, or until `more` is pending. Nothing is left behind in hardware that nobody would look at:
- * what can be done late is waited for once there is enough of it. */
-static inline void forward_turn(bool busy, uint32_t more)
-{
-    uint32_t bits = coherent ? pending() & NICBED_PENDING_WATCH : 0;
-    if (!busy) {
-        uint32_t mask = NICBED_PENDING_RECEIVE | queue_wakes(&queue) | more;
-        if (want_send || queue.next - queue.taken >= release_at)
-            mask |= NICBED_PENDING_SEND;
-        if (received - recycled >= FORWARD_BUFFERS / 2)
-            mask |= NICBED_PENDING_N2H;
-        if (want_ring)
-            mask |= NICBED_PENDING_WINDOW;
-        bits |= wait_for(mask);
-        want_send = want_ring = false;
-    }
-    if (bits)
-        pending_clear(bits);
-    if (bits & NICBED_PENDING_WATCH)
-        queue_watched(&queue);
-    if (bits & NICBED_PENDING_N2H)
-        forward_recycle();
 }
 
 #endif

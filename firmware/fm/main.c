@@ -3,19 +3,17 @@
 
 int main(void)
 {
-    bool busy = false;
     forward_open(NICBED_PROTOCOL_FM);
     for (;;) {
-        forward_turn(busy, 0);
-        busy = forward_receive();
-        if (forward_can_send(1)) {
-            uint64_t *slot = forward_next();
-            if (slot) {
+        uint32_t bits = forward_wait(0);
+        if (bits & FORWARD_RECEIVES)
+            forward_receive();
+        if (bits & FORWARD_SENDS) {
+            uint64_t *slot;
+            forward_posted(bits);
+            while ((slot = forward_next()) && forward_can_send(1))
                 forward_inline(slot, send_word(slot));
-                busy = true;
-            }
+            forward_release(forward.queue.next);
         }
-        if (queue.next - queue.taken >= release_at)
-            forward_release(queue.next);
     }
 }

@@ -261,7 +261,7 @@ class _Queue(Injection):
             "receive_entries": description.nic.receive_ring,
             "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
             "mtu": description.nic.mtu, "host_bytes": self.memory.size})
-        self.taken = NIC_BASE + NIC_MEMORY + processor.symbol("ring")
+        self.taken = NIC_BASE + NIC_MEMORY + processor.symbol("forward")
         return processor
 
     async def room(self) -> int:
