@@ -1,7 +1,7 @@
 /* Commands of a port's program. Nothing in them is trusted: each field is read once and checked. */
 #include "gm.h"
 
-struct message messages[PORTS * SEND_TOKENS];
+struct message messages[(PORTS - 1) * SEND_TOKENS];
 
 /* SEND, DIRECTED: what is wrong with it, or GM_SUCCESS and it is filled in but for `stream`. */
 static uint32_t check(struct port *p, struct message *m, const volatile uint32_t *w, uint32_t w0)
@@ -35,7 +35,7 @@ static uint32_t check(struct port *p, struct message *m, const volatile uint32_t
 
 /* Sends that were stopped because of port `target` of stream `number`'s node go on, or are
  * dropped. */
-static void unblock(struct port *p, uint32_t number, uint32_t target, bool drop)
+static RARE void unblock(struct port *p, uint32_t number, uint32_t target, bool drop)
 {
     uint8_t at = p->stopped;
     p->stopped = p->stopped_tail = NONE;
@@ -55,7 +55,7 @@ static void with_token(struct port *p, uint32_t port, const volatile uint32_t *w
 {
     uint32_t w1 = w[1], token = w[7] & NICBED_GM_COMMAND_END_TOKEN_HI_MASK;
     uint32_t to = w1 & NICBED_GM_COMMAND_NODE_HI_MASK;
-    struct message *m = &messages[port * SEND_TOKENS + token];
+    struct message *m = message_of(port, token);
     if (token >= p->send_tokens || m->state != FREE) {
         counters.malformed++;
         return;
@@ -140,11 +140,11 @@ static void command(struct port *p, uint32_t port, const volatile uint32_t *w)
 }
 
 /* All that waits in the port's queue. */
-void commands(struct port *p)
+__attribute__((noinline)) void commands(struct port *p)
 {
     uint64_t *slot;
     while ((slot = queue_next(&p->queue))) {
-        command(p, (uint32_t)(p - ports), (const volatile uint32_t *)slot);
+        command(p, p->number, (const volatile uint32_t *)slot);
         queue_taken(&p->queue);
     }
 }

@@ -19,13 +19,16 @@ enum {
     SIZES = 32,
     STREAMS = 2 * NODES * PORTS,
     NONE = 0xFF,
-    BUFFERS = 4, /* packets received and not yet in host memory */
+    SLOTS = 6, /* most packets received and not yet in host memory */
     STAGES = 2, /* packets on their way out; a power of two */
-    CACHE = 256, /* translations; a power of two */
+    CACHE = 128, /* translations; a power of two */
     DATA_BYTES = 1024, /* most a packet carries */
     HEADER_WORDS = 6, /* 32-bit words before a packet's data */
     HEADER_BYTES = 4 * HEADER_WORDS,
 };
+
+/* What is not on the way of every message. */
+#define RARE __attribute__((noinline, minsize))
 
 #define FIELD(word, name) (((word) & NICBED_GM_##name##_MASK) >> NICBED_GM_##name##_SHIFT)
 #define PLACE(value, name) ((uint32_t)(value) << NICBED_GM_##name##_SHIFT)
@@ -45,7 +48,7 @@ static inline uint32_t stream_number(uint32_t priority, uint32_t node, uint32_t 
 enum message_state { FREE, QUEUED, BEGUN };
 enum { INLINED = 1, DIRECTED = 2 };
 
-/* A send token under way. Its number is port * SEND_TOKENS + token. */
+/* A send token under way. Its number is (port - 1) * SEND_TOKENS + token. */
 struct message {
     uint32_t place; /* of its data, from the port's first address on */
     uint32_t word[3]; /* INLINED: place and these are the message; DIRECTED: word[1], word[2] are the
@@ -96,14 +99,15 @@ struct port {
     uint32_t table, pages; /* translations in host memory */
     uint32_t events, put; /* event ring in host memory; events put so far */
     uint32_t accept[2];
-    uint8_t open, armed, allowed;
+    uint8_t number, open, armed, allowed;
     uint8_t send_tokens, receive_tokens;
     uint8_t stopped, stopped_tail; /* messages */
     uint8_t blocked[2][NODES]; /* bit p: sends to port p there are stopped */
 };
 
+/* A page, as it is given to a process; the queue lies at its beginning. */
 struct port_page {
-    uint64_t slots[NICBED_GM_QUEUE_SLOTS * NICBED_SLOT_BYTES / 8];
+    uint64_t slots[NICBED_WINDOW_PAGE / 8];
 };
 
 struct translation {
@@ -125,9 +129,9 @@ struct counters {
     uint32_t acks;
 };
 
-extern struct buffer buffers[PORTS * RECEIVE_TOKENS];
+extern struct buffer buffers[(PORTS - 1) * RECEIVE_TOKENS];
 extern struct port ports[PORTS];
-extern struct message messages[PORTS * SEND_TOKENS];
+extern struct message messages[(PORTS - 1) * SEND_TOKENS];
 extern struct stream streams[STREAMS];
 extern struct arrival arrivals[STREAMS];
 extern struct counters counters;
@@ -139,7 +143,17 @@ extern struct settings {
 
 static inline struct buffer *buffer_of(uint32_t port, uint32_t token)
 {
-    return &buffers[port * RECEIVE_TOKENS + token];
+    return &buffers[(port - 1) * RECEIVE_TOKENS + token];
+}
+
+static inline struct message *message_of(uint32_t port, uint32_t token)
+{
+    return &messages[(port - 1) * SEND_TOKENS + token];
+}
+
+static inline struct port *port_of(const struct message *m)
+{
+    return &ports[(uint32_t)(m - messages) / SEND_TOKENS + 1];
 }
 
 /* --- translation.c ------------------------------------------------------------------------------ */
@@ -152,17 +166,10 @@ static inline uint32_t translate(struct port *p, uint32_t place)
     uint32_t page = place >> settings.page_shift;
     if (page >= p->pages)
         return 0;
-    uint32_t number = (uint32_t)(p - ports);
-    uint32_t key = page << 3 | number;
-    struct translation *e = &cache[(page + (number << 5)) & (CACHE - 1)];
+    uint32_t key = page << 3 | p->number;
+    struct translation *e = &cache[(page + (p->number << 4)) & (CACHE - 1)];
     uint32_t frame = e->key == key ? e->frame : translate_miss(p, page, e, key);
     return frame ? frame | (place & settings.page_mask) : 0;
-}
-
-/* Bytes from `place` to the end of its page. */
-static inline uint32_t page_rest(uint32_t place)
-{
-    return settings.page_mask + 1 - (place & settings.page_mask);
 }
 
 /* Whether virtual address `va` is one of the port's, and its place. */
@@ -174,6 +181,12 @@ static inline bool place_of(const struct port *p, uint32_t va_low, uint32_t va_h
     return high(at) == 0;
 }
 
+/* Where bytes are in host memory: `bytes` of them at `at`, the others at `behind`. */
+struct span {
+    uint32_t at, bytes, behind;
+};
+
+bool span_find(struct span *s, struct port *p, uint32_t place, uint32_t bytes);
 bool registered(struct port *p, uint32_t place, uint32_t length);
 void translations_forget(uint32_t port);
 

@@ -17,7 +17,7 @@ DOORBELL_WORDS(PORTS);
 struct settings settings;
 SHARED(struct counters, counters);
 
-static void configure(void)
+static RARE void configure(void)
 {
     settings.node = node() | NICBED_PROTOCOL_GM << NICBED_HEADER_PROTOCOL_HI_SHIFT;
     settings.nodes = nodes;
@@ -38,7 +38,7 @@ static void configure(void)
 }
 
 /* All queues, not only those whose doorbells came. */
-static void look_everywhere(bool watched)
+static RARE void look_everywhere(bool watched)
 {
     for (struct port *p = ports; p < ports + PORTS; p++) {
         if (!p->open)
@@ -51,7 +51,7 @@ static void look_everywhere(bool watched)
 
 /* Doorbells were perhaps lost: what a queue holds is told by the phases in the first and the last
  * word of its slots. */
-static void look_at_slots(void)
+static RARE void look_at_slots(void)
 {
     for (struct port *p = ports; p < ports + PORTS; p++) {
         struct queue *q = &p->queue;

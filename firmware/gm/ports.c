@@ -35,20 +35,16 @@ void event_put(struct port *p, uint32_t low_half, uint32_t trace, uint32_t from,
 /* The send token goes back to the program. */
 void sent(struct message *m, uint32_t status)
 {
-    uint32_t number = (uint32_t)(m - messages);
     m->state = FREE;
     if (status)
         counters.failed++;
-    event_put(&ports[number / SEND_TOKENS],
-              PLACE(NICBED_GM_EVENT_KIND_SENT, EVENT_KIND_LO)
-              | PLACE(number % SEND_TOKENS, EVENT_TOKEN_LO),
-              m->trace, PLACE(STREAM_NODE(m->stream), EVENT_NODE_HI)
-              | PLACE(m->target, EVENT_PORT_HI)
-              | PLACE(STREAM_PRIORITY(m->stream), EVENT_PRIORITY_HI), m->length,
-              PLACE(m->size, EVENT_END_SIZE_HI) | PLACE(status, EVENT_END_STATUS_HI));
+    uint32_t token = (uint32_t)(m - messages) % SEND_TOKENS;
+    event_put(port_of(m),
+              PLACE(NICBED_GM_EVENT_KIND_SENT, EVENT_KIND_LO) | PLACE(token, EVENT_TOKEN_LO),
+              m->trace, 0, m->length, PLACE(status, EVENT_END_STATUS_HI));
 }
 
-static uint32_t port_open(uint32_t number, const uint64_t *words)
+static RARE uint32_t port_open(uint32_t number, const uint64_t *words)
 {
     struct port *p = &ports[number];
     if (p->open)
@@ -67,6 +63,7 @@ static uint32_t port_open(uint32_t number, const uint64_t *words)
     p->receive_tokens = words[6] >> 8 & 0xFF;
     if (p->send_tokens > SEND_TOKENS || p->receive_tokens > RECEIVE_TOKENS)
         return STATUS(INVALID_PARAMETER);
+    p->number = number;
     p->accept[0] = p->accept[1] = ~0u;
     p->stopped = p->stopped_tail = NONE;
     p->open = 1;
@@ -74,7 +71,7 @@ static uint32_t port_open(uint32_t number, const uint64_t *words)
 }
 
 /* A command of the kernel; `words` are those of the mailbox. */
-static uint32_t perform(const uint64_t *words)
+static RARE uint32_t perform(const uint64_t *words)
 {
     uint32_t number = words[0] >> 8 & 0xFF;
     if (number == 0 || number >= PORTS)
@@ -100,7 +97,7 @@ static uint32_t perform(const uint64_t *words)
 
 SHARED(struct mailbox, mailbox);
 
-void kernel_command(void)
+RARE void kernel_command(void)
 {
     uint64_t *words = mailbox_take(&mailbox);
     if (words)

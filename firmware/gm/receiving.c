@@ -3,21 +3,26 @@
 
 enum {
     CONTROL_SLOTS = 2 * NICBED_ENGINE_QUEUE,
-    REST = BUFFERS - 1,
+    RESERVE = 512, /* bytes that are left for the stack beside the least it has */
 };
 
 struct arrival arrivals[STREAMS];
-struct buffer buffers[PORTS * RECEIVE_TOKENS];
+struct buffer buffers[(PORTS - 1) * RECEIVE_TOKENS];
 
 /* Newest buffer of each port, priority and size; its `next` is the oldest. */
 static uint8_t newest[PORTS][2 * SIZES];
 
-static struct slot {
+struct slot {
     uint64_t completion;
     struct packet packet;
-} *slots[BUFFERS];
-static ticket_t written[BUFFERS];
-static uint32_t handled, offered; /* packets handled; slots given to the engine again */
+};
+/* A ring of slots: `handling` is the next that has a packet, `offering` the next that is given to
+ * the engine again, once what was in it is in host memory. */
+static struct place {
+    struct slot *slot;
+    ticket_t written;
+} places[SLOTS], *places_end, *handling = places, *offering = places;
+static uint32_t handled, offers; /* packets handled; slots that the engine has */
 
 static uint32_t controls[CONTROL_SLOTS][4] __attribute__((aligned(16)));
 static uint32_t control_next;
@@ -58,14 +63,14 @@ static inline uint32_t buffer_take(uint32_t port, uint32_t size)
 }
 
 /* The message that is being received will not end: its buffer is for another. */
-static void abandon(struct arrival *a)
+static RARE void abandon(struct arrival *a)
 {
     if (a->buffer != NONE)
         buffer_provide(a->port, a->buffer);
     a->buffer = NONE;
 }
 
-void arrivals_close(uint32_t port)
+RARE void arrivals_close(uint32_t port)
 {
     for (uint32_t i = 0; i < STREAMS; i++)
         if (arrivals[i].port == port)
@@ -78,7 +83,7 @@ void arrivals_close(uint32_t port)
 /* --- Control packets ---------------------------------------------------------------------------- */
 
 /* Room is left for the stages, which never wait for any: so the firmware never does. */
-static bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
+static __attribute__((noinline)) bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
                     uint32_t expected)
 {
     if (engine_space(ENGINE_SEND) <= STAGES)
@@ -95,7 +100,7 @@ static bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t ep
     return true;
 }
 
-static bool settle(uint32_t number)
+static __attribute__((noinline)) bool settle(uint32_t number)
 {
     struct arrival *a = &arrivals[number];
     if (a->owed) {
@@ -107,7 +112,7 @@ static bool settle(uint32_t number)
     return true;
 }
 
-static inline void owe(uint32_t number)
+static void owe(uint32_t number)
 {
     struct arrival *a = &arrivals[number];
     if (!a->due) {
@@ -134,7 +139,7 @@ uint32_t acknowledge(void)
 }
 
 /* That packet is not taken, for `reason`. */
-static void refuse(uint32_t number, uint32_t reason)
+static RARE void refuse(uint32_t number, uint32_t reason)
 {
     struct arrival *a = &arrivals[number];
     a->gapped = 1;
@@ -152,24 +157,17 @@ static inline bool deliver(struct port *p, uint32_t place, const char *from, uin
 {
     if (!bytes)
         return true;
-    uint32_t at = translate(p, place), rest = page_rest(place);
-    if (!at)
+    struct span s;
+    if (!span_find(&s, p, place, bytes))
         return false;
-    if (bytes > rest) {
-        uint32_t behind = translate(p, place + rest);
-        if (!behind)
-            return false;
-        dma_write(from, at, rest, trace);
-        from += rest;
-        bytes -= rest;
-        at = behind;
-    }
-    dma_write(from, at, bytes, trace);
+    dma_write(from, s.at, s.bytes, trace);
+    if (s.bytes != bytes)
+        dma_write(from + s.bytes, s.behind, bytes - s.bytes, trace);
     return true;
 }
 
-/* Whether the packet is the one that is expected; sees to those that are not. */
-static inline bool in_order(uint32_t number, uint32_t word, uint32_t detail)
+/* A packet that is not the one that is expected: whether it is after all, in a new epoch. */
+static RARE bool out_of_order(uint32_t number, uint32_t word, uint32_t detail)
 {
     struct arrival *a = &arrivals[number];
     uint32_t epoch = FIELD(word, HEADER_EPOCH_LO);
@@ -270,9 +268,10 @@ static void arrived(const uint32_t *packet)
         return;
     }
     uint32_t number = stream_number(FIELD(detail, DETAIL_PRIORITY), node, port);
-    if (!in_order(number, packet[4], detail))
-        return;
     struct arrival *a = &arrivals[number];
+    if (((packet[4] ^ a->expected ^ a->epoch << NICBED_GM_HEADER_EPOCH_LO_SHIFT) & 0xFFFFFF)
+        && !out_of_order(number, packet[4], detail))
+        return;
     int reason = take(a, packet, detail, length - NICBED_GM_HEADER_BYTES, number);
     if (reason >= 0) {
         refuse(number, reason);
@@ -283,9 +282,19 @@ static void arrived(const uint32_t *packet)
     owe(number);
 }
 
+static inline struct place *behind(struct place *p)
+{
+    return p + 1 == places_end ? places : p + 1;
+}
+
+/* Gives the engine the slots whose data are in host memory. */
 static void offer(void)
 {
-    link_receive(slots[offered++ & REST], sizeof(struct slot));
+    while (offers != (uint32_t)(places_end - places) && dma_write_done(offering->written)) {
+        link_receive(offering->slot, sizeof(struct slot));
+        offering = behind(offering);
+        offers++;
+    }
 }
 
 /* Takes all packets that have come. The pending bits that it waits for. */
@@ -297,24 +306,25 @@ uint32_t receiving(void)
         if (received == handled)
             break;
         while (handled != received) {
-            uint32_t i = handled++ & REST;
-            arrived((const uint32_t *)slots[i]);
-            written[i] = engine_given[ENGINE_N2H];
-            while (offered - handled != BUFFERS && dma_write_done(written[offered & REST]))
-                offer();
+            struct place *p = handling;
+            handling = behind(p);
+            handled++;
+            offers--;
+            arrived((const uint32_t *)p->slot);
+            p->written = engine_given[ENGINE_N2H];
+            offer();
         }
     }
-    while (offered - handled != BUFFERS && dma_write_done(written[offered & REST]))
-        offer();
-    return NICBED_PENDING_RECEIVE | (offered == handled ? NICBED_PENDING_N2H : 0);
+    offer();
+    return NICBED_PENDING_RECEIVE | (offers ? 0 : NICBED_PENDING_N2H);
 }
 
-void receiving_open(void)
+RARE void receiving_open(void)
 {
-    for (uint32_t i = 0; i < BUFFERS; i++)
-        slots[i] = take_memory(sizeof(struct slot), 8);
-    while (offered != BUFFERS)
-        offer();
+    places_end = places;
+    while (places_end < places + SLOTS && memory_left() >= sizeof(struct slot) + RESERVE)
+        places_end++->slot = take_memory(sizeof(struct slot), 8);
+    offer();
     for (uint32_t i = 0; i < STREAMS; i++)
         arrivals[i].buffer = NONE;
     memset(newest, NONE, sizeof newest);

@@ -42,10 +42,8 @@ static void stream_ready(struct stream *s)
 }
 
 /* It has packets out: its deadline is looked at. */
-static void stream_watch(struct stream *s)
+static RARE void stream_watch(struct stream *s)
 {
-    if (s->flags & LISTED)
-        return;
     s->flags |= LISTED;
     s->busy_link = busy_head;
     busy_head = number_of(s);
@@ -59,7 +57,7 @@ static void stream_watch(struct stream *s)
 void message_queue(struct message *m)
 {
     uint32_t number = (uint32_t)(m - messages);
-    struct port *p = &ports[number / SEND_TOKENS];
+    struct port *p = port_of(m);
     m->next = NONE;
     m->state = QUEUED;
     if (p->blocked[STREAM_PRIORITY(m->stream)][STREAM_NODE(m->stream)] >> m->target & 1) {
@@ -85,7 +83,7 @@ void message_queue(struct message *m)
 /* --- Failing ------------------------------------------------------------------------------------ */
 
 /* Empties it and begins a new epoch: what is still on its way counts no more. */
-static void stream_reset(struct stream *s)
+static RARE void stream_reset(struct stream *s)
 {
     s->head = s->tail = s->current = NONE;
     s->base = s->next = 0;
@@ -102,7 +100,7 @@ static void stop_target(const struct message *m)
 
 /* The stream's oldest message fails, and of an unreachable node all that may have arrived; with
  * `stop`, others to their ports are stopped. */
-static void stream_break(struct stream *s, uint32_t status, bool stop)
+static RARE void stream_break(struct stream *s, uint32_t status, bool stop)
 {
     uint8_t at = s->head;
     bool first = true;
@@ -121,7 +119,7 @@ static void stream_break(struct stream *s, uint32_t status, bool stop)
     }
 }
 
-static void stream_fail(struct stream *s, uint32_t status)
+static RARE void stream_fail(struct stream *s, uint32_t status)
 {
     if (s->head != NONE)
         stream_break(s, status, true);
@@ -129,7 +127,7 @@ static void stream_fail(struct stream *s, uint32_t status)
 
 /* The data of the message that is its turn are not registered. If none of it has left, it is taken
  * out. Else it fails once it is the oldest. */
-static void stream_fault(struct stream *s)
+static RARE void stream_fault(struct stream *s)
 {
     struct message *m = &messages[s->current];
     if (m->state == BEGUN) {
@@ -154,7 +152,7 @@ static void stream_fault(struct stream *s)
 }
 
 /* To the oldest packet that is not acknowledged. */
-static void stream_rewind(struct stream *s)
+static RARE void stream_rewind(struct stream *s)
 {
     if (s->base == s->next)
         return;
@@ -164,37 +162,30 @@ static void stream_rewind(struct stream *s)
     counters.resent++;
 }
 
-void streams_close(uint32_t port)
+RARE void streams_close(uint32_t port)
 {
     for (uint32_t i = port; i < STREAMS; i += PORTS)
         stream_reset(&streams[i]);
     for (uint32_t i = 0; i < SEND_TOKENS; i++)
-        messages[port * SEND_TOKENS + i].state = FREE;
+        message_of(port, i)->state = FREE;
 }
 
 /* --- Packets out -------------------------------------------------------------------------------- */
 
-/* Where `bytes` from `place` on are in host memory, in one or two pieces; false if not registered.
- */
+/* Asks for `bytes` from `place` on; false if they are not registered. */
 static inline bool fetch(struct port *p, uint32_t place, uint32_t bytes, char *to, uint32_t trace,
                          ticket_t *ticket)
 {
-    uint32_t at = translate(p, place), rest = page_rest(place);
-    if (!at)
+    struct span s;
+    if (!span_find(&s, p, place, bytes))
         return false;
-    if (bytes > rest) {
-        uint32_t behind = translate(p, place + rest);
-        if (!behind)
-            return false;
-        dma_read(at, to, rest, trace);
-        *ticket = dma_read(behind, to + rest, bytes - rest, trace);
-    } else {
-        *ticket = dma_read(at, to, bytes, trace);
-    }
+    *ticket = dma_read(s.at, to, s.bytes, trace);
+    if (s.bytes != bytes)
+        *ticket = dma_read(s.behind, to + s.bytes, bytes - s.bytes, trace);
     return true;
 }
 
-static inline void launch(void)
+static void launch(void)
 {
     uint32_t i = launched++ & (STAGES - 1);
     stage_state[i].left = link_send(&stages[i], stage_state[i].bytes, stage_state[i].trace);
@@ -265,7 +256,8 @@ static void stage(uint32_t number)
     s->next++;
     if (last)
         s->current = m->next;
-    stream_watch(s);
+    if (!(s->flags & LISTED))
+        stream_watch(s);
     stream_ready(s);
 }
 
@@ -315,7 +307,7 @@ static inline void complete(struct stream *s, uint16_t base)
     }
 }
 
-static void refused(struct stream *s, uint32_t reason)
+static RARE void refused(struct stream *s, uint32_t reason)
 {
     switch (reason) {
     case NACK(GAP):
@@ -374,7 +366,7 @@ void acknowledged(const uint32_t *packet)
 }
 
 /* The timer has come: looks at the deadlines of all streams that have packets out. */
-void tick(void)
+RARE void tick(void)
 {
     uint8_t *link = &busy_head;
     while (*link) {
@@ -407,7 +399,7 @@ void tick(void)
         timer_off();
 }
 
-void sending_open(void)
+RARE void sending_open(void)
 {
     for (uint32_t i = 0; i < STREAMS; i++)
         streams[i].head = streams[i].tail = streams[i].current = NONE;

@@ -3,7 +3,7 @@
 
 struct translation cache[CACHE];
 
-uint32_t translate_miss(struct port *p, uint32_t page, struct translation *e, uint32_t key)
+RARE uint32_t translate_miss(struct port *p, uint32_t page, struct translation *e, uint32_t key)
 {
     static volatile uint32_t entry;
     dma_read_wait(dma_read(p->table + page * NICBED_GM_TABLE_ENTRY, (void *)&entry,
@@ -18,8 +18,26 @@ uint32_t translate_miss(struct port *p, uint32_t page, struct translation *e, ui
     return frame;
 }
 
+static RARE uint32_t translate_rarely(struct port *p, uint32_t place)
+{
+    return translate(p, place);
+}
+
+/* Of up to DATA_BYTES bytes, which are in one page or two; false if they are not registered. */
+bool span_find(struct span *s, struct port *p, uint32_t place, uint32_t bytes)
+{
+    uint32_t rest = settings.page_mask + 1 - (place & settings.page_mask);
+    s->bytes = bytes;
+    s->at = translate(p, place);
+    if (bytes <= rest || !s->at)
+        return s->at;
+    s->bytes = rest;
+    s->behind = translate_rarely(p, place + rest);
+    return s->behind;
+}
+
 /* Whether all of these bytes are registered. */
-bool registered(struct port *p, uint32_t place, uint32_t length)
+RARE bool registered(struct port *p, uint32_t place, uint32_t length)
 {
     uint32_t page = place >> settings.page_shift, size = settings.page_mask + 1;
     uint32_t pages = ((place & settings.page_mask) + length + settings.page_mask)
@@ -29,13 +47,13 @@ bool registered(struct port *p, uint32_t place, uint32_t length)
         return false;
     }
     for (; pages; pages--, place += size)
-        if (!translate(p, place & ~settings.page_mask))
+        if (!translate_rarely(p, place & ~settings.page_mask))
             return false;
     return true;
 }
 
 /* When this returns no transfer uses a translation of the port that was cached. */
-void translations_forget(uint32_t port)
+RARE void translations_forget(uint32_t port)
 {
     for (uint32_t i = 0; i < CACHE; i++)
         if ((cache[i].key & (PORTS - 1)) == port)
