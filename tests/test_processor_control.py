@@ -39,6 +39,8 @@ DESCRIPTION = Description.model_validate(
 class Played(wiring.Component):
     """Stands where the core is; what it does comes from the test."""
 
+    SPECULATES = False
+
     def __init__(self) -> None:
         super().__init__(CoreSide)
 
