@@ -30,8 +30,8 @@ MEMORY = 65536
 FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall", "-Wextra",
          "-Werror", "-ffreestanding", "-fno-sanitize=all", "-fno-strict-aliasing", "-fwrapv",
          "-fno-stack-protector", "-fomit-frame-pointer", "-fno-unwind-tables",
-         "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections", "-msmall-data-limit=0", "-nostdlib",
-         "-Wl,--gc-sections")
+         "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
+         "-msmall-data-limit=0", "-nostdlib", "-Wl,--gc-sections")
 _SOURCES = (".c", ".h", ".S", ".ld")
 
 
@@ -142,10 +142,9 @@ def _run(command: list[str], name: str, core: str, work: Path) -> None:
         raise BuildError(f"firmware {name}: the compiler ran for ten minutes") from None
     if done.returncode:
         words = done.stderr.replace(f"{work}/", "").replace(f"{HERE.parent}/", "").strip()
-        errors = [line for line in words.splitlines() if "error: " in line]
-        raise BuildError(f"firmware {name} for {core} does not compile: "
-                         f"{(errors or words.splitlines() or ['the compiler does not say why'])[0]}",
-                         words)
+        said = words.splitlines() or ["the compiler does not say why"]
+        first = next((line for line in said if "error: " in line), said[0])
+        raise BuildError(f"firmware {name} for {core} does not compile: {first}", words)
 
 
 def _table(images: list[Image]) -> str:
