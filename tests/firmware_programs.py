@@ -6,7 +6,14 @@ from typing import Any
 
 from nicbed.host.node import Node
 from nicbed.host.port import Watch
-from nicbed.host.processor import CoherentQueue, Mailbox, NicProcessor, PioQueue
+from nicbed.host.processor import (
+    CoherentQueue,
+    FirmwareCrash,
+    Mailbox,
+    NicProcessor,
+    PioQueue,
+    ProcessorError,
+)
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import NIC_BASE
 from nicbed.layouts.packet import HEADER, Protocol
@@ -19,11 +26,10 @@ LIMIT = 3_000_000
 
 
 def describe(core: str, **sections: Any) -> Description:
-    """Two nodes with that core and little memory."""
-    wanted = {"nic": {"processor": core}, "via": {"design": "kernel"},
-              "memory": {"bytes": 1 << 20}, "processor": {"memory": 1 << 15}}
+    """Two nodes with that core."""
+    wanted = {"nic": {"processor": core}}
     for section, knobs in sections.items():
-        wanted.setdefault(section, {}).update(knobs)
+        wanted[section] = wanted.get(section, {}) | knobs
     return Description.model_validate(wanted)
 
 
@@ -145,7 +151,7 @@ def echoing(count: int, seed: int, coherent: bool) -> Any:
     return program
 
 
-def crashing(way: int, firmware: str) -> list[Any]:
+def crashing(way: int, firmware: Path) -> list[Any]:
     """Node 1's firmware crashes as told when a packet comes."""
     async def sender(node: Node) -> None:
         await node.port.delay(50_000 if node.description.nic.processor != "serv" else 200_000)
@@ -157,3 +163,30 @@ def crashing(way: int, firmware: str) -> list[Any]:
         await processor.start(firmware, {"how": way}, limit=300_000)
         await node.port.delay(LIMIT)
     return [sender, victim]
+
+
+async def turned(lab: Any, count: int, seed: int) -> Any:
+    """Job: what :func:`turning` gives, and the cycles it took."""
+    run = await lab.run(turning(count, seed), limit=40 * LIMIT)
+    return run.results, run.cycles
+
+
+async def echoed(lab: Any, count: int, seeds: list[int], settings: dict[str, Any]) -> Any:
+    """Job: what :func:`echoing` gives, for each seed."""
+    coherent = lab.description.nic.attachment == "memory_bus"
+    idle = [None] * (lab.description.fabric.nodes - 1)
+    return [(await lab.run([echoing(count, seed, coherent), *idle], settings=settings,
+                           limit=40 * LIMIT)).results[0] for seed in seeds]
+
+
+async def crashed(lab: Any, ways: list[int]) -> list[tuple[str, dict[str, Any]]]:
+    """Job: how each way to crash is reported."""
+    found = []
+    for way in ways:
+        try:
+            await lab.run(crashing(way, FIRMWARE / "crashes"), limit=40 * LIMIT)
+        except (FirmwareCrash, ProcessorError) as error:
+            found.append((str(error), vars(error)))
+        else:
+            found.append(("no crash", {}))
+    return found
