@@ -112,21 +112,25 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
 
 @nicbed.command()
 @click.argument("nics", nargs=-1, metavar="A.toml B.toml ...")
-@click.option("--bench", "benches", required=True, metavar="NAME[,NAME]",
-              help="Benchmarks to run on each description.")
+@click.option("--bench", "benches", metavar="NAME[,NAME]",
+              help="Benchmarks to run on each description.  [with --axis: logp,bandwidth]")
+@click.option("--axis", "axes", multiple=True, metavar="AXIS",
+              help="Compare the points of a design axis, processor or attachment, on top of one "
+                   "description. Given for both: their cross.")
 @_layer()
 @click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
               help="Stop a run after so many target cycles (200000000 unless given).")
 @_target_options(nic=False)
-def compare(nics: tuple[str, ...], benches: str, layer: str | None, limit: int | None,
-            overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
-    """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows): print
-    and plot them side by side, with the knobs that differ."""
+def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], layer: str | None,
+            limit: int | None, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path
+            ) -> None:
+    """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
+    the points of a design axis: print and plot them side by side, with the knobs that differ."""
     from .compare import run_compare
 
     _check(layer or "am", sim)
-    run_compare(nics, benches, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
-                limit=limit)
+    run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
+                out=out, limit=limit)
 
 
 @nicbed.command("list")

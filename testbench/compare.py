@@ -1,26 +1,45 @@
-"""``nicbed compare``: benchmarks on several NIC descriptions, side by side."""
+"""``nicbed compare``: benchmarks on several NIC descriptions, or on the points of a design axis,
+side by side."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from . import descriptions
+from .axes import points
 from .command import Plots, check_places, describe, measure_bench
 from .errors import UserError
 
-__all__ = ["chosen_benches", "named", "run_compare"]
+__all__ = ["chosen_benches", "named", "on_axes", "run_compare"]
 
 
-def run_compare(nics: Sequence[str], benches: str, *, overrides: Sequence[str], nodes: int | None,
-                layer: str | None, sim: str, out: Path, limit: int | None) -> None:
-    """Run each of ``benches`` on each of ``nics``; print, plot and write what they found."""
-    chosen = chosen_benches(benches)
+@dataclass(frozen=True)
+class _Column:
+    """What is compared: a name, a NIC description, knobs on top of it; its place on the axes."""
+
+    name: str
+    nic: str
+    overrides: tuple[str, ...] = ()
+    place: dict[str, str] = field(default_factory=dict)
+
+
+def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str] = (),
+                overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
+                out: Path, limit: int | None) -> None:
+    """Run each of ``benches`` on each of ``nics``, or on each point of ``axes``; print, plot and
+    write what they found."""
+    if benches is None and not axes:
+        raise UserError("compare needs --bench NAME, such as --bench latency,logp, or --axis")
+    chosen = chosen_benches(benches or "logp,bandwidth")
     layer = layer or _common_layer(chosen)
     modules = {bench.name: bench.module(layer) for bench in chosen}
-    names = named(nics)
-    found = {bench.name: {name: describe(bench, nic=nic, overrides=overrides, nodes=nodes,
-                                         layer=layer)
-                          for name, nic in zip(names, nics, strict=True)} for bench in chosen}
+    columns = on_axes(nics, axes) if axes else [
+        _Column(name, nic) for name, nic in zip(named(nics), nics, strict=True)]
+    names = [column.name for column in columns]
+    found = {bench.name: {column.name: describe(
+        bench, nic=column.nic, overrides=[*column.overrides, *overrides], nodes=nodes, layer=layer)
+        for column in columns} for bench in chosen}
     for bench in chosen:
         for description in found[bench.name].values():
             modules[bench.name].parameters(description)  # refuses what it cannot run on
@@ -38,8 +57,14 @@ def run_compare(nics: Sequence[str], benches: str, *, overrides: Sequence[str], 
             for name, description in found[bench.name].items()}
     differences = descriptions.difference(list(found[chosen[0].name].values()))
     document = report.build(layer, sim, names, differences, documents)
+    if axes:
+        document |= {"axes": list(axes), "points": {one.name: one.place for one in columns}}
     path = out / f"{files.stem(document)}.json"
-    for bench in chosen:
+    if axes:
+        from .report.axes import draw
+
+        plots.save(draw, document, path)
+    for bench in () if axes else chosen:
         if len(chosen) > 1:
             place = path.with_name(f"{path.stem}-{bench.name}.json")
         else:
@@ -68,6 +93,21 @@ def chosen_benches(text: str) -> list[Any]:
     if twice:
         raise UserError(f"--bench {text}: {twice} is there twice")
     return [get(name) for name in names]
+
+
+def on_axes(nics: Sequence[str], axes: Sequence[str]) -> list[_Column]:
+    """The points of ``axes`` on top of the one description in ``nics``, or of the default.
+
+    Raises
+    ------
+    UserError
+        There is more than one description, or an axis is not there.
+    """
+    if len(nics) > 1:
+        raise UserError("--axis takes one NIC description to start from, not "
+                        + " and ".join(nics))
+    base = nics[0] if nics else descriptions.DEFAULT
+    return [_Column(point.name, base, point.overrides, dict(point.place)) for point in points(axes)]
 
 
 def named(nics: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from .axes import points_table
 from .document import config_hash_of, plain
 from .tables import amount, checks, console, micro, table
 
@@ -73,10 +74,13 @@ def _value(value: Any) -> str:
 
 def show(document: Mapping[str, Any], modules: Mapping[str, Any]) -> None:
     """Print what differs, what was found, and the checks that failed."""
-    out = console()
+    out = console(pipe=130)
     out.print(difference_table(document))
+    if "axes" in document:
+        out.print(points_table(document))
     for name, module in modules.items():
-        out.print(figures_table(document, name, module))
+        if "axes" not in document:
+            out.print(figures_table(document, name, module))
         for nic, one in document["documents"][name].items():
             for line in [*one["notes"], *(line for line in checks(one["checks"])
                                           if not line.startswith("checks: all"))]:

@@ -1,0 +1,95 @@
+"""Design points on the axes of processing and attachment: what each costs, and what bounds it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .tables import amount, table
+
+__all__ = ["draw", "point", "points_table"]
+
+_SHARES = {"processor": ("NI processor", "receiver's NI processor"), "bus": ("bus",),
+           "DMA": ("send DMA", "receive DMA", "H2N", "N2H", "VI fetch", "VI send", "VI receive",
+                   "completion"), "link": ("link",)}
+"""Busy shares that are told, each the busiest of its blocks."""
+
+
+def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """What the runs of design point ``name`` say: LogP in cycles, messages a second, bytes a
+    second, busy shares (0 to 1), the bounds of g and of the bandwidth."""
+    found: dict[str, Any] = {}
+    if "logp" in documents:
+        document = documents["logp"][name]
+        found |= _signature(document["results"])
+        found["rate"] = document["clock_mhz"] / found["g"] if found["g"] else None
+        bound = document["results"]["bound"]
+        found["bound"], found["busy"] = bound["block"], bound["busy"]
+        shares = {one["block"]: one["busy"] for one in bound["shares"]}
+        found["shares"] = {title: max((shares[block] for block in blocks if block in shares),
+                                      default=None) for title, blocks in _SHARES.items()}
+    if "bandwidth" in documents:
+        document = documents["bandwidth"][name]
+        found["bandwidth"] = document["results"]["best"] * document["clock_mhz"]
+    return found
+
+
+def _signature(results: Mapping[str, Any]) -> dict[str, Any]:
+    """o_s, o_r, g, L, RTT of the smallest messages, whichever the layer."""
+    if "by_size" in results:
+        one = results["by_size"][min(results["by_size"], key=int)]
+        return {"o_s": one["o_s"], "o_r": one["o_r"], "g": one["rate"], "L": one["L"],
+                "rtt": 2 * one["half"]}
+    return {name: results[name] for name in ("o_s", "o_r", "g", "L", "rtt")}
+
+
+def points_table(document: Mapping[str, Any]) -> Any:
+    """One row a design point."""
+    axes = document["axes"]
+    rows = []
+    for name, place in document["points"].items():
+        one = point(document["documents"], name)
+        shares = one.get("shares", {})
+        rows.append((*place.values(),
+                     *(amount(one.get(key), 1) for key in ("o_s", "o_r", "g", "L", "rtt")),
+                     amount(one.get("rate"), 3), amount(one.get("bandwidth"), 1),
+                     *("-" if shares.get(title) is None else f"{100 * shares[title]:.0f}"
+                       for title in _SHARES),
+                     one.get("bound", "-")))
+    return table(f"Design points, {document['layer']}: LogP in cycles; busy shares in %, in steady "
+                 "state",
+                 [*axes, "o_s", "o_r", "g", "L", "RTT", "M msg/s", "MB/s",
+                  *_SHARES, "g is bound by"], rows, left=len(axes))
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """o_s, g and L over the points of the first axis, one line a point of the second."""
+    from .plots import line, plain_log
+
+    first, *others = document["axes"]
+    places = list(dict.fromkeys(place[first] for place in document["points"].values()))
+    lines: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, place in document["points"].items():
+        label = ", ".join(place[axis] for axis in others)
+        lines.setdefault(label, {})[place[first]] = point(document["documents"], name)
+    panels = figure.subplots(1, 3)
+    for axes, key in zip(panels, ("o_s", "g", "L"), strict=True):
+        _panel(axes, key, places, lines, line)
+        values = [one[key] for by_place in lines.values() for one in by_place.values()
+                  if one.get(key) is not None and one[key] > 0]
+        if values:
+            plain_log(axes, min(values) / 1.5, max(values) * 1.5)
+    panels[0].set_ylabel("cycles")
+    if others:
+        panels[-1].legend(loc="best")
+    figure.suptitle(f"{' × '.join(document['axes'])}, {document['layer']}: overhead follows the "
+                    "attachment, gap and latency the processing")
+
+
+def _panel(axes: Any, key: str, places: Sequence[str], lines: Mapping[str, Any], style: Any
+           ) -> None:
+    for index, (label, by_place) in enumerate(lines.items()):
+        there = [(place, by_place[place].get(key)) for place in places if place in by_place]
+        axes.plot([places.index(place) for place, value in there if value is not None],
+                  [value for _, value in there if value is not None], label=label,
+                  **style(index, len(lines)))
+    axes.set_xticks(range(len(places)), places, rotation=30, ha="right")
+    axes.set_title(key)
