@@ -29,6 +29,8 @@ enum {
 
 /* What is not on the way of every message. */
 #define RARE __attribute__((noinline, minsize))
+/* What is, but is not done in every turn of the main loop: it saves its registers itself. */
+#define APART __attribute__((noinline))
 
 #define FIELD(word, name) (((word) & NICBED_GM_##name##_MASK) >> NICBED_GM_##name##_SHIFT)
 #define PLACE(value, name) ((uint32_t)(value) << NICBED_GM_##name##_SHIFT)
@@ -210,11 +212,24 @@ void acknowledged(const uint32_t *packet);
 uint32_t pump(void);
 void tick(void);
 
+/* Packets on their way out. `staged`, `launched` and `freed` count up. */
+extern struct outgoing {
+    uint32_t staged, launched, freed;
+    uint8_t ready_head[2], ready_tail[2]; /* streams that have their turn, by priority */
+} outgoing;
+
+/* Whether pump() has something to do. */
+static inline bool pumping(void)
+{
+    return outgoing.staged != outgoing.launched || outgoing.ready_head[0] || outgoing.ready_head[1];
+}
+
 /* --- receiving.c -------------------------------------------------------------------------------- */
 
 void receiving_open(void);
 uint32_t receiving(void);
 uint32_t acknowledge(void);
+extern uint32_t dues; /* acknowledgements that are owed */
 void buffer_provide(uint32_t port, uint32_t token);
 void arrivals_close(uint32_t port);
 

@@ -96,10 +96,12 @@ int main(void)
     uint32_t always = NICBED_PENDING_TIMER
                       | (doorbells_are_words ? NICBED_PENDING_WINDOW : NICBED_PENDING_DOORBELL)
                       | (coherent_bytes ? NICBED_PENDING_WATCH | NICBED_PENDING_H2N : 0);
-    uint32_t wanted = NICBED_PENDING_RECEIVE;
+    uint32_t wanted = 0, receive = NICBED_PENDING_RECEIVE;
     for (;;) {
-        uint32_t bits = wait_and_clear(always | wanted);
-        wanted = receiving();
+        uint32_t bits = wait_and_clear(always | receive | wanted);
+        wanted = 0;
+        if (bits & (NICBED_PENDING_RECEIVE | NICBED_PENDING_N2H))
+            receive = receiving();
         if (bits & NICBED_PENDING_DOORBELL)
             doorbells();
         if (bits & NICBED_PENDING_WINDOW) {
@@ -108,8 +110,10 @@ int main(void)
         }
         if (bits & (NICBED_PENDING_WATCH | NICBED_PENDING_H2N) && coherent_bytes)
             look_everywhere(bits & NICBED_PENDING_WATCH);
-        wanted |= pump();
-        wanted |= acknowledge();
+        if (pumping())
+            wanted = pump();
+        if (dues)
+            wanted |= acknowledge();
         if (bits & NICBED_PENDING_TIMER)
             tick();
     }

@@ -27,7 +27,7 @@ static uint32_t handled, offers; /* packets handled; slots that the engine has *
 static uint32_t controls[CONTROL_SLOTS][4] __attribute__((aligned(16)));
 static uint32_t control_next;
 static uint8_t due[STREAMS]; /* arrivals that owe an acknowledgement */
-static uint32_t dues;
+uint32_t dues;
 
 /* --- Buffers ------------------------------------------------------------------------------------ */
 
@@ -126,7 +126,7 @@ static void owe(uint32_t number)
 }
 
 /* Pays all acknowledgements that there is room for. The pending bits that it waits for. */
-uint32_t acknowledge(void)
+APART uint32_t acknowledge(void)
 {
     while (dues) {
         uint32_t number = due[dues - 1];
@@ -252,7 +252,7 @@ static inline int take(struct arrival *a, const uint32_t *packet, uint32_t detai
     return -1;
 }
 
-static void arrived(const uint32_t *packet)
+static APART void arrived(const uint32_t *packet)
 {
     uint32_t header = packet[3], detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
     uint32_t length = received_length((const uint64_t *)packet);

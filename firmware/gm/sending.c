@@ -13,8 +13,7 @@ static struct {
     ticket_t fetched, left;
     uint32_t bytes, trace;
 } stage_state[STAGES];
-static uint32_t staged, launched, freed;
-static uint8_t ready_head[2], ready_tail[2];
+struct outgoing outgoing;
 static uint8_t busy_head;
 static bool ticking;
 
@@ -34,11 +33,11 @@ static void stream_ready(struct stream *s)
     uint32_t number = number_of(s), priority = STREAM_PRIORITY(number);
     s->flags |= READY;
     s->ready_link = 0;
-    if (ready_head[priority])
-        streams[ready_tail[priority]].ready_link = number;
+    if (outgoing.ready_head[priority])
+        streams[outgoing.ready_tail[priority]].ready_link = number;
     else
-        ready_head[priority] = number;
-    ready_tail[priority] = number;
+        outgoing.ready_head[priority] = number;
+    outgoing.ready_tail[priority] = number;
 }
 
 /* It has packets out: its deadline is looked at. */
@@ -185,14 +184,14 @@ static inline bool fetch(struct port *p, uint32_t place, uint32_t bytes, char *t
     return true;
 }
 
-static void launch(void)
+static inline void launch(void)
 {
-    uint32_t i = launched++ & (STAGES - 1);
+    uint32_t i = outgoing.launched++ & (STAGES - 1);
     stage_state[i].left = link_send(&stages[i], stage_state[i].bytes, stage_state[i].trace);
 }
 
 /* The next packet of a stream into the free stage. */
-static void stage(uint32_t number)
+static APART void stage(uint32_t number)
 {
     struct stream *s = &streams[number];
     if (s->current == NONE || s->flags & (BACKING_OFF | HALTED)
@@ -206,7 +205,7 @@ static void stage(uint32_t number)
         bytes = settings.payload;
         last = 0;
     }
-    uint32_t i = staged & (STAGES - 1), node = STREAM_NODE(number);
+    uint32_t i = outgoing.staged & (STAGES - 1), node = STREAM_NODE(number);
     uint32_t *h = (uint32_t *)&stages[i];
     uint32_t detail = last | STREAM_PRIORITY(number) << NICBED_GM_DETAIL_PRIORITY_SHIFT;
     bool fetching = false;
@@ -245,7 +244,7 @@ static void stage(uint32_t number)
     h[3] = m->length;
     stage_state[i].bytes = HEADER_BYTES + bytes;
     stage_state[i].trace = m->trace;
-    if (staged++ == launched && !fetching)
+    if (outgoing.staged++ == outgoing.launched && !fetching)
         launch();
     else if (!fetching)
         stage_state[i].fetched = engine_given[ENGINE_H2N];
@@ -261,9 +260,10 @@ static void stage(uint32_t number)
     stream_ready(s);
 }
 
-static inline void launch_fetched(void)
+static void launch_fetched(void)
 {
-    while (launched != staged && dma_read_done(stage_state[launched & (STAGES - 1)].fetched))
+    while (outgoing.launched != outgoing.staged
+           && dma_read_done(stage_state[outgoing.launched & (STAGES - 1)].fetched))
         launch();
 }
 
@@ -273,20 +273,21 @@ uint32_t pump(void)
 {
     launch_fetched();
     for (;;) {
-        uint32_t priority = ready_head[1] != 0, number = ready_head[priority];
+        uint32_t priority = outgoing.ready_head[1] != 0, number = outgoing.ready_head[priority];
         if (!number)
             break;
-        if (staged - freed == STAGES) {
-            if (launched == freed || !link_sent(stage_state[freed & (STAGES - 1)].left))
+        if (outgoing.staged - outgoing.freed == STAGES) {
+            if (outgoing.launched == outgoing.freed
+                || !link_sent(stage_state[outgoing.freed & (STAGES - 1)].left))
                 return NICBED_PENDING_H2N | NICBED_PENDING_SEND;
-            freed++;
+            outgoing.freed++;
         }
-        ready_head[priority] = streams[number].ready_link;
+        outgoing.ready_head[priority] = streams[number].ready_link;
         streams[number].flags &= ~READY;
         stage(number);
         launch_fetched();
     }
-    return launched == staged ? 0 : NICBED_PENDING_H2N;
+    return outgoing.launched == outgoing.staged ? 0 : NICBED_PENDING_H2N;
 }
 
 /* --- Acknowledgements, deadlines ---------------------------------------------------------------- */
