@@ -289,6 +289,9 @@ class Description(Section):
 
     @model_validator(mode="after")
     def _combinations(self) -> "Description":
+        if self.nic.attachment == "memory_bus" and self.bus.max_burst < 32:
+            raise ValueError(f"bus.max_burst = {self.bus.max_burst}: must be at least a cache line "
+                             "of 32 bytes where nic.attachment = 'memory_bus'")
         if self.via.design == "firmware" and self.nic.processor == "none":
             raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
         if self.via.design == "engine" and self.nic.processor != "none":

@@ -18,6 +18,7 @@ from ..layouts.registers import (
     Irq,
     address,
 )
+from ..layouts.rings import LINE_BYTES
 from ..layouts.trace import Block, Kind
 from ..layouts.via import DOORBELL_PAGES, PAGE
 from .burst import Burst
@@ -37,6 +38,7 @@ from .send_dma import SendDma
 from .send_window import SendWindow
 from .timing import Timing
 from .vi.engine import Engine
+from .watch import Watch
 
 __all__ = ["Nic"]
 
@@ -77,6 +79,9 @@ class Nic(wiring.Component):
     With ``nic.processor`` there is a processor in its place, which gets the packets of the protocol
     that its firmware names.
 
+    With ``nic.attachment = "memory_bus"`` CPUs' ownership transactions are seen here: those of the
+    send ring, where it is one of lines, by the send DMA, those of the processor's range by it.
+
     A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
     take back what was posted, or while the send ring is off.
 
@@ -105,10 +110,8 @@ class Nic(wiring.Component):
         Cycle counter, its low bits and all of it.
     credit_stall : In(1)
         The link to ``tx`` has a flit and no credit.
-    watch_base, watch_bytes : Out(32), Out(32)
-        Host memory that the processor wants watched, as layouts.processor says.
-    watched : In(1)
-        A CPU took a line of it for writing.
+    owns, owned : In(1), In(32)
+        A CPU takes the line at ``owned`` for writing (:class:`HostPort`).
     profile_enable : In(1)
         Whether the processor's cycles are counted by program counter.
     crashed : Out(1), crash : Out(32 * CRASH_WORDS)
@@ -132,6 +135,13 @@ class Nic(wiring.Component):
         if description.nic.processor != "none":
             self._processor = Processor(description=description)
             self._event_sources += self._processor.event_sources
+        # Watches, by what they watch for.
+        self._watches: dict[str, Watch] = {}
+        if description.nic.attachment == "memory_bus":
+            self._watches["ring"] = Watch()
+            if self._processor is not None:
+                self._watches["range"] = Watch()
+            self._event_sources += (Watch.event_source,) * len(self._watches)
         attached = self._engine or self._processor
         super().__init__({
             "pio": In(PioTarget),
@@ -146,9 +156,8 @@ class Nic(wiring.Component):
             "now": In(32),
             "cycle": In(64),
             "credit_stall": In(1),
-            "watch_base": Out(32),
-            "watch_bytes": Out(32),
-            "watched": In(1),
+            "owns": In(1),
+            "owned": In(32),
             "profile_enable": In(1),
             "crashed": Out(1),
             "crash": Out(32 * CRASH_WORDS),
@@ -173,7 +182,8 @@ class Nic(wiring.Component):
         m.submodules.registers = csr = self._csr()
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
         m.submodules.send_dma = send_dma = SendDma(fifo_bytes=nic.send_fifo, mtu=nic.mtu,
-                                                   ring=nic.send_ring)
+                                                   ring=nic.send_ring,
+                                                   coherent="ring" in self._watches)
         m.submodules.merge = merge = LaneMerge()
         m.submodules.crc_append = crc_append = CrcAppend()
         m.submodules.crc_check = crc_check = CrcCheck()
@@ -203,7 +213,7 @@ class Nic(wiring.Component):
         connect(m, flipped(self.tx), crc_append.o)
         connect(m, flipped(self.dma_send), send_dma.bus)
         m.d.comb += [
-            send_window.posted.eq(posted),
+            send_window.posted.eq(send_dma.accepted),
             send_dma.enable.eq(csr.control[0]),
             send_dma.base.eq(csr.send_base),
             send_dma.posted.eq(posted),
@@ -213,6 +223,7 @@ class Nic(wiring.Component):
             send_dma.now.eq(self.now),
             merge.skip.eq(send_dma.refused),
         ]
+        self._watch(m, csr, send_dma)
 
         # Receive: checked packets, to the ring or to the window.
         connect(m, flipped(self.rx), crc_check.i)
@@ -339,9 +350,6 @@ class Nic(wiring.Component):
             processor.now.eq(self.now),
             processor.cycle.eq(self.cycle),
             processor.profile.eq(self.profile_enable),
-            processor.watched.eq(self.watched),
-            self.watch_base.eq(processor.watch_base),
-            self.watch_bytes.eq(processor.watch_bytes),
             self.crashed.eq(processor.crashed),
             self.crash.eq(Cat(C(CRASH.pack(valid=1), 8), self.node, status.reason, C(0, 8),
                               registers.pc, registers.cause)),
@@ -421,6 +429,29 @@ class Nic(wiring.Component):
                 m.d.sync += posted.eq(value)
         return posted
 
+    def _watch(self, m: Module, csr: CsrFile, send_dma: SendDma) -> None:
+        """Joins what sees the CPUs take lines, on the memory bus."""
+        for name, watch in self._watches.items():
+            m.submodules[f"watch_{name}"] = watch
+            m.d.comb += [watch.owns.eq(self.owns), watch.owned.eq(self.owned)]
+            if name == "ring":
+                lines = csr.control[0] & csr.control[2]
+                m.d.comb += [
+                    watch.base.eq(csr.send_base),
+                    watch.bytes.eq(Mux(lines, LINE_BYTES * send_dma.ring, 0)),
+                    send_dma.pull.eq(csr.control[2]),
+                    send_dma.node.eq(self.node),
+                    send_dma.watched.eq(watch.watched),
+                    send_dma.line.eq(self.owned),
+                ]
+            else:
+                processor = self._processor
+                m.d.comb += [
+                    watch.base.eq(processor.watch_base),
+                    watch.bytes.eq(processor.watch_bytes),
+                    processor.watched.eq(watch.watched),
+                ]
+
     def _status(self, m: Module, csr: CsrFile, send_window: SendWindow, send_dma: SendDma,
                 receive_fifo: ReceiveFifo, receive_dma: ReceiveDma) -> None:
         error = Signal()
@@ -458,7 +489,8 @@ class Nic(wiring.Component):
         sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
                    receive_dma.event, receive_window.begin, receive_window.end,
                    *(self._engine.events if self._engine is not None else ()),
-                   *(self._processor.events if self._processor is not None else ()))
+                   *(self._processor.events if self._processor is not None else ()),
+                   *(watch.event for watch in self._watches.values()))
         for port, source in zip(self.events, sources, strict=True):
             if source is not None:
                 connect(m, flipped(port), source)

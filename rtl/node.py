@@ -152,13 +152,15 @@ class Node(wiring.Component):
             controller.timing.eq(self.timing),
             controller.lock[0].eq(0),
             self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
-                         | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()),
+                         | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()
+                         | nic.owns),
             self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
         ]
 
         for number, cpu in enumerate(self.cpu):
             port = HostPort(posted_writes=description.bus.posted_writes,
-                            cache_lines=description.cpu.cache_lines, source=1 + number)
+                            cache_lines=description.cpu.cache_lines, source=1 + number,
+                            coherent=description.nic.attachment == "memory_bus")
             m.submodules[f"port_{number}"] = port
             connect(m, port.pio, bus.port[number])
             connect(m, port.memory, controller.burst[1 + number])
@@ -169,6 +171,8 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
+            with m.If(port.owns):
+                m.d.comb += [nic.owns.eq(1), nic.owned.eq(port.owned)]
             for name, member in HostSide.members.items():
                 inside, outside = getattr(port, name), getattr(cpu, name)
                 m.d.comb += (inside.eq(outside) if member.flow == Out else outside.eq(inside))

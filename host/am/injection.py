@@ -2,6 +2,8 @@
 
 - :class:`SendWindow`: no NIC processor. Small packets by PIO into the send window, bulk packets by
   descriptors of the send ring.
+- :class:`LineRing`: the same NIC on the memory bus. All packets are cache lines of a ring in host
+  memory, which the NIC pulls; nobody rings.
 - :class:`FirmwareQueue`: firmware ``am`` on a NIC processor. All packets are slots of its queue in
   NIC memory, written by PIO, and a doorbell.
 - :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue lies in host
@@ -9,10 +11,10 @@
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
-from ...layouts.packet import TRACE_BITS
+from ...layouts.packet import TRACE_BITS, Protocol
 from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
 from ...layouts.registers import SEND_WINDOW, address
-from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
+from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_BYTES, LINE_WORD
 from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..costs import Path
 from ..node import Node
@@ -20,7 +22,8 @@ from ..port import F_NOT_EQUAL
 from ..processor.loader import NicProcessor
 from . import paths, wire
 
-__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "SendWindow", "injection"]
+__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
+           "injection"]
 
 SEND_SPACE = address("send_space")
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
@@ -30,11 +33,17 @@ PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
 SEND_PHASE = SEND_WORD.offset("phase")
 SEND_TRACE = SEND_WORD.offset("trace")
+LINE_PHASE = LINE_WORD.offset("phase")
+LINE_TRACE = LINE_WORD.offset("trace")
 QUEUE_PAGE = 1
 """Doorbell page of the firmware's queue."""
-QUEUE_SLOTS = 64
-"""Most slots of it: one page of NIC memory."""
+QUEUE_SLOTS = 32
+"""Most slots of it: what is posted waits behind all of them."""
 FIRMWARE = "am"
+INSTRUCTIONS = 150
+"""Of the firmware for a packet, either way, generously."""
+INSTRUCTION_CYCLES = {"serv": 45, "picorv32": 6, "vexriscv": 3}
+"""Of the processor's clock, the same."""
 
 
 class Report:
@@ -104,6 +113,9 @@ class Injection:
         Whether bulk packets take the room of small ones.
     taken, taken_mask
         Where the CPU tells how many slots of the receive ring it has taken, and the count's bits.
+    patience
+        Cycles in which a packet and its acknowledgement may have to pass full queues: no time-out
+        is shorter.
     stores
         What has to be written to memory as soon as the block has been executed: address, data.
     """
@@ -112,6 +124,7 @@ class Injection:
     shared = True
     taken = address("receive_taken")
     taken_mask = 0xFFFF
+    patience = 0
     stores: list[tuple[int, bytes]]
 
     def __init__(self, node: Node) -> None:
@@ -224,6 +237,63 @@ class SendWindow(Injection):
             port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
 
 
+class LineRing(Injection):
+    """By lines of a ring in host memory. The store that takes the line is the last of its block,
+    and what it stores is written then: the NIC sees it neither earlier nor later."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF)
+        self._lines = 0
+        self._c_line = node.port.path(paths.STORED_SLOT)
+        self._c_bulk = node.port.path(paths.STORED_BULK_SLOT)
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        return LINE_WORD.pack(route=self.node.route(destination), length=behind,
+                              protocol=Protocol.AM, payload=int(bulk), destination=destination)
+
+    async def open(self, slots: int) -> None:
+        node, port = self.node, self.port
+        self._lines = node.allocate(self._report.entries * LINE_BYTES)
+        await self._report.open(node)
+        # The NIC has not been told of it. Fresh memory is zero to the CPU too.
+        self.memory.write(self._lines, bytes(self._report.entries * LINE_BYTES))
+        await port.pio_write(address("send_base"), self._lines)
+        await port.pio_write(address("send_report"), self._report.place)
+        await port.pio_write(address("receive_base"), slots)
+        await port.pio_write(address("control"), 7)
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        self.port.spend(self._c_line)
+        return self._put(header, word, low, high, number)
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        self.port.spend(self._c_bulk)
+        return self._put(header, word, low, payload, number)
+
+    def _put(self, header: int, word: int, low: int, high: int, number: int) -> int:
+        report = self._report
+        posted, entries = report.posted, report.entries
+        line = self._lines + posted % entries * LINE_BYTES
+        phase = 0 if posted & entries else 1
+        report.posted = posted + 1
+        self.port.put_touch(line, LINE_BYTES, store=True)
+        self.stores.append((line, wire.LINE.pack(
+            header | phase << LINE_PHASE | number << LINE_TRACE, word, low, high)))
+        return wire.SMALL_BYTES
+
+    async def room(self) -> int:
+        await self._report.look()
+        return wire.SMALL_BYTES * self._report.free
+
+    async def moves(self) -> bool:
+        return await self._report.moves()
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        self._report.put_poll(timeout)
+
+
 class _Queue(Injection):
     """By slots of a queue that firmware takes. Room is told as if each were a small packet."""
 
@@ -240,6 +310,8 @@ class _Queue(Injection):
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._report = Report(node, slots, (1 << 32) - 1)
+        self.patience = 2 * slots * 2 * INSTRUCTIONS * description.processor.clock_divider \
+            * INSTRUCTION_CYCLES[description.nic.processor]
         self._index = slots - 1
         self._slots = 0
         self._c_slot = node.port.path(self.price)
@@ -335,10 +407,12 @@ class CoherentQueue(_Queue):
 def injection(node: Node) -> Injection:
     """The way that the node's description asks for."""
     nic = node.description.nic
+    coherent = nic.attachment == "memory_bus"
     if nic.processor == "none":
-        return SendWindow(node)
-    return CoherentQueue(node) if nic.attachment == "memory_bus" else FirmwareQueue(node)
+        return LineRing(node) if coherent else SendWindow(node)
+    return CoherentQueue(node) if coherent else FirmwareQueue(node)
 
 
-if SEND_TRACE + TRACE_BITS != 64 or SEND_WORD.offset("length") != 16 or SEND_WINDOW % 8:
-    raise AssertionError("headers with a length or trace number added do not match SEND_WORD")
+if (any(word.offset("trace") + TRACE_BITS != 64 or word.offset("length") != 16
+        for word in (SEND_WORD, LINE_WORD)) or SEND_WINDOW % 8):
+    raise AssertionError("headers with a length or trace number added do not match their words")
