@@ -74,7 +74,7 @@ static __attribute__((noinline)) bool bulk_end(void)
     return true;
 }
 
-/* Sends what can be sent. */
+/* Sends what can be sent of what is known. */
 static inline void send(void)
 {
     uint64_t *slot;
@@ -90,8 +90,12 @@ static inline void send(void)
             forward_inline(slot, word);
         }
     }
-    forward_release(bulk.begun != bulk.ended ? bulk.stages[bulk.ended % STAGES].number
-                                             : forward.queue.next);
+}
+
+/* The oldest slot that is not sent yet. */
+static inline uint32_t oldest(void)
+{
+    return bulk.begun != bulk.ended ? bulk.stages[bulk.ended % STAGES].number : forward.queue.next;
 }
 
 int main(void)
@@ -107,7 +111,9 @@ int main(void)
             forward_receive();
         if (bits & FORWARD_SENDS) {
             forward_posted(bits);
-            send();
+            do
+                send();
+            while (forward_release(oldest()));
         }
     }
 }

@@ -149,18 +149,21 @@ static inline bool forward_can_send(uint32_t commands)
     return false;
 }
 
-/* Gives back slots that have been sent, of those before slot number `end`, if it is worth it. */
-static inline void forward_release(uint32_t end)
+/* Gives back slots that have been sent, of those before slot number `end`, if it is worth it.
+ * Whether a full queue may have stopped forward_next(): it is to be called again. */
+static inline bool forward_release(uint32_t end)
 {
     struct queue *queue = &forward.queue;
     if (queue->next - queue->taken < forward.release_at)
-        return;
+        return false;
+    uint32_t before = queue->taken;
     ticket_t done = forward.sent = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
     while (queue->taken != end
            && (int32_t)(done - forward.slot_sent[queue->taken % FORWARD_SLOTS]) >= 0)
         queue_taken(queue);
     if (queue->next - queue->taken >= forward.release_at)
         forward.mask |= NICBED_PENDING_SEND;
+    return queue->look && queue->taken != before;
 }
 
 /* Learns of slots that were posted, from what is pending. */

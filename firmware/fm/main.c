@@ -11,9 +11,10 @@ int main(void)
         if (bits & FORWARD_SENDS) {
             uint64_t *slot;
             forward_posted(bits);
-            while ((slot = forward_next()) && forward_can_send(1))
-                forward_inline(slot, send_word(slot));
-            forward_release(forward.queue.next);
+            do {
+                while ((slot = forward_next()) && forward_can_send(1))
+                    forward_inline(slot, send_word(slot));
+            } while (forward_release(forward.queue.next));
         }
     }
 }

@@ -310,7 +310,7 @@ class _Queue(Injection):
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._report = Report(node, slots, (1 << 32) - 1)
-        self.patience = 2 * slots * 2 * INSTRUCTIONS * description.processor.clock_divider \
+        self.patience = 8 * slots * INSTRUCTIONS * description.processor.clock_divider \
             * INSTRUCTION_CYCLES[description.nic.processor]
         self._index = slots - 1
         self._slots = 0

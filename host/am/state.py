@@ -58,7 +58,6 @@ class State:
         description = node.description
         am, nic = description.am, description.nic
         self._window = am.request_window
-        self._timeout = am.retry_timeout
         self._retries = am.retries
         self._keep_alive = am.keep_alive_polls
         self._quarter = max(1, am.reply_window // 4)
@@ -68,6 +67,7 @@ class State:
         """Entries of a block beyond which a packet has no room."""
         self._inject = self._way.small
         self._stores = self._way.stores
+        self._timeout = max(am.retry_timeout, self._way.patience)
         self.peers = [self._make_peer(number) for number in range(node.nodes)]
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
