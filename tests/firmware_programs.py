@@ -157,11 +157,13 @@ def crashing(way: int, firmware: Path) -> list[Any]:
         await node.port.delay(50_000 if node.description.nic.processor != "serv" else 200_000)
         await Raw(node).send(1, b"crash!", 1)
         await node.port.delay(LIMIT)
+        await node.port.flush()
 
     async def victim(node: Node) -> None:
         processor = node.service(NicProcessor)
         await processor.start(firmware, {"how": way}, limit=300_000)
         await node.port.delay(LIMIT)
+        await node.port.flush()
     return [sender, victim]
 
 

@@ -48,6 +48,8 @@ CRASHES = {
     5: ({CrashReason.BUS}, "reads_nowhere"),
     6: ({CrashReason.TRAP, CrashReason.EXCEPTION}, "misaligned"),
     7: ({CrashReason.BUS}, "jumps_away"),
+    8: ({CrashReason.PANIC}, "calls_null"),
+    9: ({CrashReason.PANIC}, "fails"),
     100: ({CrashReason.PANIC}, "_start"),
     101: ({CrashReason.PANIC}, "take_memory"),
 }

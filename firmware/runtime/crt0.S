@@ -10,6 +10,11 @@ _start:
     csrw mtvec, t0
 #endif
     la sp, __stack_top
+    la t0, started
+    lw t1, 0(t0)
+    bnez t1, 3f
+    li t1, 1
+    sw t1, 0(t0)
     la t0, __bss
     la t1, __bss_end
 1:  bgeu t0, t1, 2f
@@ -22,6 +27,8 @@ _start:
 2:  call main
     li a0, 0xFFFF0000
     call panic
+3:  li a0, 0xFFFF0003 /* a null pointer was called: panic() names the caller */
+    tail panic
     .size _start, . - _start
 
 #ifdef NICBED_MTVEC
@@ -36,6 +43,11 @@ trap:
     sw t1, (NICBED_MMIO_CRASH_CAUSE - NICBED_MMIO_CRASH_PC)(t0)
     li t1, NICBED_CRASH_EXCEPTION
     sw t1, (NICBED_MMIO_CRASH - NICBED_MMIO_CRASH_PC)(t0)
-3:  j 3b
+4:  j 4b
     .size trap, . - trap
 #endif
+
+    .section .data.started, "aw", @progbits
+    .align 2
+started:
+    .word 0

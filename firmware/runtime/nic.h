@@ -323,7 +323,7 @@ static inline void trace_event(uint32_t kind, uint32_t number, uint32_t arg)
     reg_write(NICBED_MMIO_EVENT, kind);
 }
 
-enum { PANIC_RETURNED = 0xFFFF0000u, PANIC_MEMORY, PANIC_ASSERTION };
+enum { PANIC_RETURNED = 0xFFFF0000u, PANIC_MEMORY, PANIC_ASSERTION, PANIC_NULL_CALL };
 
 /* Stops the processor; the host reports `code` with the place of the call. */
 _Noreturn void panic(uint32_t code);

@@ -13,7 +13,7 @@ _CAUSES = {
 """mcause."""
 _PANICS = {
     0xFFFF_0000: "main() returned", 0xFFFF_0001: "no NIC memory left for take_memory()",
-    0xFFFF_0002: "assert_that() failed",
+    0xFFFF_0002: "assert_that() failed", 0xFFFF_0003: "a null pointer was called",
 }
 """nic.h's PANIC_... ."""
 

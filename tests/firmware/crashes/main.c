@@ -13,8 +13,20 @@ __attribute__((noinline)) void reads_nowhere(void) { reg_read(0x80000FF0); }
 __attribute__((noinline)) void misaligned(void) { reg_read((uint32_t)buffer + 2); }
 __attribute__((noinline)) void jumps_away(void) { ((void (*)(void))0x60000000)(); }
 
+static void (*volatile nothing)(void);
+__attribute__((noinline)) void calls_null(void)
+{
+    nothing();
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void fails(void)
+{
+    assert_that(nothing);
+}
+
 static void (*const ways[])(void) = {
-    0, illegal, gives_up, spins, nowhere, reads_nowhere, misaligned, jumps_away,
+    0, illegal, gives_up, spins, nowhere, reads_nowhere, misaligned, jumps_away, calls_null,
+    fails,
 };
 
 int main(void)
