@@ -1,4 +1,5 @@
-"""The command line: ``nicbed bench``, ``compare``, ``run``, ``list``, ``speed``, ``test``.
+"""The command line: ``nicbed bench``, ``compare``, ``profile``, ``run``, ``list``, ``speed``,
+``test``.
 
 Imports stay inside the commands: what a command does not need must not cost it start-up time.
 """
@@ -151,6 +152,23 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 
     _check(layer, sim)
     run_speed(nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out)
+
+
+@nicbed.command()
+@_layer("am")
+@click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
+              show_default=True, help="Bytes of a message.")
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after so many target cycles (200000000 unless given).")
+@_target_options()
+def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
+            nodes: int | None, sim: str, out: Path) -> None:
+    """Show where the cycles of the NIC's processor go a message, by function and source line."""
+    from .command import run_profile
+
+    _check(layer, sim)
+    run_profile(nic=nic, overrides=overrides, layer=layer, size=size, sim=sim, out=out,
+                limit=limit)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

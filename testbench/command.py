@@ -12,7 +12,7 @@ from . import descriptions
 from .errors import UserError
 
 __all__ = ["Plots", "check_places", "describe", "measure_bench", "run_bench", "run_experiment",
-           "run_speed", "run_tests"]
+           "run_profile", "run_speed", "run_tests"]
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
@@ -102,6 +102,27 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
     path = out / f"{files.stem(document)}.json"
     files.save(path, files.text(document).encode())
     report.show(document)
+    print(path, flush=True)
+
+
+def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, sim: str, out: Path,
+                limit: int | None) -> None:
+    """Tell where the cycles of NIC processors go, a round trip."""
+    from .profile import check
+
+    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
+    check(description, sim)
+    check_places(out, None)
+    outcome = _job(description, sim, "nicbed.testbench.profile:run",
+                   {"layer": layer, "size": size}, None, limit, "profile")
+
+    from .report import document as files
+    from .report.profile import show
+
+    document = files.build("profile", layer, sim, description, {"size": size}, outcome)
+    path = out / f"{files.stem(document)}.json"
+    files.save(path, files.text(document).encode())
+    show(document)
     print(path, flush=True)
 
 

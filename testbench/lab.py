@@ -37,6 +37,10 @@ class Run:
         How often a host program was woken.
     counters
         Of each node, what its CPU spent: cost items and how often.
+    profiles
+        Of each node, cycles of its NIC processor by program counter; empty unless profiled.
+    firmware
+        Of each node, the image that its NIC processor ran.
     """
 
     cycles: int
@@ -45,6 +49,8 @@ class Run:
     marks: list[Mark] = field(default_factory=list)
     wakes: int = 0
     counters: list[dict[str, int]] = field(default_factory=list)
+    profiles: list[dict[int, int]] = field(default_factory=list)
+    firmware: list[Any] = field(default_factory=list)
 
 
 def apply_settings(description: Description, settings: Mapping[str, Any]) -> Description:
@@ -149,7 +155,9 @@ class Lab:
                                f"{backend.mailbox.needs():#x} wait")
         events = sorted(await backend.events()) if trace else []
         return Run(cycles, runtime.results, events, runtime.marks, runtime.wakes,
-                   [dict(port.tally()) for port in runtime.ports])
+                   [dict(port.tally()) for port in runtime.ports],
+                   [backend.profile(node.number) if profile else {} for node in runtime.nodes],
+                   [node.firmware for node in runtime.nodes])
 
     def timed(self, on: bool) -> float:
         """Count the CPU time that attention (all Python of a run) takes from now on, or no longer;

@@ -132,6 +132,10 @@ class VerilatorBackend:
         if hasattr(self._library, "nicbed_memory_base"):
             self.memories = [ArrayMemory(self._library, node, memory_bytes)
                              for node in range(self.mailbox.ports)]
+        self._profiles = hasattr(self._library, "nicbed_profile_words")
+        if self._profiles:
+            self._library.nicbed_profile_words.restype = ctypes.c_uint64
+            self._library.nicbed_profile_data.restype = ctypes.c_void_p
         self._traces = hasattr(self._library, "nicbed_trace_count")
         if self._traces:
             self._library.nicbed_trace_count.restype = ctypes.c_uint64
@@ -144,6 +148,8 @@ class VerilatorBackend:
             memory.clear()
         if self._traces:
             self._library.nicbed_trace_clear()
+        if self._profiles:
+            self._library.nicbed_profile_clear()
 
     async def serve(self, attention: Callable[[], bool]) -> None:
         """Call ``attention`` at once and then at each attention, until it returns False."""
@@ -168,6 +174,15 @@ class VerilatorBackend:
             register(handle, wake, change)
             self.mailbox.quiet(True)
             await done.wait()
+
+    def profile(self, node: int) -> dict[int, int]:
+        """Cycles of the node's NIC processor by program counter, where there are any."""
+        words = self._library.nicbed_profile_words(node) if self._profiles else 0
+        if not words:
+            return {}
+        counts = np.frombuffer(_view(self._library.nicbed_profile_data(node), 8 * words),
+                               dtype=np.uint64)
+        return {4 * int(word): int(counts[word]) for word in np.flatnonzero(counts)}
 
     async def events(self) -> list[Event]:
         """Events of the run so far."""

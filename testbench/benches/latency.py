@@ -11,7 +11,8 @@ from .headline import Headline, Series
 from .latencies import Told
 from .transfers import BulkParty, sizes
 
-__all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables",
+           "trips_of"]
 
 LARGEST = 32 << 10
 WORDS = 16
@@ -26,15 +27,20 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """A run a size."""
-    if layer == "via":
-        from .via.pingpong import measure_trips
-    else:
-        measure_trips = measure_messages
+    measure_trips = trips_of(layer)
     found = {}
     for index, size in enumerate(parameters["sizes"]):
         tell(f"{size} bytes", index, len(parameters["sizes"]))
         found[size] = await measure_trips(lab, size, parameters["trips"], parameters["warm"])
     return {"latency": found}
+
+
+def trips_of(layer: str) -> Any:
+    """What measures round trips on ``layer``: ``async f(lab, size, count, warm)``."""
+    if layer == "via":
+        from .via.pingpong import measure_trips
+        return measure_trips
+    return measure_messages
 
 
 async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
