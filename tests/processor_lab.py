@@ -122,6 +122,7 @@ class Lab:
     """A simulator of ``core`` that runs."""
 
     def __init__(self, core: str) -> None:
+        self._dirty = 0
         self._process = subprocess.Popen([str(_simulator(core))], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True)
 
@@ -144,10 +145,13 @@ class Lab:
 
         ``skip``: while the processor is idle its clock stands still, and ``cycle`` goes on.
         """
+        # Of the program before nothing is left (what it stored beyond its image stays).
         image += bytes(-len(image) % 8)
+        whole = image.ljust(self._dirty, b"\0")
+        self._dirty = len(image)
         self._ask("reset", divider, watchdog, int(skip), int(profile))
-        for at in range(0, len(image), 8):
-            self.write(at, int.from_bytes(image[at:at + 8], "little"))
+        for at in range(0, len(whole), 8):
+            self.write(at, int.from_bytes(whole[at:at + 8], "little"))
         self._ask("run", 1)
 
     def write(self, address: int, value: int) -> None:

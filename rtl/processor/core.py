@@ -21,8 +21,8 @@ well as it is known; whether it has stopped by itself. Outputs mean nothing unti
 
 
 def make_core(name: str) -> wiring.Component:
-    """The core ``name`` of ``nic.processor``; its members are those of
-    :data:`CoreSide`.
+    """The core ``name`` of ``nic.processor``. Its members are those of :data:`CoreSide`; class
+    attribute ``SPECULATES``: whether it fetches instructions, from anywhere, that are not executed.
 
     Raises
     ------

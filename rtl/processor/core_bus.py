@@ -18,13 +18,16 @@ class CoreRouter(wiring.Component):
     Latency, from the first cycle of an access to that of its answer: a store 0 cycles, a load 1, a
     fetch as :class:`FetchBuffer` says, a register as long as it takes. One more for each cycle that
     NIC memory is not ready. An answer that comes between two edges of a slow core is held for it.
-    An access to any other address raises ``fault`` and is never answered. Reset, and ``run`` low:
-    no access is under way, and the core's bus is not looked at.
+    An access to any other address raises ``fault`` and is never answered; but a fetch of a core
+    that ``speculates`` reads 0, an illegal instruction. Reset, and ``run`` low: no access is under
+    way, and the core's bus is not looked at.
 
     Parameters
     ----------
     size : :class:`int`
         Bytes of NIC memory, a power of two.
+    speculates : :class:`bool`
+        The core may fetch instructions that it does not execute, from anywhere.
 
     Members
     -------
@@ -58,18 +61,24 @@ class CoreRouter(wiring.Component):
     written_address: In(WIDE_ADDRESS_BITS)
     fault: Out(1)
 
-    def __init__(self, *, size: int) -> None:
+    def __init__(self, *, size: int, speculates: bool = False) -> None:
         if not isinstance(size, int) or isinstance(size, bool):
             raise TypeError(f"size must be an integer, not {size!r}")
         if size < 1 or size & (size - 1):
             raise ValueError(f"size must be a power of two, not {size}")
         self._size = size
+        self._speculates = bool(speculates)
         super().__init__()
 
     @property
     def size(self) -> int:
         """Bytes of NIC memory."""
         return self._size
+
+    @property
+    def speculates(self) -> bool:
+        """Whether the core may fetch from anywhere."""
+        return self._speculates
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -78,13 +87,14 @@ class CoreRouter(wiring.Component):
 
         answered, held = Signal(), Signal(32)
         valid, here, register = Signal(), Signal(), Signal()
-        loads, stores = Signal(), Signal()
+        loads, stores, astray = Signal(), Signal(), Signal()
         m.d.comb += [
             valid.eq(core.valid & self.run & ~answered),
             here.eq(valid & (core.address[ceil_log2(self._size):] == 0)),
             register.eq(valid & ~core.fetch & (core.address[MMIO_ADDRESS_BITS:]
                                                == MMIO_BASE >> MMIO_ADDRESS_BITS)),
-            self.fault.eq(valid & ~here & ~register),
+            astray.eq(valid & ~here & core.fetch & self._speculates),
+            self.fault.eq(valid & ~here & ~register & ~astray),
             loads.eq(here & ~core.fetch & ~core.write),
             stores.eq(here & core.write),
         ]
@@ -125,6 +135,8 @@ class CoreRouter(wiring.Component):
             m.d.comb += done.eq(memory.ready)
         with m.Elif(register):
             m.d.comb += [done.eq(self.mmio.ack), data.eq(self.mmio.read)]
+        with m.Elif(astray):
+            m.d.comb += done.eq(1)
         with m.Else():
             m.d.comb += [done.eq(buffer.hit), data.eq(buffer.word)]
         m.d.comb += [

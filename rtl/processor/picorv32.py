@@ -9,13 +9,15 @@ __all__ = ["PicoRv32"]
 
 
 class PicoRv32(wiring.Component):
-    """PicoRV32 as an rv32im: barrel shifter, multiplier, serial divider; no interrupts, no counters.
+    """PicoRV32 as an rv32im: barrel shifter, multiplier, serial divider; no interrupts.
 
     It has no machine-mode traps. An illegal or misaligned instruction or access, ``ecall`` and
     ``ebreak`` stop it for good: ``trap``. ``pc``: the instruction in execution.
 
     Members are those of :data:`CoreSide`.
     """
+
+    SPECULATES = False
 
     def __init__(self) -> None:
         super().__init__(CoreSide)

@@ -227,7 +227,8 @@ class Processor(wiring.Component):
         """The core, its clock, its way to NIC memory and registers, and how it fails."""
         m.submodules.core = core = make_core(self._description.nic.processor)
         m.submodules.gate = gate = ClockGate()
-        m.submodules.router = router = CoreRouter(size=self._description.processor.memory)
+        m.submodules.router = router = CoreRouter(size=self._description.processor.memory,
+                                                   speculates=core.SPECULATES)
         m.submodules.watchdog = watchdog = Watchdog()
         connect(m, core.bus, router.core)
         connect(m, router.memory, memory.core)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "BuildError", "convert", "core_files", "inputs", "instances", "ports", "rtlil",
-           "to_verilog"]
+__all__ = ["SOURCES", "BuildError", "convert", "core_files", "inputs", "instances", "ports",
+           "rtlil", "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked beside what Amaranth emits."""
