@@ -64,8 +64,8 @@ async def receives(dut: Any) -> None:
 
 @cocotb.test()
 async def waits_and_refuses(dut: Any) -> None:
-    """Packets wait for a buffer; bad ones are refused when a packet has come, and it goes into the
-    next; what belongs to no packet is thrown away."""
+    """Packets wait for a buffer; bad ones are refused, packet or not; what belongs to no packet is
+    thrown away."""
     await reset_and_clock(dut)
     image = bytearray(NIC)
     memory = WideMemory(dut, "memory", bytearray(image))
@@ -84,6 +84,9 @@ async def waits_and_refuses(dut: Any) -> None:
     assert land(image, NIC - 32, 32, words, 6) and memory.image == image
     # The word with the completion comes last.
     assert [at for _, _, at in memory.accesses] == [NIC - 24, NIC - 16, NIC - 8, NIC - 32]
+    firmware.post({"local": 4, "length": 24})
+    await firmware.finish(7, 100)
+    assert firmware.errors[-1][1] == 4
 
 
 @cocotb.test()

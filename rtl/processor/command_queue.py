@@ -30,7 +30,7 @@ class CommandQueue(wiring.Component):
         The oldest of those begun ends in this cycle (it may be that of the cycle in which it
         began).
     idle : In(1)
-        For ``port.idle``.
+        For ``port.idle``, which is low too while there is something to clear.
     begun : Out(1)
         A command has begun and not ended.
     """
@@ -64,7 +64,9 @@ class CommandQueue(wiring.Component):
             self.port.command.ready.eq((self.port.space != 0) & ~self.clear),
             counts.eq(self.finish & (stale == 0) & ~self.clear),
             self.port.ended.eq(counts),
-            self.port.idle.eq(self.idle),
+            # A clear needs a clock edge.
+            self.port.idle.eq(self.idle
+                              & ~(self.clear & ((queued != 0) | (self.port.done != 0)))),
             self.begun.eq(running != 0),
             taken.eq(self.port.command.valid & self.port.command.ready),
             begins.eq(self.o.valid & self.o.ready),

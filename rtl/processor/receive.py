@@ -24,7 +24,7 @@ class NicReceive(EngineBlock):
     """Writes each packet into the next buffer: header and payload behind word 0, then word 0.
 
     A buffer has ``length`` bytes, at least 24, at ``local``, both multiples of 8; others are
-    refused when their packet comes. Word 0 becomes layouts.rings.COMPLETION with the packet's
+    refused at their turn. Word 0 becomes layouts.rings.COMPLETION with the packet's
     length and trace number. What does not fit is dropped (an event DROP, arg 0). A packet's last
     word is written whole: bytes beyond its length are whatever the packet carried there.
 
@@ -65,31 +65,34 @@ class NicReceive(EngineBlock):
         dropping = Signal()
         takes = Signal()
         completion = data.View(Completion, Signal(64, name="completion"))
+        bad = Signal()
         with m.If(self.i.valid):
             m.d.comb += takes.eq(~word.first | queue.o.valid)
+        with m.If(queue.o.valid):
+            m.d.comb += bad.eq((command.local + command.length > self._memory_bytes)
+                               | (command.local[:3] != 0) | (command.length[:3] != 0)
+                               | (command.length < LEAST))
 
         with m.FSM() as state:
             with m.State("IDLE"):
-                with m.If(takes):
+                with m.If(bad):
+                    m.d.comb += queue.o.ready.eq(1)
+                    self._refuse(m, queue, command.local)
+                with m.Elif(takes):
                     with m.If(~word.first):
                         m.d.comb += self.i.ready.eq(1)
                     with m.Else():
                         m.d.comb += queue.o.ready.eq(1)
-                        with m.If((command.local + command.length > self._memory_bytes)
-                                  | (command.local[:3] != 0) | (command.length[:3] != 0)
-                                  | (command.length < LEAST)):
-                            self._refuse(m, queue, command.local)
-                        with m.Else():
-                            self._begin(m, word.trace)
-                            m.d.sync += [
-                                first.eq(command.local[3:]),
-                                place.eq(command.local[3:] + 1),
-                                room.eq(command.length[3:] - 1),
-                                length.eq(header.length),
-                                trace.eq(word.trace),
-                                dropping.eq(0),
-                            ]
-                            m.next = "WORDS"
+                        self._begin(m, word.trace)
+                        m.d.sync += [
+                            first.eq(command.local[3:]),
+                            place.eq(command.local[3:] + 1),
+                            room.eq(command.length[3:] - 1),
+                            length.eq(header.length),
+                            trace.eq(word.trace),
+                            dropping.eq(0),
+                        ]
+                        m.next = "WORDS"
             with m.State("WORDS"):
                 with m.If(self.i.valid):
                     with m.If(room != 0):
@@ -127,5 +130,5 @@ class NicReceive(EngineBlock):
                 with m.If(self.memory.ready):
                     self._end(m, queue, trace)
                     m.next = "IDLE"
-        m.d.comb += queue.idle.eq(state.ongoing("IDLE") & ~takes)
+        m.d.comb += queue.idle.eq(state.ongoing("IDLE") & ~takes & ~bad)
         return m
