@@ -8,11 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from .debug import Debug, read_debug
+
 __all__ = ["Image", "Line", "Symbol"]
-
-
-ASSEMBLER = 0x8001
-"""DW_LANG_Mips_Assembler: what DWARF calls all assembler."""
 
 
 class Symbol(NamedTuple):
@@ -61,7 +59,7 @@ class Image:
     @cached_property
     def symbols(self) -> dict[str, Symbol]:
         """Functions, objects and the linker's symbols, by name."""
-        return {name: symbol for name, symbol, _ in self._read[0]}
+        return {name: Symbol(address, size) for name, address, size, _ in self._debug.symbols}
 
     @property
     def parameters(self) -> dict[str, Symbol]:
@@ -95,55 +93,18 @@ class Image:
         return bytes(code)
 
     @cached_property
-    def _read(self) -> tuple[list[tuple[str, Symbol, bool]], list[tuple[int, str, int]]]:
-        """Symbols (name, place, whether it is a function), and line table: where each line's
-        instructions begin, by address; line 0 ends a sequence. Functions that the linker dropped
-        have theirs at address 0, where there is nothing but the entry, in assembler."""
-        from elftools.elf.elffile import ELFFile
-        with open(self.elf, "rb") as stream:
-            elf = ELFFile(stream)  # type: ignore[no-untyped-call]
-            symbols = [
-                (one.name, Symbol(one["st_value"], one["st_size"]),
-                 one["st_info"]["type"] == "STT_FUNC")
-                for one in elf.get_section_by_name(".symtab").iter_symbols()
-                if one.name and one["st_shndx"] != "SHN_UNDEF"
-                and one["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
-                and not one.name.startswith((".L", "$"))]
-            lines: list[tuple[int, str, int]] = []
-            dwarf = elf.get_dwarf_info()
-            for unit in dwarf.iter_CUs():
-                program = dwarf.line_program_for_CU(unit)
-                if program is None:
-                    continue
-                names = [entry.name.decode() for entry in program["file_entry"]]
-                folders = [entry.decode() for entry in program["include_directory"]]
-                paths = [_path(folders, entry.dir_index, name, program["version"])
-                         for entry, name in zip(program["file_entry"], names, strict=True)]
-                first = 0 if program["version"] >= 5 else 1
-                assembler = unit.get_top_DIE().attributes["DW_AT_language"].value == ASSEMBLER
-                sequence: list[tuple[int, str, int]] = []
-                for entry in program.get_entries():
-                    state = entry.state
-                    if state is None:
-                        continue
-                    end = state.end_sequence
-                    sequence.append((state.address, "" if end else paths[state.file - first],
-                                     0 if end else state.line))
-                    if end:
-                        if assembler or sequence[0][0]:
-                            lines += sequence
-                        sequence = []
-        lines.sort(key=lambda line: (line[0], line[2] != 0))
-        return symbols, lines
+    def _debug(self) -> Debug:
+        return read_debug(self.elf)
 
     @cached_property
     def _functions(self) -> tuple[list[int], list[tuple[str, Symbol]]]:
-        found = sorted(((symbol, name) for name, symbol, function in self._read[0] if function))
+        found = sorted((Symbol(address, size), name)
+                       for name, address, size, function in self._debug.symbols if function)
         return [symbol.address for symbol, _ in found], [(name, symbol) for symbol, name in found]
 
     @cached_property
     def _addresses(self) -> list[int]:
-        return [line[0] for line in self._read[1]]
+        return [line[0] for line in self._debug.lines]
 
     def function(self, pc: int) -> tuple[str, int] | None:
         """The function that ``pc`` is in, and how far from its beginning."""
@@ -160,25 +121,29 @@ class Image:
         found = self.function(pc)
         if at < 0 or found is None:
             return None
-        _, file, number = self._read[1][at]
+        _, file, number = self._debug.lines[at]
         return Line(found[0], file, number) if number else None
 
+    def own_line(self, pc: int) -> Line | None:
+        """The same, but of what the compiler put in line, the line where its function calls it."""
+        around = [call for call in self._debug.calls if call.first <= pc < call.end]
+        found = self.line(pc)
+        if found is None or not around:
+            return found
+        outermost = min(around, key=lambda call: call.depth)
+        return Line(found.function, outermost.file, outermost.line)
+
     def lookup(self, pc: int) -> str:
-        """``pc`` in words: ``main+0x14 (firmware/am/main.c:77)``."""
+        """``pc`` in words: ``main+0x14 (firmware/am/main.c:77)``, and where it is in something that
+        the compiler put in line, ``main+0x14 (firmware/am/main.c:77, firmware/runtime/nic.h:51)``.
+        """
         found = self.function(pc)
         if found is None:
             inside = 0 <= pc < self.memory
             return "no function is there" if inside else "outside NIC memory"
-        line = self.line(pc)
         place = f"{found[0]}+{found[1]:#x}"
-        return f"{place} ({line.file}:{line.number})" if line else place
-
-
-def _path(folders: list[str], index: int, name: str, version: int) -> str:
-    """Of a line table's file; a folder of index 0 is the compiler's own before version 5."""
-    if version < 5:
-        if index == 0:
-            return name
-        index -= 1
-    folder = folders[index] if index < len(folders) else ""
-    return name if name.startswith("/") or folder in ("", ".") else f"{folder}/{name}"
+        line, own = self.line(pc), self.own_line(pc)
+        if line is None or own is None:
+            return place
+        inner = f", {line.file}:{line.number}" if line != own else ""
+        return f"{place} ({own.file}:{own.number}{inner})"

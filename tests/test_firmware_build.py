@@ -23,6 +23,7 @@ __attribute__((noinline)) void helper(void)
 int main(void)
 {
     seen = (uint32_t)speed + (uint32_t)table[2] + (uint32_t)slots[0];
+    seen = now();
     helper();
     return 0;
 }
@@ -86,6 +87,21 @@ def test_a_program_counter_in_words(small: Image) -> None:
     assert small.lookup(0).startswith("_start+0x0 (firmware/runtime/crt0.S:")
     assert small.lookup(small.symbols["seen"].address) == "no function is there"
     assert small.lookup(1 << 14) == small.lookup(-1) == "outside NIC memory"
+
+
+def test_a_function_in_line_and_its_place(small: Image) -> None:
+    """now() of the runtime, in main: both lines are said."""
+    main = small.symbols["main"]
+    for at in range(main.address, main.address + main.size, 4):
+        line, own = small.line(at), small.own_line(at)
+        assert line is not None and own is not None and own.function == "main"
+        assert own.file == "small/main.c" and 11 <= own.number <= 16
+        if line.file.endswith("nic.h"):
+            assert own.number == 13 and small.lookup(at).endswith(
+                f"(small/main.c:13, firmware/runtime/nic.h:{line.number})")
+            break
+    else:
+        pytest.fail("nothing of nic.h is there")
 
 
 def test_lines_only_of_what_is_there(small: Image) -> None:
