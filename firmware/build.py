@@ -11,6 +11,7 @@ from functools import cache as once
 from importlib.metadata import version
 from pathlib import Path
 
+from ..layouts.processor import CORE_ISA
 from . import cache
 from .header import c_header
 from .image import Image
@@ -18,11 +19,8 @@ from .image import Image
 __all__ = ["BuildError", "CORES", "image", "main", "names"]
 
 HERE = Path(__file__).parent
-CORES = {
-    "serv": ("generic_rv32+zicsr", ("-DNICBED_MTVEC",)),
-    "picorv32": ("generic_rv32+m", ()),
-    "vexriscv": ("generic_rv32+m+zicsr", ("-DNICBED_MTVEC",)),
-}
+CORES = {core: (f"{isa}+zicsr", ("-DNICBED_MTVEC",)) if core in ("serv", "vexriscv") else (isa, ())
+         for core, isa in CORE_ISA.items()}
 """What the compiler is told about each core: its instructions, and whether traps can be handled."""
 STACK_BYTES = 1024
 """Least room for the stack."""
