@@ -328,6 +328,29 @@ def test_more_commands_than_the_queue_and_the_doorbells_hold():
     assert statuses == {OK} and counts == [32] * 3
 
 
+@pytest.mark.parametrize("attachment, doorbells", [
+    ("local_bus", "queue"), ("memory_bus", "queue"), ("io_bus", "words")])
+def test_every_attachment_and_kind_of_doorbell(attachment, doorbells):
+    """Commands by PIO or in coherent memory that the NIC pulls; more than the queue holds."""
+    lengths = [(5, 40, 1500)[number % 3] for number in range(50)]
+
+    async def both(station: Station):
+        there = 1 - station.node.number
+        for size in {class_of(length) for length in lengths}:
+            await station.provide(size, count=5)
+        for number, length in enumerate(lengths):
+            while not station.port.free_sends:
+                await station.step()
+            await station.send(data_of(number, length), there)
+        await station.until(lambda: len(station.got) == len(lengths))
+        await station.idle()
+        return [one.data for one in station.got]
+
+    expected = [data_of(number, length) for number, length in enumerate(lengths)]
+    assert run(stations(both, both), nic__attachment=attachment,
+               processor__doorbells=doorbells) == [expected] * 2
+
+
 def test_size_classes():
     assert [class_of(n) for n in (0, 1, 8, 9, 24, 25, 1016, 1017)] == [3, 4, 4, 5, 5, 6, 10, 11]
     assert all(class_of(gm_max_length_for_size(size)) == size for size in range(3, 21))
