@@ -1,5 +1,8 @@
 """GM's library refuses what makes no sense, and says so."""
 
+import re
+from pathlib import Path
+
 import pytest
 from gm_programs import LIMIT, PORT, Station, describe, stations
 from model_target import Model
@@ -82,3 +85,11 @@ def test_a_nic_without_a_processor():
 
     with pytest.raises(ProcessorError, match="no processor"):
         run([body, None], nic__processor="none")
+
+
+def test_every_promise_names_tests_that_exist():
+    folder = Path(__file__).parent
+    named = re.findall(r"`(test_gm\w*\.py)::(\w+)`", (folder.parent / "docs/gm.md").read_text())
+    assert len(named) > 30
+    for file, name in named:
+        assert f"def {name}(" in (folder / file).read_text(), f"{file}::{name}"
