@@ -152,7 +152,7 @@ class ModelProcessor:
 
     def doorbell(self, offset: int, word: int, process: int) -> None:
         page, place = divmod(offset, PAGE)
-        if self.owners.get(page) != process or place >= 512:
+        if process and self.owners.get(page) != process or place >= 512:
             self.registers["page_refused"] += 1
             return
         words = DOORBELL_WORDS.unpack(self.registers["doorbell_words"])

@@ -101,8 +101,7 @@ def test_descriptors_behind_the_first_are_found_by_next_not_by_their_tokens():
                                    + side.descriptors.handle.to_bytes(4, "little"))
         va, handle, _ = side.descriptors.at(0)
         # Rung in one burst, so that the first is still pending.
-        for word in (ADDRESS.pack(va=va, handle=handle), 0, 64, 1 << 12):
-            await raw.port.pio_write(0x8000_0000 + 0x100_0000 + 4096, word)
+        await raw.burst(1, Doorbell.SEND, ADDRESS.pack(va=va, handle=handle), 0, 64, 1 << 12)
         for place in places:
             assert await side.done(place) == (SENT, 8)
         # The chain has ended: the next token says where the head is.
@@ -124,9 +123,8 @@ def test_a_next_that_is_no_descriptor_s_address_is_post_desc(next_):
             raw.write(side.descriptors, place, [side.data.at(0, 8)])
         side.descriptors.write(0, (side.descriptors.va + next_).to_bytes(8, "little")
                                + side.descriptors.handle.to_bytes(4, "little"))
-        for _ in range(2):
-            await raw.port.pio_write(0x8000_0000 + 0x100_0000 + 4096, ADDRESS.pack(
-                va=side.descriptors.va, handle=side.descriptors.handle))
+        word = ADDRESS.pack(va=side.descriptors.va, handle=side.descriptors.handle)
+        await raw.burst(1, Doorbell.SEND, word, word)
         assert await side.done(0) == (SENT, 8)
         await side.rest(2000)
         assert await raw.events() == [(Event.POST_DESC, 1)]
@@ -143,15 +141,13 @@ def test_too_many_posted_is_vi_overrun(level, receive):
         if receive:
             places = [await side.receive(64) for _ in range(5)]
         else:
-            side.raw.port.process = 0
             for number in range(5):
                 side.raw.write(side.descriptors, 64 * number, [side.data.at(0, 8)])
                 side.descriptors.write(64 * number, (
                     side.descriptors.va + 64 * number + 64).to_bytes(8, "little")
                     + side.descriptors.handle.to_bytes(4, "little"))
             word = ADDRESS.pack(va=side.descriptors.va, handle=side.descriptors.handle)
-            for _ in range(6):
-                await side.raw.port.pio_write(0x8000_0000 + 0x100_0000 + 4096, word)
+            await side.raw.burst(1, Doorbell.SEND, *[word] * 6)
             places = [64 * number for number in range(5)]
         ends = [(await side.done(place, 50_000))[0] for place in places]
         operation = RemoteOperation.RECEIVE if receive else RemoteOperation.SEND
@@ -175,10 +171,7 @@ def test_a_descriptor_that_cannot_be_read_is_post_desc(receive, what):
         va = bad.va + 4096
         handle = bad.handle + (what == "handle")
         doorbell = Doorbell.RECEIVE if receive else Doorbell.SEND
-        raw.port.process = 0
-        for _ in range(3):
-            await raw.port.pio_write(0x8000_0000 + 0x100_0000 + 4096 + doorbell,
-                                     ADDRESS.pack(va=va, handle=handle))
+        await raw.burst(1, doorbell, *[ADDRESS.pack(va=va, handle=handle)] * 3)
         other = await raw.region(4096)
         raw.write(other, 0, [side.data.at(0, 8)])
         await raw.post(3, other, 0, receive=True)

@@ -188,6 +188,12 @@ class Raw:
                                   posted=False)
         self.port.process = 0
 
+    async def burst(self, vi: int, doorbell: int, *words: int) -> None:
+        """Tokens one right behind the other, by the kernel."""
+        self.port.process = 0
+        for word in words:
+            await self.port.pio_write(NIC_BASE + DOORBELL_PAGES + vi * PAGE + doorbell, word)
+
     async def ring_cq(self, cq: int, place: int, word: int, process: int | None = None) -> None:
         self.port.process = self.process if process is None else process
         await self.port.pio_write(NIC_BASE + CQ_PAGES + cq * PAGE + place, word, posted=False)

@@ -22,8 +22,8 @@ static bool execute(const uint64_t *words)
         cq_config(number, words[2], words[3]);
         return true;
     case COMMAND_INVALIDATE:
-        for (uint32_t i = 0; i < low(words[2]) && i < set.translations; i++)
-            translate_invalidate((number + i) & (set.translations - 1));
+        for (uint32_t i = 0; i < low(words[2]) && i <= set.index_mask; i++)
+            translate_invalidate((number + i) & set.index_mask);
         dma_write_wait(engine_given[ENGINE_N2H]);
         return true;
     }
@@ -46,7 +46,8 @@ static bool execute(const uint64_t *words)
     return true;
 }
 
-/* Doorbells that were rung before a command count before it. */
+/* Doorbells that were rung before a command count before it. Whether the command is to be tried
+ * again. */
 bool commands_serve(void)
 {
     uint64_t *words = mailbox_take(&mailbox);
@@ -54,7 +55,7 @@ bool commands_serve(void)
         return false;
     doorbells_serve();
     if (!execute(words))
-        return false;
+        return true;
     mailbox_answer(&mailbox, 0);
-    return true;
+    return false;
 }

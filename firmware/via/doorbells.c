@@ -84,9 +84,8 @@ static void word_read(uint32_t page, uint32_t offset, uint32_t *word_low, uint32
     } while (word[0] != *word_low);
 }
 
-static bool words_serve(void)
+static void words_serve(void)
 {
-    bool worked = false;
     for (uint32_t i = 0; i < open_count; i++) {
         uint32_t page = open_pages[i], word_low, word_high;
         volatile uint32_t *words = (volatile uint32_t *)doorbell_word(page, 0);
@@ -96,18 +95,17 @@ static bool words_serve(void)
             word_read(page, 8 * queue, &word_low, &word_high);
             seen[page][queue] = word_low;
             ring(page, 8 * queue, word_low, word_high);
-            worked = true;
         }
     }
-    return worked;
 }
 
-bool doorbells_serve(void)
+void doorbells_serve(void)
 {
     struct doorbell d;
-    if (set.words)
-        return words_serve();
-    bool worked = false;
+    if (set.words) {
+        words_serve();
+        return;
+    }
     while (doorbell_take(&d)) {
         if (d.lost) {
             count(COUNT_DOORBELLS_LOST);
@@ -115,9 +113,7 @@ bool doorbells_serve(void)
         }
         if (d.page != MAILBOX_PAGE)
             ring(d.page, d.offset, d.low, d.high);
-        worked = true;
     }
-    return worked;
 }
 
 /* As words there are no more VIs than pages for them. */

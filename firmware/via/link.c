@@ -64,12 +64,10 @@ void tell(struct vi *vi, uint32_t kind, uint32_t sequence, uint32_t code)
     words[3] = code;
 }
 
-bool control_serve(void)
+void control_serve(void)
 {
-    bool worked = false;
-    while (sent != told && engine_space(ENGINE_SEND)) {
+    while (sent != told && engine_space(ENGINE_SEND))
         link_send(controls[sent++ % CONTROLS], NICBED_HEADER_BYTES + 8, 0);
-        worked = true;
-    }
-    return worked;
 }
+
+bool control_waits(void) { return sent != told; }

@@ -21,9 +21,7 @@ SHARED(volatile uint64_t, vis_open); /* VIs that there is room for: at most via_
 struct settings set;
 struct counter_word counters[COUNTERS] __attribute__((used, aligned(8)));
 
-enum { TURNS = 2 }; /* of VIs, before it is seen again what has come in */
-
-static uint16_t first = NO_VI, last;
+static uint16_t first = NO_VI, last; /* of the list of VIs with work */
 static uint32_t length;
 
 void wake_vi(struct vi *vi)
@@ -49,18 +47,19 @@ static struct vi *next_vi(void)
     return vi;
 }
 
-/* A few turns of VIs with work; whether any came of it. */
+/* A turn of each VI with work, until one did some; whether one did. None does while all wait for the
+ * link, or for slots. */
 static bool vis_serve(void)
 {
-    uint32_t worked = 0;
-    for (uint32_t left = length; left && worked < TURNS; left--) {
+    for (uint32_t left = length; left; left--) {
         struct vi *vi = next_vi();
         enum turn turn = serve(vi);
         if (turn != TURN_IDLE)
             wake_vi(vi);
-        worked += turn == TURN_WORKED;
+        if (turn == TURN_WORKED)
+            return true;
     }
-    return worked;
+    return false;
 }
 
 static uint32_t fewer(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -71,8 +70,8 @@ static void open_all(void)
         .vis = low(via_vis), .cqs = low(via_cqs), .slots = low(via_slots),
         .window = low(via_window), .depth = low(via_depth), .events = low(via_events),
         .event_ring = low(via_event_ring), .table = low(via_table),
-        .translations = low(via_translations),
-        .page_shift = (uint32_t)__builtin_ctz(low(via_page_bytes)), .cache = low(via_cache),
+        .index_mask = low(via_translations) - 1,
+        .page_shift = (uint32_t)__builtin_ctz(low(via_page_bytes)), .cache_mask = low(via_cache) - 1,
         .mtu = low(via_mtu), .retry_timeout = low(via_retry_timeout),
         .retries = low(via_retries), .words = doorbells_are_words,
     };
@@ -90,24 +89,30 @@ static void open_all(void)
 
 int main(void)
 {
+    bool busy = false, arrived = false, command = false;
     open_all();
     for (;;) {
-        pending_clear(0xFF);
-        bool worked = receive_serve();
-        worked |= doorbells_serve();
-        worked |= commands_serve();
-        worked |= vis_serve();
-        worked |= control_serve();
-        if (pending() & NICBED_PENDING_TIMER)
-            timers_serve();
         uint32_t wakes = NICBED_PENDING_WINDOW | NICBED_PENDING_DOORBELL | NICBED_PENDING_RECEIVE
-                         | NICBED_PENDING_SEND | NICBED_PENDING_TIMER;
-        bool untold = events_serve();
-        if (untold || receive_waits())
+                         | NICBED_PENDING_TIMER;
+        if (events_serve() || receive_starved())
             wakes |= NICBED_PENDING_N2H;
-        if (worked)
+        if (length || command || control_waits())
+            wakes |= NICBED_PENDING_SEND;
+        uint32_t bits = (busy || arrived) ? pending() : wait_for(wakes);
+        pending_clear(bits);
+        if (bits & NICBED_PENDING_RECEIVE || arrived)
+            arrived = receive_serve();
+        else if (bits & NICBED_PENDING_N2H)
+            receive_replenish();
+        if (bits & (NICBED_PENDING_DOORBELL | NICBED_PENDING_WINDOW))
+            doorbells_serve();
+        if (bits & NICBED_PENDING_WINDOW || command)
+            command = commands_serve();
+        busy = length && vis_serve();
+        control_serve();
+        if (bits & NICBED_PENDING_TIMER)
+            timers_serve();
+        if (busy || arrived)
             watchdog_kick();
-        else
-            wait_for(wakes);
     }
 }

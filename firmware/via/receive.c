@@ -30,7 +30,7 @@ static void fail(uint32_t code, uint32_t event)
 }
 
 /* Gives the engine the buffers that host memory has all of. */
-static void replenish(void)
+void receive_replenish(void)
 {
     while (posted - head < BUFFERS && dma_write_done(written[posted % BUFFERS])) {
         uint32_t at = posted++ % BUFFERS;
@@ -43,7 +43,7 @@ void receive_open(void)
     buffer_bytes = 8 + NICBED_HEADER_BYTES + 16 + set.mtu;
     for (uint32_t i = 0; i < BUFFERS; i++)
         buffers[i] = take_memory(buffer_bytes, 8);
-    replenish();
+    receive_replenish();
 }
 
 /* Completes the receive descriptor taken. With an error after some has landed: PARTIAL. */
@@ -240,20 +240,19 @@ static void arrive(const uint32_t *words)
         take_packet(vi, &p);
 }
 
+/* Takes a packet if one has come; whether the next one has. */
 bool receive_serve(void)
 {
-    bool worked = false;
     if (head != posted && link_received(arrival[head % BUFFERS])) {
         arrive(buffers[head % BUFFERS]);
         written[head++ % BUFFERS] = engine_given[ENGINE_N2H];
-        worked = true;
     }
-    if (posted - head < BUFFERS)
-        replenish();
-    return worked;
+    receive_replenish();
+    return head != posted && link_received(arrival[head % BUFFERS]);
 }
 
-bool receive_waits(void) { return posted - head < BUFFERS; }
+/* Whether all buffers wait for host memory. */
+bool receive_starved(void) { return head == posted; }
 
 /* The connection is over: a receive begun completes flushed. */
 void receive_abort(struct vi *vi)

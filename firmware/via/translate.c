@@ -14,13 +14,13 @@ uint32_t era;
 
 void translate_open(void)
 {
-    cache = take_memory(set.cache * sizeof *cache, 4);
-    for (uint32_t i = 0; i < set.cache; i++)
+    cache = take_memory((set.cache_mask + 1) * sizeof *cache, 4);
+    for (uint32_t i = 0; i <= set.cache_mask; i++)
         cache[i].index = NO_INDEX;
 }
 
 /* Entry `index` of the table takes the place of another; one that is not valid does not. */
-static bool fill(struct entry *e, uint32_t index)
+static __attribute__((noinline)) bool fill(struct entry *e, uint32_t index)
 {
     dma_read_wait(dma_read(set.table + index * NICBED_VIA_TRANSLATION_BYTES, raw, sizeof raw, 0));
     count(COUNT_MISSES);
@@ -46,14 +46,11 @@ bool translate(uint32_t va_low, uint32_t va_high, uint32_t handle, uint32_t tag,
         return false;
     uint32_t shift = set.page_shift;
     uint32_t page = va_low >> shift | va_high << (32 - shift);
-    uint32_t index = (page + handle) & (set.translations - 1);
-    struct entry *e = &cache[index & (set.cache - 1)];
-    if (e->index != index) {
-        if (!fill(e, index))
-            return false;
-    } else {
-        count(COUNT_HITS);
-    }
+    uint32_t index = (page + handle) & set.index_mask;
+    struct entry *e = &cache[index & set.cache_mask];
+    if (__builtin_expect(e->index != index, 0))
+        return fill(e, index) && translate(va_low, va_high, handle, tag, need, found);
+    count(COUNT_HITS);
     uint32_t offset = va_low - (page << shift);
     if (e->handle != handle || e->page != page >> 6 || e->tag != tag || (e->flags & need) != need
         || offset < e->first || offset > e->last)
@@ -65,7 +62,7 @@ bool translate(uint32_t va_low, uint32_t va_high, uint32_t handle, uint32_t tag,
 
 void translate_invalidate(uint32_t index)
 {
-    struct entry *e = &cache[index & (set.cache - 1)];
+    struct entry *e = &cache[index & set.cache_mask];
     if (e->index == index)
         e->index = NO_INDEX;
     era++;

@@ -25,7 +25,7 @@ enum { NO_VI = 0xFFFF, NO_SLOT = 0xFF, NO_KIND = 0xFF };
 /* What the host sets: copies of the parameters of main.c. */
 struct settings {
     uint32_t vis, cqs, slots, window, depth, events;
-    uint32_t event_ring, table, translations, page_shift, cache, mtu;
+    uint32_t event_ring, table, index_mask, page_shift, cache_mask, mtu;
     uint32_t retry_timeout, retries;
     bool words;
 };
@@ -167,7 +167,7 @@ enum { TOKENS = 64, COUNT_MASK = 63 };
 enum { CQ_PAGE = 1 }; /* page of completion queue 0; VIs' pages are behind those of all queues */
 
 void doorbells_open(void);
-bool doorbells_serve(void);
+void doorbells_serve(void);
 void token(struct vi *vi, uint32_t receive, uint32_t low, uint32_t high);
 void arm(struct vi *vi, uint32_t receive, uint32_t seen);
 /* Open or close a page (`words`: cleared). */
@@ -185,7 +185,8 @@ void send_over(struct vi *vi, uint32_t status);
 
 void receive_open(void);
 bool receive_serve(void);
-bool receive_waits(void); /* for N2H, to have buffers again */
+void receive_replenish(void);
+bool receive_starved(void);
 void receive_abort(struct vi *vi);
 
 void acknowledged(struct vi *vi, uint32_t sequence, bool again);
@@ -212,7 +213,8 @@ void slot_free(uint32_t slot); /* it may still be on its way to the link */
 void slot_send(uint32_t slot);
 /* An ACK, NAK or BREAK to the peer. Dropped if too many wait: the network may do that, too. */
 void tell(struct vi *vi, uint32_t kind, uint32_t sequence, uint32_t code);
-bool control_serve(void);
+void control_serve(void);
+bool control_waits(void);
 
 static inline bool link_room(void) { return engine_space(ENGINE_SEND) > 1; }
 
