@@ -140,8 +140,8 @@ class Lab:
         return [int(word, 0) for word in line.split()]
 
     def load(self, image: bytes, *, divider: int = 1, watchdog: int = 0, skip: bool = False,
-             profile: bool = False) -> None:
-        """Reset, write ``image`` to NIC memory, and release the core's reset.
+             profile: bool = False) -> int:
+        """Reset, write ``image`` to NIC memory, and release the core's reset; the cycle of that.
 
         ``skip``: while the processor is idle its clock stands still, and ``cycle`` goes on.
         """
@@ -153,6 +153,7 @@ class Lab:
         for at in range(0, len(whole), 8):
             self.write(at, int.from_bytes(whole[at:at + 8], "little"))
         self._ask("run", 1)
+        return len(whole) // 8
 
     def write(self, address: int, value: int) -> None:
         """A word of NIC memory, by the window, in one cycle."""

@@ -1,233 +1,142 @@
-"""A riscv32 core in plain Python (RV32IM, machine mode as far as the runtime uses it).
-
-Runs real firmware images in the model target, an instruction at a time, and counts them. An access
-outside of memory is its owner's; one that cannot be answered yet raises :class:`Held`, and the
-instruction is executed again later.
-"""
+"""RV32IM in Python, by the text of the unprivileged ISA manual: what the cores are held against."""
 
 from collections.abc import Callable
 
-__all__ = ["Core", "Held", "Trap"]
+__all__ = ["COMPUTE", "Machine", "multiply_divide"]
 
 MASK = 0xFFFF_FFFF
-MTVEC, MEPC, MCAUSE, MTVAL = 0x305, 0x341, 0x342, 0x343
-ILLEGAL, BREAKPOINT, LOAD_MISALIGNED, STORE_MISALIGNED, ECALL = 2, 3, 4, 6, 11
 
 
-class Held(Exception):
-    """A register access waits."""
+def signed(value: int, bits: int = 32) -> int:
+    """The two's complement number in the low ``bits`` of ``value``."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
 
 
-class Trap(Exception):
-    """An exception with no handler to go to: cause, program counter."""
-
-    def __init__(self, cause: int, pc: int) -> None:
-        super().__init__(f"trap, mcause {cause}, at {pc:#x}")
-        self.cause, self.pc = cause, pc
-
-
-def signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 else value
+def _div(a: int, b: int) -> int:
+    # Rounds towards zero. By zero: -1. The overflow -2^31 / -1 gives -2^31 without more ado.
+    if b == 0:
+        return MASK
+    quotient = abs(signed(a)) // abs(signed(b))
+    return quotient if (signed(a) < 0) == (signed(b) < 0) else -quotient
 
 
-def extend(value: int, bits: int) -> int:
-    return (value ^ 1 << bits - 1) - (1 << bits - 1)
+def _rem(a: int, b: int) -> int:
+    # The sign of the dividend. By zero: the dividend.
+    if b == 0:
+        return a
+    rest = abs(signed(a)) % abs(signed(b))
+    return -rest if signed(a) < 0 else rest
 
 
-def divide(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return -quotient if (a < 0) != (b < 0) else quotient
-
-
-ARITHMETIC: dict[tuple[int, int], Callable[[int, int], int]] = {
-    (0, 0): lambda a, b: a + b & MASK, (0x20, 0): lambda a, b: a - b & MASK,
-    (0, 1): lambda a, b: a << (b & 31) & MASK, (0, 2): lambda a, b: int(signed(a) < signed(b)),
-    (0, 3): lambda a, b: int(a < b), (0, 4): lambda a, b: a ^ b, (0, 5): lambda a, b: a >> (b & 31),
-    (0x20, 5): lambda a, b: signed(a) >> (b & 31) & MASK, (0, 6): lambda a, b: a | b,
-    (0, 7): lambda a, b: a & b,
-    (1, 0): lambda a, b: a * b & MASK, (1, 1): lambda a, b: signed(a) * signed(b) >> 32 & MASK,
-    (1, 2): lambda a, b: signed(a) * b >> 32 & MASK, (1, 3): lambda a, b: a * b >> 32,
-    (1, 4): lambda a, b: MASK if b == 0 else divide(signed(a), signed(b)) & MASK,
-    (1, 5): lambda a, b: MASK if b == 0 else a // b,
-    (1, 6): lambda a, b: a if b == 0 else
-    signed(a) - signed(b) * divide(signed(a), signed(b)) & MASK,
-    (1, 7): lambda a, b: a if b == 0 else a % b,
+COMPUTE: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "sll": lambda a, b: a << (b & 31),
+    "slt": lambda a, b: int(signed(a) < signed(b)),
+    "sltu": lambda a, b: int(a < b),
+    "xor": lambda a, b: a ^ b,
+    "srl": lambda a, b: a >> (b & 31),
+    "sra": lambda a, b: signed(a) >> (b & 31),
+    "or": lambda a, b: a | b,
+    "and": lambda a, b: a & b,
 }
-BRANCHES: dict[int, Callable[[int, int], bool]] = {
-    0: lambda a, b: a == b, 1: lambda a, b: a != b, 4: lambda a, b: signed(a) < signed(b),
-    5: lambda a, b: signed(a) >= signed(b), 6: lambda a, b: a < b, 7: lambda a, b: a >= b,
+"""Register-register instructions of RV32I, results modulo 2^32."""
+
+multiply_divide: dict[str, Callable[[int, int], int]] = {
+    "mul": lambda a, b: a * b,
+    "mulh": lambda a, b: signed(a) * signed(b) >> 32,
+    "mulhsu": lambda a, b: signed(a) * b >> 32,
+    "mulhu": lambda a, b: a * b >> 32,
+    "div": _div,
+    "divu": lambda a, b: a // b if b else MASK,
+    "rem": _rem,
+    "remu": lambda a, b: a % b if b else a,
+}
+"""Those of the M extension."""
+
+_BY_FUNCT3 = ["add", "sll", "slt", "sltu", "xor", "srl", "or", "and"]
+_M_BY_FUNCT3 = list(multiply_divide)
+_TAKEN: dict[int, Callable[[int, int], bool]] = {
+    0: lambda a, b: a == b, 1: lambda a, b: a != b,
+    4: lambda a, b: signed(a) < signed(b), 5: lambda a, b: signed(a) >= signed(b),
+    6: lambda a, b: a < b, 7: lambda a, b: a >= b,
 }
 
 
-class Core:
-    """Executes from ``memory``; ``outside(write, address, value)`` does accesses beyond it.
+class Machine:
+    """Runs a program in ``memory`` from address 0, until it stores beyond it."""
 
-    Attributes
-    ----------
-    pc, x
-        Program counter; registers, of which x[32] takes what is written to zero.
-    executed
-        Instructions so far.
-    counts
-        How often each address was executed, if it is a dict.
-    """
-
-    def __init__(self, memory: bytearray, outside: Callable[[bool, int, int], int]) -> None:
-        self.memory = memory
-        self.outside = outside
-        self.words = memoryview(memory).cast("I")
-        self.csr: dict[int, int] = {}
-        self.counts: dict[int, int] | None = None
-        self.reset()
-
-    def reset(self, pc: int = 0) -> None:
-        self.pc = pc
-        self.x = [0] * 33
+    def __init__(self, image: bytes, size: int = 65536) -> None:
+        self.memory = bytearray(image.ljust(size, b"\0"))
+        self.x = [0] * 32
+        self.pc = 0
         self.executed = 0
-        self.decoded: dict[int, tuple[int, Callable[[], int]]] = {}
+        self.stores: list[tuple[int, int]] = []
+        """Stores beyond memory: address and value."""
+
+    def run(self, ends_at: int, limit: int = 2_000_000) -> None:
+        """Until a store to ``ends_at``."""
+        while not self.stores or self.stores[-1][0] != ends_at:
+            assert self.executed < limit, f"no end after {limit} instructions"
+            self.step()
 
     def step(self) -> None:
-        pc = self.pc
-        at = pc >> 2
-        if pc & 3 or at >= len(self.words):
-            self.trap(ILLEGAL, pc)
-            return
-        word = self.words[at]
-        found = self.decoded.get(pc)
-        if found is None or found[0] != word:
-            found = self.decoded[pc] = word, self.decode(word, pc)
-        self.pc = found[1]()
+        """One instruction."""
+        word = int.from_bytes(self.memory[self.pc:self.pc + 4], "little")
+        opcode, rd, funct3 = word & 0x7F, word >> 7 & 31, word >> 12 & 7
+        rs1, rs2, funct7 = word >> 15 & 31, word >> 20 & 31, word >> 25
+        a, b = self.x[rs1], self.x[rs2]
+        following = self.pc + 4
+        i = signed(word >> 20, 12)
+        result = None
+        if opcode == 0x37:
+            result = word & 0xFFFF_F000
+        elif opcode == 0x17:
+            result = self.pc + (word & 0xFFFF_F000)
+        elif opcode == 0x6F:
+            result = following
+            following = self.pc + signed((word >> 31) << 20 | (word >> 12 & 0xFF) << 12
+                                         | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1, 21)
+        elif opcode == 0x67 and funct3 == 0:
+            result = following
+            following = (a + i) & ~1
+        elif opcode == 0x63:
+            if _TAKEN[funct3](a, b):
+                following = self.pc + signed((word >> 31) << 12 | (word >> 7 & 1) << 11
+                                             | (word >> 25 & 0x3F) << 5 | (word >> 8 & 15) << 1, 13)
+        elif opcode == 0x03:
+            result = self._load((a + i) & MASK, funct3)
+        elif opcode == 0x23:
+            self._store((a + signed((word >> 25) << 5 | rd, 12)) & MASK, b, 1 << funct3)
+        elif opcode == 0x13:
+            name = _BY_FUNCT3[funct3]
+            if name == "srl" and funct7 == 0x20:
+                name = "sra"
+            result = COMPUTE[name](a, i & MASK)
+        elif opcode == 0x33 and funct7 == 1:
+            result = multiply_divide[_M_BY_FUNCT3[funct3]](a, b)
+        elif opcode == 0x33:
+            name = {("add", 0x20): "sub", ("srl", 0x20): "sra"}.get(
+                (_BY_FUNCT3[funct3], funct7), _BY_FUNCT3[funct3])
+            result = COMPUTE[name](a, b)
+        elif opcode != 0x0F:
+            raise AssertionError(f"instruction {word:#010x} at {self.pc:#x}")
+        if result is not None and rd:
+            self.x[rd] = result & MASK
+        self.pc = following & MASK
         self.executed += 1
-        if self.counts is not None:
-            self.counts[pc] = self.counts.get(pc, 0) + 1
 
-    def trap(self, cause: int, pc: int) -> int:
-        """Where an exception at ``pc`` leads."""
-        if not self.csr.get(MTVEC):
-            raise Trap(cause, pc)
-        self.csr[MEPC], self.csr[MCAUSE] = pc, cause
-        self.pc = self.csr[MTVEC] & ~3
-        return self.pc
-
-    def load(self, address: int, size: int, sign: bool, pc: int) -> int | None:
-        if address & size - 1:
-            return None
-        if address + size > len(self.memory):
-            return self.outside(False, address, 0)
+    def _load(self, address: int, funct3: int) -> int:
+        size = 1 << (funct3 & 3)
+        assert address % size == 0 and address + size <= len(self.memory), hex(address)
         value = int.from_bytes(self.memory[address:address + size], "little")
-        return extend(value, 8 * size) & MASK if sign else value
+        return value if funct3 & 4 else signed(value, 8 * size)
 
-    def decode(self, word: int, pc: int) -> Callable[[], int]:
-        x = self.x
-        code, rd, f3 = word & 0x7F, word >> 7 & 31, word >> 12 & 7
-        rs1, rs2, f7 = word >> 15 & 31, word >> 20 & 31, word >> 25
-        rd = rd or 32
-        following = pc + 4
-        imm = extend(word >> 20, 12)
-
-        def illegal() -> int:
-            return self.trap(ILLEGAL, pc)
-
-        if code == 0x13:
-            if f3 in (1, 5):
-                operation = ARITHMETIC.get((f7, f3))
-                imm = rs2
-            else:
-                operation = ARITHMETIC[0, f3]
-            if operation is None:
-                return illegal
-
-            def immediate() -> int:
-                x[rd] = operation(x[rs1], imm & MASK)
-                return following
-            return immediate
-        if code == 0x33:
-            operation = ARITHMETIC.get((f7, f3))
-            if operation is None:
-                return illegal
-
-            def register() -> int:
-                x[rd] = operation(x[rs1], x[rs2])
-                return following
-            return register
-        if code == 0x03 and f3 in (0, 1, 2, 4, 5):
-            size = 1 << (f3 & 3)
-
-            def load() -> int:
-                value = self.load(x[rs1] + imm & MASK, size, f3 < 2, pc)
-                if value is None:
-                    return self.trap(LOAD_MISALIGNED, pc)
-                x[rd] = value
-                return following
-            return load
-        if code == 0x23 and f3 < 3:
-            size = 1 << f3
-            place = extend(f7 << 5 | word >> 7 & 31, 12)
-
-            def store() -> int:
-                address = x[rs1] + place & MASK
-                if address & size - 1:
-                    return self.trap(STORE_MISALIGNED, pc)
-                value = x[rs2] & (1 << 8 * size) - 1
-                if address + size > len(self.memory):
-                    self.outside(True, address, value)
-                else:
-                    self.memory[address:address + size] = value.to_bytes(size, "little")
-                return following
-            return store
-        if code == 0x63 and f3 in BRANCHES:
-            test = BRANCHES[f3]
-            target = pc + extend((word >> 31) << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 63) << 5
-                                 | (word >> 8 & 15) << 1, 13) & MASK
-
-            def branch() -> int:
-                return target if test(x[rs1], x[rs2]) else following
-            return branch
-        if code in (0x37, 0x17):
-            upper = (word & 0xFFFFF000) + (pc if code == 0x17 else 0) & MASK
-
-            def lui() -> int:
-                x[rd] = upper
-                return following
-            return lui
-        if code == 0x6F:
-            goal = pc + extend((word >> 31) << 20 | (word >> 12 & 255) << 12
-                               | (word >> 20 & 1) << 11 | (word >> 21 & 1023) << 1, 21) & MASK
-
-            def jump() -> int:
-                x[rd] = following
-                return goal
-            return jump
-        if code == 0x67 and f3 == 0:
-            def jump_register() -> int:
-                to = x[rs1] + imm & MASK & ~1
-                x[rd] = following
-                return to
-            return jump_register
-        if code == 0x0F:
-            return lambda: following
-        if code == 0x73:
-            return self.system(word, pc, rd, f3, rs1, following) or illegal
-        return illegal
-
-    def system(self, word: int, pc: int, rd: int, f3: int, rs1: int,
-               following: int) -> Callable[[], int] | None:
-        x = self.x
-        number = word >> 20
-        if f3 == 0:
-            if number in (0, 1):
-                return lambda: self.trap(BREAKPOINT if number else ECALL, pc)
-            return (lambda: self.csr.get(MEPC, 0)) if number == 0x302 else None
-        if f3 == 4:
-            return None
-
-        def csr() -> int:
-            old = self.csr.get(number, 0)
-            value = rs1 if f3 & 4 else x[rs1]
-            if f3 & 3 == 1:
-                self.csr[number] = value
-            elif rs1:
-                self.csr[number] = old | value if f3 & 3 == 2 else old & ~value
-            x[rd] = old
-            return following
-        return csr
+    def _store(self, address: int, value: int, size: int) -> None:
+        assert address % size == 0, hex(address)
+        if address >= len(self.memory):
+            self.stores.append((address, value))
+        else:
+            self.memory[address:address + size] = (value & ((1 << 8 * size) - 1)).to_bytes(
+                size, "little")

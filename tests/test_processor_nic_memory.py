@@ -1,0 +1,64 @@
+# amaranth: UnusedElaboratable=no
+"""NIC memory: two ports at once."""
+
+import random
+from typing import Any
+
+import pytest
+from control_bench import simulate
+from nicbed.rtl.processor.nic_memory import NicMemory
+
+
+@pytest.mark.parametrize("size, error", [("64", TypeError), (8, ValueError), (96, ValueError)])
+def test_refuses(size: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="size must be"):
+        NicMemory(size=size)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_two_ports(seed: int) -> None:
+    """Both ports at random on a few words; the core waits where they clash, and only there."""
+    rng = random.Random(seed)
+    dut = NicMemory(size=128)
+    words = [0] * 16
+    counts = {"clash": 0, "read": 0, "written": 0}
+
+    async def bench(ctx: Any) -> None:
+        due: dict[str, int | None] = {"core": None, "wide": None}
+        for _ in range(1500):
+            asked = {}
+            for name in due:
+                port = getattr(dut, name)
+                access = {"valid": int(rng.random() < 0.8), "write": int(rng.random() < 0.4),
+                          "address": rng.randrange(4), "data": rng.getrandbits(64),
+                          "strobe": rng.choice([0xFF, 0x0F, 0xF0, rng.getrandbits(8)])}
+                for member, value in access.items():
+                    ctx.set(getattr(port, member), value)
+                asked[name] = access
+            for name, word in due.items():
+                if word is not None:
+                    assert ctx.get(getattr(dut, name).read) == word
+            core, wide = asked["core"], asked["wide"]
+            clash = bool(core["valid"] and wide["valid"] and core["address"] == wide["address"]
+                         and (core["write"] or wide["write"]))
+            assert ctx.get(dut.wide.ready) == 1
+            if core["valid"]:
+                assert ctx.get(dut.core.ready) == (not clash)
+            counts["clash"] += clash
+            before = list(words)
+            for name, access in asked.items():
+                due[name] = None
+                if not access["valid"] or (name == "core" and clash):
+                    continue
+                if not access["write"]:
+                    due[name] = before[access["address"]]
+                    counts["read"] += 1
+                    continue
+                counts["written"] += 1
+                mask = sum(0xFF << 8 * lane for lane in range(8) if access["strobe"] >> lane & 1)
+                words[access["address"]] = (before[access["address"]] & ~mask
+                                            | access["data"] & mask)
+            await ctx.tick()
+
+    simulate(dut, bench)
+    assert counts["clash"] > 50 and counts["read"] > 500 and counts["written"] > 250
