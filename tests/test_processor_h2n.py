@@ -42,7 +42,7 @@ async def copies(dut: Any) -> None:
             beats_in = (a + n - 1) // 8 - a // 8 + 1
             bursts += -(-beats_in // beats)
             words += (b + n - 1) // 8 - b // 8 + 1
-    await firmware.finish(len(commands), 400_000)
+    await firmware.finish(len(commands), 60_000)
     assert memory.image == image
     assert [(port, kind, number) for _, port, kind, number, _ in events.seen] == want_events
     assert len(bus.requests) == bursts, "as few bursts as max_burst allows"

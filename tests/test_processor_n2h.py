@@ -55,7 +55,7 @@ async def copies(dut: Any) -> None:
             left -= size
             bursts.append((8 * at, size, b if last and not left else None))
             at += size
-    await firmware.finish(len(commands), 400_000)
+    await firmware.finish(len(commands), 60_000)
     assert bus.image == host
     assert memory.image == image
     assert [(port, kind, number) for _, port, kind, number, _ in events.seen] == want_events

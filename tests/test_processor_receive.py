@@ -55,7 +55,7 @@ async def receives(dut: Any) -> None:
         want_events += [("events__0", Kind.BEGIN, trace, 0),
                         *([] if fits else [("events__1", Kind.DROP, trace, 0)]),
                         ("events__1", Kind.END, trace, 0)]
-    await firmware.finish(values["packets"], 400_000)
+    await firmware.finish(values["packets"], 60_000)
     assert memory.image == image
     assert [event[1:] for event in events.seen] == want_events
     assert {kind for _, kind, _, _ in want_events} == {Kind.BEGIN, Kind.END, Kind.DROP}

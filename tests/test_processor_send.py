@@ -63,7 +63,7 @@ async def sends(dut: Any) -> None:
             words += -(-size // 8)
             want_events += [("events__0", Kind.BEGIN, trace), ("events__1", Kind.END, trace)]
         want += flits_of(content, packet_trace)
-    got = await within(400_000, sink.receive(len(want)))
+    got = await within(60_000, sink.receive(len(want)))
     assert cut(got) == want
     await firmware.finish(pieces, 1000)
     assert sink.taken == [] and firmware.errors == []

@@ -3,7 +3,6 @@
 import pytest
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.arbiter import RoundRobin
 from nicbed.rtl.processor.memory_share import MemoryShare
 from prover import Refuted, needs_prover, prove
 
@@ -70,21 +69,13 @@ def test_nobody_starves(tmp_path, clients):
     check(MemoryShare(clients=clients), tmp_path, depth=2)
 
 
-class LowestFirst(RoundRobin):
-    """Grants the lowest requester, always."""
+class Unfair(MemoryShare):
+    """The turn stays: the lowest client first."""
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
-        m.d.sync += self._turn.eq(0)
+        m.d.comb += self._arbiter.advance.eq(0)
         return m
-
-
-class Unfair(MemoryShare):
-    """The lowest client first."""
-
-    def __init__(self, *, clients: int) -> None:
-        super().__init__(clients=clients)
-        self._arbiter = LowestFirst(count=clients - 1)
 
 
 class Impatient(MemoryShare):
