@@ -1,0 +1,11 @@
+"""Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node.
+
+The firmware forwards; all else is here: :mod:`.frames` (packets out of the ring and into the queue,
+room), :mod:`.returning` (return to sender), :mod:`.fm` (the public calls), :mod:`.paths` (what it
+costs).
+"""
+
+from .fm import Fm
+from .frames import FmError
+
+__all__ = ["Fm", "FmError"]

@@ -1,0 +1,182 @@
+"""Packets of Fast Messages out of the receive ring and into the queue to the firmware."""
+
+import struct
+from typing import NamedTuple
+
+from ...layouts.fm import ACCEPTED_MAX, FM_HEADER, FM_HEADER_BYTES, FRAME_BYTES, FmKind
+from ...layouts.operations import BLOCK
+from ...layouts.packet import HEADER_BYTES
+from ...layouts.processor import SEND_WORD
+from ...layouts.rings import COMPLETION
+from ..node import Node
+from ..port import F_ONCE, TIMEOUT
+from ..processor.loader import NicProcessor
+from ..processor.queue import CoherentQueue, PioQueue, SendQueue
+from . import paths
+
+__all__ = ["FmError", "Frames", "Packet"]
+
+FIRMWARE = "fm"
+PAGE = 1
+"""Doorbell page of the firmware's queue."""
+SLOTS = 32
+"""Most slots of the queue."""
+PAYLOAD = 8 + HEADER_BYTES + FM_HEADER_BYTES
+"""Where a packet's payload is in its slot of the ring."""
+LINE = 32
+SLOT = struct.Struct("<QQQ")
+TRACE = COMPLETION.offset("trace")
+TRACE_MASK = COMPLETION.mask("trace") >> TRACE
+LENGTH = COMPLETION.offset("length")
+SOURCE = 32
+SEND_LENGTH, SEND_TRACE = SEND_WORD.offset("length"), SEND_WORD.offset("trace")
+ACCEPTED = FM_HEADER.offset("accepted")
+KEPT = (1 << ACCEPTED) - 1
+"""Bits of the header that stay when a packet is sent on."""
+
+
+class FmError(Exception):
+    """The program used Fast Messages in a way they do not allow."""
+
+
+class Packet(NamedTuple):
+    """A packet as it was sent: header without ``accepted``, payload, trace number. ``node``: the
+    other one."""
+
+    node: int
+    header: int
+    payload: bytes
+    number: int
+
+
+class Frames:
+    """The ring, the queue, and how many packets each node is owed an answer for.
+
+    Attributes
+    ----------
+    counters
+        rejected: packets sent back; returned: that came back; again: sent again; accepted: answers
+        sent that carried nothing else; malformed: packets dropped.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = port = node.port
+        self.memory = node.memory
+        description = node.description
+        self.counters = dict.fromkeys(("rejected", "returned", "again", "accepted", "malformed"), 0)
+        self._headers = [SEND_WORD.pack(route=node.route(other), destination=other)
+                         for other in range(node.nodes)]
+        self._owed = [0] * node.nodes
+        """Packets accepted whose senders do not know yet."""
+        self._ring = description.nic.receive_ring
+        self._stride = description.slot_bytes
+        self._slots = self._slot = 0
+        self._phase = 1
+        self._taken = self._told = 0
+        slots = SLOTS
+        if description.processor.doorbells == "queue":
+            # A doorbell a slot: so many that none finds the doorbell queue full.
+            slots = min(slots, description.processor.doorbell_queue)
+        self._count = slots
+        self._queue: SendQueue
+        self._c_taken = port.path(paths.TAKEN)
+
+    async def _open(self) -> None:
+        """Start the firmware on fresh rings."""
+        node, port = self.node, self.port
+        self._slots = self._slot = node.allocate(self._ring * self._stride)
+        report = node.allocate(8)
+        coherent = node.description.nic.attachment == "memory_bus"
+        slots = node.allocate(self._count * 64) if coherent else 0
+        await port.touch(report, 8, store=True)
+        await port.flush()
+        # The NIC has not been told of them. Fresh memory is zero to the CPU too.
+        self.memory.write(self._slots, bytes(self._ring * self._stride))
+        self.memory.write(report, bytes(8))
+        if coherent:
+            self.memory.write(slots, bytes(self._count * 64))
+        processor = node.service(NicProcessor)
+        await processor.start(FIRMWARE, parameters={
+            "send_slots": self._count, "send_host": slots, "send_report": report,
+            "receive_base": self._slots, "receive_entries": self._ring,
+            "receive_bytes": self._stride, "process": 0, "nodes": node.nodes})
+        self._queue = (CoherentQueue(processor, PAGE, slots, self._count, report) if coherent
+                       else PioQueue(processor, PAGE, "slots", self._count, report))
+        self._tell = processor.address("forward")
+
+    # Out
+
+    async def _put(self, destination: int, header: int, payload: bytes, number: int) -> None:
+        """Send a packet, and tell its destination what it is owed. Waits for room in the queue: the
+        firmware makes some whatever this node does."""
+        queue, port = self._queue, self.port
+        if queue.free <= 0:
+            await queue.wait()
+        owed = min(self._owed[destination], ACCEPTED_MAX)
+        self._owed[destination] -= owed
+        words = [int.from_bytes(payload[at:at + 8], "little") for at in range(0, len(payload), 8)]
+        behind = FM_HEADER_BYTES + 8 * len(words)
+        await port.room(queue.ENTRIES + 1)
+        queue.put([self._headers[destination] | behind << SEND_LENGTH | number << SEND_TRACE,
+                   header | owed << ACCEPTED, *words], number)
+        queue.ring()
+
+    # In
+
+    async def _check(self, timeout: int | None = None) -> bool:
+        """Whether a packet is at the ring's head: checked once, or for up to ``timeout`` cycles (0:
+        for ever)."""
+        port = self.port
+        if port.count == BLOCK:
+            await port.executed
+        if timeout is None:
+            port.put_poll(self._slot, self._phase, 1, 0, F_ONCE)
+        else:
+            port.put_poll(self._slot, self._phase, 1, timeout)
+        await port.executed
+        return not port.status & TIMEOUT
+
+    def _look(self) -> tuple[Packet, int] | None:
+        """The packet at the ring's head, and what its sender says was accepted; None for what is no
+        packet of Fast Messages."""
+        completion, wire, header = SLOT.unpack(self.memory.read(self._slot, SLOT.size))
+        length = completion >> LENGTH & 0xFFFF
+        fields = FM_HEADER.unpack(header & 0xFFFF_FFFF)
+        source = wire >> SOURCE & 255
+        size = fields["bytes"]
+        if (length < FM_HEADER_BYTES + size or size > FRAME_BYTES or source >= len(self._headers)
+                or fields["kind"] not in KINDS
+                or fields["kind"] == FmKind.WORDS and size != 16):
+            self.counters["malformed"] += 1
+            return None
+        payload = self.memory.read(self._slot + PAYLOAD, -(-size // 8) * 8)
+        return Packet(source, header & KEPT, payload,
+                      completion >> TRACE & TRACE_MASK), fields["accepted"]
+
+    async def _advance(self) -> None:
+        """Go on to the next slot; the NIC hears of it now and then."""
+        self._taken = taken = self._taken + 1
+        self._slot += self._stride
+        if taken % self._ring == 0:
+            self._slot = self._slots
+            self._phase ^= 1
+        if taken - self._told >= max(1, self._ring // 4):
+            port = self.port
+            await port.room(1)
+            port.spend(self._c_taken)
+            port.put_write(self._tell, 1, taken & 0xFFFF_FFFF)
+            self._told = taken
+
+    async def _copied(self, size: int, target: int) -> None:
+        """Charge for copying ``size`` bytes of payload from the slot at the ring's head."""
+        port = self.port
+        await port.room(2)
+        if size > LINE - PAYLOAD:
+            port.put_touch(self._slot + LINE, size - (LINE - PAYLOAD))
+        port.work("copy_word", -(-size // 8))
+        if size:
+            port.put_touch(target, size, store=True)
+
+
+KINDS = frozenset(int(kind) for kind in FmKind)
