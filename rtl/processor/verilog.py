@@ -30,7 +30,10 @@ def core_verilog(module: str) -> str:
         return _read("serv", *(f"rtl/{file}" for file in files))
     if module == "VexRiscv":
         text = _read("vexriscv", "VexRiscv_Lite.v")
-        return _with_pc(text, module, "  input               clk,\n", "memory_PC")
+        return _with_pc(text, module, "  input               clk,\n",
+                        # Not what is in the stage but is not going to be executed.
+                        "!memory_arbitration_isValid && writeBack_arbitration_isValid "
+                        "? writeBack_PC : memory_PC")
     raise ValueError(f"module must be one of {', '.join(CORE_MODULES)}, not {module!r}")
 
 
