@@ -78,6 +78,12 @@ class Engine(DoorbellQueues):
         await port.delay(SETTLE)
         return await port.pio_read(VI_POSTED) == await port.pio_read(VI_COMPLETED)
 
+    async def completed(self, vi: Vi) -> int:
+        """Completions of ``vi`` that the NIC counts: of the send queue in the low half, of the
+        receive queue in the high one."""
+        await self._select(vi.number)
+        return await self.port.pio_read(VI_COMPLETED)
+
     async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
         port = self.port
         port.spend(self.paths.command)

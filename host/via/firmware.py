@@ -173,6 +173,10 @@ class FirmwareNic(DoorbellQueues):
         counts = await self._counts(vi)
         return counts & LOW == counts >> 32
 
+    async def completed(self, vi: Vi) -> int:
+        """As the engine's."""
+        return await self._counts(vi) & LOW
+
     async def _counts(self, vi: Vi) -> int:
         """Completed and posted of both queues of ``vi``, by the firmware, which then has seen all
         that was posted."""

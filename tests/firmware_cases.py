@@ -1,0 +1,87 @@
+"""VIA's tests on the firmware of the NIC processor: which run, and what stands for what in them.
+
+Firmware is slower than the engine, so what a test waits for, and the time-outs that it sets, are
+longer here.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import via_model_lab
+from model_target import Model
+from nicbed.layouts.description import Description
+from nicbed.layouts.via import Reliability
+from on_simulator import Case, cases
+from via_firmware_raw import SLOWER, FirmwareRaw
+
+__all__ = ["MODULES", "chosen", "on_firmware", "with_firmware"]
+
+MODULES = ("test_via_model", "test_via_model_completion", "test_via_model_faults",
+           "test_via_model_queues", "test_via_model_rdma", "test_vipl", "test_vipl_arguments",
+           "test_vipl_completions", "test_vipl_connections", "test_vipl_errors")
+OTHERWISE = {
+    "test_a_misaligned_token_is_post_desc": "a token's low bits are its count",
+    "test_kernel_registers_are_the_kernel_s": "the engine's registers",
+    "test_no_engine_no_registers": "the engine's registers",
+    "test_no_engine_is_no_engine": "the engine's registers",
+}
+"""What is no promise of the firmware's."""
+READS = ("read",)
+
+
+def chosen(modules: tuple[str, ...] = MODULES) -> list[Case]:
+    """The cases that hold of firmware: without RDMA reads, Reliable Reception, and translation
+    elsewhere than in a cache."""
+    found = [case for name in modules for case in cases(importlib.import_module(name))]
+    return [case for case in found
+            if case.name not in OTHERWISE and case.name not in UNSUPPORTED
+            and case.arguments.get("level") is not Reliability.RELIABLE_RECEPTION
+            and case.arguments.get("translation", "cache") == "cache"]
+
+
+UNSUPPORTED: dict[str, str] = {}
+"""What wants RDMA reads or Reliable Reception, beside what its parameters say."""
+
+
+def with_firmware(description: Description, doorbells: str = "queue") -> Description:
+    """``description`` with a processor that VIA's firmware runs on."""
+    table = description.model_dump()
+    table["via"]["design"] = "firmware"
+    table["via"]["retry_timeout"] *= SLOWER
+    table["nic"]["processor"] = "picorv32"
+    table["processor"] |= {"memory": 1 << 17, "doorbells": doorbells}
+    return Description.model_validate(table)
+
+
+@contextlib.contextmanager
+def on_firmware(case: Case, doorbells: str = "queue") -> Iterator[None]:
+    """Within it ``case`` runs on the functional target with firmware."""
+    class FirmwareModel(Model):
+        def __init__(self, description: Description) -> None:
+            super().__init__(with_firmware(description, doorbells))
+
+        def run(self, programs: Any, *, limit: int = 0, **others: Any) -> Any:
+            return super().run(programs, limit=SLOWER * limit, **others)
+
+    with contextlib.ExitStack() as stack:
+        def put(place: Any, name: str, value: Any) -> None:
+            if hasattr(place, name):
+                stack.enter_context(mock.patch.object(place, name, value))
+
+        test = importlib.import_module(case.module)
+        for module in (test, importlib.import_module("vipl_programs"), via_model_lab):
+            put(module, "Model", FirmwareModel)
+        put(via_model_lab, "Raw", FirmwareRaw)
+        put(via_model_lab.Side, "rest", _longer(via_model_lab.Side.rest))
+        for name in ("rest", "attend"):
+            put(test, name, _longer(getattr(test, name, None)))
+        yield
+
+
+def _longer(rest: Any) -> Any:
+    async def longer(side: Any, cycles: int = 50_000) -> None:
+        await rest(side, SLOWER * cycles)
+    return longer

@@ -1,0 +1,73 @@
+"""VIA's firmware on the NIC processor: the promises of the engine's tests, on the model target.
+
+The same functions as on the engine (docs/via-conformance.md), run by the real image; a few of each
+file at each change, all of them with ``--full``. What is left out, and why: :mod:`firmware_cases`.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from firmware_cases import MODULES, OTHERWISE, UNSUPPORTED, chosen, on_firmware, with_firmware
+from nicbed.firmware.build import image
+from nicbed.host.via.firmware import Command
+from on_simulator import Case, cases
+from vipl_programs import SMALL, describe
+
+FIRMWARE = Path(__file__).parents[1] / "firmware" / "via"
+QUICK = {
+    "test_a_message_arrives", "test_an_event_at_the_next_completion", "test_rdma_write",
+    "test_disconnecting_flushes_and_a_reliable_peer_loses_its_connection",
+    "test_a_deregistered_handle_never_translates_again", "test_no_receive_posted",
+    "test_the_states_of_a_vi", "test_too_many_posted_is_vi_overrun",
+}
+"""One case of each at each change."""
+WORDS = QUICK | {"test_a_completion_queue", "test_descriptors_posted_again_and_again",
+                 "test_waiting_never_misses_one"}
+"""Those that run with doorbells as words, too; but those that are about the queue."""
+QUEUE = {"test_too_many_posted_is_vi_overrun"}
+CASES = chosen()
+
+
+def marked(case: Case, quick: set[str] = QUICK) -> object:
+    """``case`` as a parameter, always run or only with ``--full``."""
+    always = case.name in quick and case is next(
+        one for one in CASES if (one.module, one.name) == (case.module, case.name))
+    return pytest.param(case, id=str(case), marks=[] if always else [pytest.mark.full])
+
+
+@pytest.mark.parametrize("case", [marked(case) for case in CASES])
+def test_as_the_engine(case: Case) -> None:
+    with on_firmware(case):
+        case.function(**case.arguments)
+
+
+@pytest.mark.parametrize("case", [marked(case, {"test_a_message_arrives", "test_rdma_write"})
+                                  for case in CASES if case.name in WORDS - QUEUE])
+def test_with_doorbells_as_words(case: Case) -> None:
+    with on_firmware(case, "words"):
+        case.function(**case.arguments)
+
+
+def test_what_is_left_out_is_there() -> None:
+    """No name of a test that is left out, or always run, is out of date."""
+    names = {case.name for name in MODULES for case in cases(__import__(name))}
+    assert QUICK | WORDS <= names
+    assert set(OTHERWISE) | set(UNSUPPORTED) <= names
+
+
+def test_commands_have_the_same_numbers_on_both_sides() -> None:
+    text = (FIRMWARE / "via_fw.h").read_text()
+    names = re.search(r"enum command \{(.*?)\}", text, re.S)
+    assert names is not None
+    found = [name.strip().split(" ")[0] for name in names[1].split(",")]
+    assert found == [f"COMMAND_{command.name}" for command in Command]
+    assert [int(command) for command in Command] == list(range(1, len(Command) + 1))
+    description = with_firmware(describe(SMALL, {}))
+    assert description.via.design == "firmware"
+
+
+@pytest.mark.parametrize("core", ["picorv32", "serv", "vexriscv"])
+def test_it_fits(core: str) -> None:
+    """64 KiB of NIC memory have room for code, the stack and 40 KiB of tables."""
+    assert image("via", core, 65536).stack > 40 << 10
