@@ -24,14 +24,13 @@ _LINE_BITS = LINE_BYTES.bit_length() - 1
 class LineRing(wiring.Component):
     """Tells when to look at the next line of a ring of lines, and reads what comes.
 
-    A look is due when a CPU has taken the next line, or one behind it, for writing, and until a
-    line is found that is no descriptor yet (its phase is that of the lap before). After that, only
-    when a line has been taken since the look was asked for. So nothing is looked at in vain as
-    long as descriptors come in order, and none is missed: a CPU that has stored a descriptor
-    before the look saw its line has taken the line after the look began (:class:`TagCache`).
+    A look is due when a CPU has taken the next line for writing since it was last looked at. A
+    line that nobody has taken since the NIC read it is dirty in no cache, so whoever stores to it
+    has to take it, and is seen (:class:`TagCache`): nothing is missed, in whatever order lines are
+    stored. After reset nothing is known of any line, so the first lap looks at each once in vain.
 
     Latency: ``looks`` in the cycle after ``watched``; the outputs about a word in its own cycle.
-    Reset and while not ``active``: the first look is due whatever was watched.
+    Reset, and while not ``active``: all lines count as taken.
 
     Parameters
     ----------
@@ -93,26 +92,20 @@ class LineRing(wiring.Component):
         m = Module()
         slots = (self._ring - 1).bit_length()
 
-        # Lines from the next one to the furthest that may be a descriptor.
-        ahead = Signal(range(self._ring + 1), init=self._ring)
-        since = Signal()
-        distance = Signal(slots)
-        reach = Signal.like(ahead)
+        # Lines that a CPU may hold dirty: taken since the last look at them was asked for.
+        taken = Signal(self._ring, init=~0)
+        index = Signal(slots)
         m.d.comb += [
-            distance.eq(self.line[_LINE_BITS:] - self.base[_LINE_BITS:] - self.requested),
-            reach.eq(ahead),
-            self.looks.eq(self.active & (ahead != 0)),
+            index.eq(self.line[_LINE_BITS:] - self.base[_LINE_BITS:]),
+            self.looks.eq(self.active & taken.bit_select(self.requested[:slots], 1)),
             self.address.eq(self.base + Cat(Const(0, _LINE_BITS), self.requested[:slots])),
         ]
-        with m.If(self.watched & (distance >= ahead)):
-            m.d.comb += reach.eq(distance + 1)
-        m.d.sync += [ahead.eq(reach), since.eq((since & ~self.asks) | self.watched)]
-        with m.If(self.found):
-            m.d.sync += ahead.eq(reach - 1)
-        with m.If(self.lacks & ~since & ~self.watched):
-            m.d.sync += ahead.eq(0)
+        with m.If(self.asks):
+            m.d.sync += taken.bit_select(self.requested[:slots], 1).eq(0)
+        with m.If(self.watched):
+            m.d.sync += taken.bit_select(index, 1).eq(1)
         with m.If(~self.active):
-            m.d.sync += ahead.eq(self._ring)
+            m.d.sync += taken.eq(~0)
 
         line = data.View(_Line, self.word)
         was_there = Signal()

@@ -29,7 +29,9 @@ WORDS = 1024
 class PortSystem(wiring.Component):
     """Everything of a node but the NIC, which the bench plays."""
 
-    def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16) -> None:
+    def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
+                 coherent: bool = False) -> None:
+        self._coherent = coherent
         self._posted_writes = posted_writes
         self._cache_lines = cache_lines
         super().__init__({
@@ -39,6 +41,7 @@ class PortSystem(wiring.Component):
             "waiting": Out(1), "stopped": Out(1), "go": In(1), "count": In(3),
             "entries": In(BLOCK * ENTRY_WORDS * 32), "answers": Out(BLOCK * ANSWER_WORDS * 32),
             "pio": Out(PioTarget), "engine": In(Burst), "irq": In(1),
+            "owns": Out(1), "owned": Out(32),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -50,7 +53,8 @@ class PortSystem(wiring.Component):
         m.submodules.controller = controller = MemoryController(initiators=2, words=WORDS)
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
         m.submodules.port = port = HostPort(posted_writes=self._posted_writes,
-                                            cache_lines=self._cache_lines, source=1)
+                                            cache_lines=self._cache_lines, source=1,
+                                            coherent=self._coherent)
         connect(m, port.pio, bus.port[0])
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
@@ -67,7 +71,7 @@ class PortSystem(wiring.Component):
             box.entries.eq(self.entries), box.index.eq(port.index), box.answer.eq(port.answer),
             box.slot.eq(port.slot), box.store.eq(port.answers), box.discard.eq(port.discards),
             self.answers.eq(box.answers), self.waiting.eq(port.waiting),
-            self.stopped.eq(port.stopped),
+            self.stopped.eq(port.stopped), self.owns.eq(port.owns), self.owned.eq(port.owned),
             keeper.skip_enable.eq(self.skip_enable), keeper.limit.eq(self.limit),
             keeper.quiescent.eq(bus.idle & controller.idle & port.rests & self.calm
                                 & ~port.stopped),

@@ -18,23 +18,46 @@ from nicbed.rtl.send_dma import SendDma
 BASE, REPORT, BUFFERS, NODE = 0x1000, 0x200, 0x8000, 5
 
 
-class Cpu:
-    """Stores descriptors as a program on a coherent bus does: the NIC is told that the line is
-    taken in the last cycle of the store, and what was stored is there from the next cycle on."""
+class Image(bytearray):
+    """Memory that knows which lines a CPU holds dirty: none that the NIC has read since."""
 
-    def __init__(self, dut: Any, image: bytearray, ring: int) -> None:
+    dirty: set[int]
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice) and place.start is not None:
+            self.dirty.discard(place.start)
+        return super().__getitem__(place)
+
+
+class Cpu:
+    """Stores as a program on a coherent bus does. A line that is dirty in its cache it need not
+    take; else the NIC is told in the last cycle of the store. What was stored is there from the
+    next cycle on. At first all lines are dirty: somebody has cleared them."""
+
+    def __init__(self, dut: Any, ring: int) -> None:
         self.dut = dut
-        self.image = image
+        self.image = Image(1 << 16)
+        self.image.dirty = {BASE + LINE_BYTES * index for index in range(ring)}
         self.ring = ring
         self.posted = 0
         self.edge = RisingEdge(dut.clk)
 
-    async def take(self, number: int) -> None:
-        """The pulse alone."""
-        self.dut.watched.value = 1
-        self.dut.line.value = BASE + LINE_BYTES * (number % self.ring)
+    async def take(self, number: int, data: bytes = b"") -> None:
+        """Store ``data`` at the beginning of a line."""
+        dut, image = self.dut, self.image
+        line = BASE + LINE_BYTES * (number % self.ring)
+        dut.line.value = line
+        hit = line in image.dirty
+        dut.watched.value = int(not hit)
         await self.edge
-        self.dut.watched.value = 0
+        image[line:line + len(data)] = data
+        # It was read in the store's own cycle: the NIC is told late.
+        late = hit and line not in image.dirty
+        dut.watched.value = int(late)
+        if not late:
+            image.dirty.add(line)
+        await self.edge
+        dut.watched.value = 0
 
     async def store(self, rng: random.Random, *, body: bytes, payload: bytes | None = None,
                     length: int | None = None) -> list[int]:
@@ -51,9 +74,7 @@ class Cpu:
                                payload=int(payload is not None), destination=3, trace=trace,
                                phase=1 - number // self.ring % 2)
         self.posted += 1
-        await self.take(number)
-        at = BASE + LINE_BYTES * (number % self.ring)
-        self.image[at:at + LINE_BYTES] = first.to_bytes(8, "little") + b"".join(words)
+        await self.take(number, first.to_bytes(8, "little") + b"".join(words))
         header = HEADER.pack(route=0x4321, length=length, source=NODE, destination=3,
                              protocol=Protocol.AM)
         return [header, *(int.from_bytes(behind[n:n + 8], "little")
@@ -66,13 +87,12 @@ async def loses_nothing(dut: Any) -> None:
     ring = values["ring"]
     await reset_and_clock(dut, base=BASE, max_beats=32, report=REPORT, pull=1, node=NODE)
     rng = random.Random(seed())
-    image = bytearray(1 << 16)
-    memory = BurstMemory(dut, "bus", image, stall=values["stall"], seed=seed(),
+    cpu = Cpu(dut, ring)
+    memory = BurstMemory(dut, "bus", cpu.image, stall=values["stall"], seed=seed(),
                          setup=values["setup"])
     sink = Sink(dut, "o", stall=values["o_stall"], seed=seed() + 1)
     traces = Sink(dut, "o_trace")
     events = Events(dut, "event")
-    cpu = Cpu(dut, image, ring)
     good: list[int] = []
     want: list[int] = []
     count = values["count"]
@@ -137,35 +157,56 @@ async def loses_nothing(dut: Any) -> None:
                 for request in memory.requests)
     assert looks >= count
     if not values["noise"]:
-        # The first look, when the ring is turned on, is in vain; no other is.
-        assert looks == count + 1
+        # One look in vain at each line of the first lap; what comes while it is on its way may add
+        # one, and save one.
+        assert count + 1 <= looks <= count + ring + values["early"]
 
 
 @cocotb.test()
 async def looks_once_a_message(dut: Any) -> None:
     """In steady state, one read of one line a message, none while nothing is stored."""
     await reset_and_clock(dut, base=BASE, max_beats=4, pull=1, node=NODE, enable=1)
-    memory = BurstMemory(dut, "bus", bytearray(1 << 16))
+    cpu = Cpu(dut, 8)
+    memory = BurstMemory(dut, "bus", cpu.image)
     Sink(dut, "o")
     Sink(dut, "o_trace")
-    cpu = Cpu(dut, memory.image, 8)
     rng = random.Random(1)
     await cycles(dut, 100)
     assert len(memory.requests) == 1 and dut.idle.value == 1
     for number in range(20):
         await cpu.store(rng, body=rng.randbytes(24))
         await cycles(dut, 60)
-        assert len(memory.requests) == 2 + number and int(dut.done.value) == 1 + number
+        # The first lap looks at the line that comes next, too: it may be anybody's.
+        in_vain = min(8, 2 + number)
+        assert len(memory.requests) == 1 + number + in_vain
+        assert int(dut.done.value) == 1 + number
         assert memory.requests[-1]["beats"] == 4 and dut.idle.value == 1
     assert int(dut.accepted.value) == 20
+
+
+@cocotb.test()
+async def needs_no_order(dut: Any) -> None:
+    """A line taken long before its descriptor is in it, as by a CPU that builds ahead, is dirty in
+    its cache: the NIC is told nothing of the store that counts, unless it has read the line."""
+    await reset_and_clock(dut, base=BASE, max_beats=4, pull=1, node=NODE, enable=1)
+    cpu = Cpu(dut, 8)
+    BurstMemory(dut, "bus", cpu.image)
+    Sink(dut, "o")
+    Sink(dut, "o_trace")
+    rng = random.Random(1)
+    for number in range(24):
+        await cpu.store(rng, body=rng.randbytes(24))
+        await cpu.take(number + 2)
+        await cycles(dut, 60)
+        assert int(dut.done.value) == 1 + number
 
 
 @cocotb.test()
 async def is_still_a_ring_with_doorbells(dut: Any) -> None:
     """Without ``pull``, what is watched starts nothing."""
     await reset_and_clock(dut, base=BASE, max_beats=32, enable=1)
-    memory = BurstMemory(dut, "bus", bytearray(1 << 16))
-    cpu = Cpu(dut, memory.image, 8)
+    cpu = Cpu(dut, 8)
+    memory = BurstMemory(dut, "bus", cpu.image)
     await cpu.take(0)
     await cycles(dut, 50)
     assert memory.requests == [] and dut.idle.value == 1
@@ -181,10 +222,11 @@ def test_loses_nothing(ring: int, stall: float, o_stall: float, setup: int, nois
                        early: int, number: int) -> None:
     run_bench(SendDma(fifo_bytes=256, mtu=128, ring=ring, coherent=True), __file__,
               testcase="loses_nothing", seed=number, ring=ring, stall=stall, o_stall=o_stall,
-              setup=setup, noise=noise, early=early, count=250)
+              setup=setup, noise=noise, early=early, count=150)
 
 
-@pytest.mark.parametrize("testcase", ["looks_once_a_message", "is_still_a_ring_with_doorbells"])
+@pytest.mark.parametrize("testcase", ["looks_once_a_message", "needs_no_order",
+                                      "is_still_a_ring_with_doorbells"])
 def test_ring(testcase: str) -> None:
     run_bench(SendDma(fifo_bytes=256, mtu=128, ring=8, coherent=True), __file__, testcase=testcase)
 
