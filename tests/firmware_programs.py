@@ -105,15 +105,16 @@ def turning(count: int, seed: int = 1) -> list[Any]:
     return [sender, turner]
 
 
-def echoing(count: int, seed: int, coherent: bool) -> Any:
+def echoing(count: int, seed: int, coherent: bool, keep: int = 1) -> Any:
     """What went into firmware echo's queue, as (trace number, words behind the first) each, and
-    what came back."""
+    what came back. The firmware keeps ``keep`` slots at a time, of which ``count`` and the queue's
+    slots are a multiple."""
     entries, page, slots, process = 16, 3, 8, 7
 
     async def program(node: Node) -> Any:
         rng = random.Random(seed)
         port, processor = node.port, node.service(NicProcessor)
-        await processor.start(FIRMWARE / "echo")
+        await processor.start(FIRMWARE / "echo", {"keep": keep})
         ring = node.allocate(entries * SLOT_BYTES, 64)
         report, host = node.allocate(8), node.allocate(slots * SLOT_BYTES, 64) if coherent else 0
         assert await Mailbox(processor).call(1, host, report, ring, entries) == 0
@@ -127,7 +128,7 @@ def echoing(count: int, seed: int, coherent: bool) -> Any:
         while len(found) < count:
             while len(sent) < count and rng.random() < 0.8 and (queue.free
                                                                 or await queue.look()):
-                words = [rng.getrandbits(64) for _ in range(rng.randrange(8))]
+                words = [rng.getrandbits(64) for _ in range(rng.randrange(7))]
                 number = node.trace_number()
                 sent.append((number, words))
                 port.process = process
@@ -135,7 +136,7 @@ def echoing(count: int, seed: int, coherent: bool) -> Any:
                 port.process = 0
                 if rng.random() < 0.2:
                     await port.delay(rng.randrange(3000))
-            if len(found) < len(sent) and (rng.random() < 0.5 or not queue.free
+            if len(found) < len(sent) // keep * keep and (rng.random() < 0.5 or not queue.free
                                            or len(sent) == count):
                 place = ring + len(found) % entries * SLOT_BYTES
                 poll = await port.poll(Watch(place, 1 - (len(found) // entries & 1), 1),
@@ -144,6 +145,7 @@ def echoing(count: int, seed: int, coherent: bool) -> Any:
                 data = COMPLETION.unpack(poll.data)
                 assert data["index"] == len(found) % entries
                 words = [node.memory.word(place + 8 * at) for at in range(1, SLOT_BYTES // 8)]
+                assert words[-1] == len(found) + 1, "what the firmware wrote into it"
                 found.append((data["trace"], words[:len(sent[len(found)][1])]))
                 await port.pio_write(ring_taken, len(found))
         assert await queue.wait(LIMIT)
@@ -177,8 +179,9 @@ async def echoed(lab: Any, count: int, seeds: list[int], settings: dict[str, Any
     """Job: what :func:`echoing` gives, for each seed."""
     coherent = lab.description.nic.attachment == "memory_bus"
     idle = [None] * (lab.description.fabric.nodes - 1)
-    return [(await lab.run([echoing(count, seed, coherent), *idle], settings=settings,
-                           limit=40 * LIMIT)).results[0] for seed in seeds]
+    return [(await lab.run([echoing(count, seed, coherent, keep), *idle], settings=settings,
+                           limit=40 * LIMIT)).results[0]
+            for seed in seeds for keep in (1, 8)]
 
 
 async def crashed(lab: Any, ways: list[int]) -> list[tuple[str, dict[str, Any]]]:

@@ -52,6 +52,22 @@ def test_states_and_restart() -> None:
     run(program)
 
 
+@pytest.mark.parametrize("core", ["picorv32", "serv"])
+def test_an_earlier_start_is_not_taken_for_this_one(core: str) -> None:
+    """NIC memory keeps what it held, so "ready" comes with what is loaded."""
+    made = image(FIRMWARE / "echo", core)
+    assert made.symbols["ready"].address + 8 <= len(made.code)
+
+    async def program(node: Node) -> None:
+        processor = node.service(NicProcessor)
+        for number in range(3):
+            await processor.start(FIRMWARE / "echo")
+            mailbox = Mailbox(processor)
+            assert await mailbox.call(2, number, 0, 0, 0, 0, 100) == 0
+            assert await mailbox.answer() == number + 100
+    run(program, core=core)
+
+
 @pytest.mark.parametrize("doorbells", ["queue", "words"])
 def test_commands(doorbells: str) -> None:
     async def program(node: Node) -> None:
@@ -79,11 +95,11 @@ def test_commands(doorbells: str) -> None:
 
 @pytest.mark.parametrize("core", ["picorv32", "serv"])
 @pytest.mark.parametrize("kind", ["queue", "words", "coherent"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_queues(core: str, kind: str, seed: int) -> None:
+@pytest.mark.parametrize("keep, seed", [(1, 1), (1, 2), (8, 3), (4, 4)])
+def test_queues(core: str, kind: str, keep: int, seed: int) -> None:
     sections = {"processor": {"doorbells": "words" if kind == "words" else "queue"},
                 "nic": {"attachment": "memory_bus" if kind == "coherent" else "io_bus"}}
-    sent, found = run(echoing(60, seed, kind == "coherent"), core=core, **sections)
+    sent, found = run(echoing(64, seed, kind == "coherent", keep), core=core, **sections)
     assert found == sent
 
 

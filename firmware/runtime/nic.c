@@ -1,7 +1,8 @@
 /* What nic.h does not have inline. */
 #include "nic.h"
 
-volatile uint64_t ready;
+/* In the image: what an earlier program left here would be taken for this one's. */
+__attribute__((section(".data"))) volatile uint64_t ready;
 ticket_t engine_given[ENGINES];
 PARAMETER(doorbells_are_words);
 __attribute__((weak, aligned(16))) volatile uint64_t doorbell_words[2];

@@ -9,7 +9,8 @@
  *      while ((slot = queue_next(&q))) { ...; queue_taken(&q); }
  *
  * Slots are used in order. One may be kept (the engine SEND still reads it) while the next is
- * taken: queue_taken() gives back the oldest that is kept.
+ * taken: queue_taken() gives back the oldest that is kept. A coherent queue of which every slot was
+ * kept goes on only when queue_next() is called after that.
  */
 #ifndef QUEUE_H
 #define QUEUE_H

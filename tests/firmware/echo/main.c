@@ -11,6 +11,7 @@ SHARED(struct ring, ring);
 SHARED(struct mailbox, mailbox);
 SHARED(struct queue, queue);
 DOORBELL_WORDS(PAGE + 1);
+PARAMETER(keep) = 1;
 static uint64_t out[NICBED_SLOT_BYTES / 8];
 
 static void command(void)
@@ -36,6 +37,20 @@ static void command(void)
     }
 }
 
+/* Slots are kept, and changed, until there are `keep` of them. */
+static void give_back(void)
+{
+    dma_read_wait(engine_given[ENGINE_H2N]);
+    while (queue.taken != queue.next) {
+        uint64_t *slot = queue_slot(&queue, queue.taken);
+        copy_words(out, slot, NICBED_SLOT_BYTES / 8);
+        out[0] = word_of(send_trace(slot) << NICBED_COMPLETION_TRACE_SHIFT,
+                         send_trace(slot) >> 8);
+        queue_taken(&queue);
+        dma_write_wait(ring_put(&ring, out, NICBED_SLOT_BYTES));
+    }
+}
+
 static void turn(uint32_t bits)
 {
     struct doorbell d;
@@ -46,12 +61,10 @@ static void turn(uint32_t bits)
     if (bits & NICBED_PENDING_WATCH)
         queue_watched(&queue);
     uint64_t *slot;
-    while (queue.count && ring_room(&ring) && (slot = queue_next(&queue))) {
-        copy_words(out, slot, NICBED_SLOT_BYTES / 8);
-        out[0] = word_of(send_trace(slot) << NICBED_COMPLETION_TRACE_SHIFT,
-                         send_trace(slot) >> 8);
-        queue_taken(&queue);
-        dma_write_wait(ring_put(&ring, out, NICBED_SLOT_BYTES));
+    while (queue.count && ring_room(&ring) >= keep && (slot = queue_next(&queue))) {
+        slot[7] = queue.next;
+        if (queue.next - queue.taken == keep)
+            give_back();
     }
 }
 
