@@ -234,7 +234,7 @@ class Gm(Section):
                                doc="buffers that a port has provided")
     window: int = cost(8, unit="packets", ge=1, le=64,
                        doc="unacknowledged packets of a port to one node, a priority")
-    retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
+    retry_timeout: int = cost(50000, unit="cycles", ge=100, le=1 << 30,
                               doc="without progress for this long, go back N")
     retries: int = cost(12, unit="times", ge=1, le=30,
                         doc="time-outs in a row before a send fails")

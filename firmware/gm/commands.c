@@ -139,12 +139,16 @@ static void command(struct port *p, uint32_t port, const volatile uint32_t *w)
     }
 }
 
-/* All that waits in the port's queue. */
-__attribute__((noinline)) void commands(struct port *p)
+/* What waits in the port's queue, but no more than it holds: a program that posts without end does
+ * not have the NIC for itself. Whether that was all. */
+APART bool commands(struct port *p)
 {
-    uint64_t *slot;
-    while ((slot = queue_next(&p->queue))) {
+    for (uint32_t left = NICBED_GM_QUEUE_SLOTS; left; left--) {
+        uint64_t *slot = queue_next(&p->queue);
+        if (!slot)
+            return true;
         command(p, p->number, (const volatile uint32_t *)slot);
         queue_taken(&p->queue);
     }
+    return false;
 }

@@ -63,14 +63,22 @@ struct message {
     uint8_t target, size, flags, stream;
 };
 
-enum { READY = 1, LISTED = 2, BACKING_OFF = 4, HALTED = 8, SYNC = 16 };
+enum {
+    READY = 1, /* in the list of those that have their turn */
+    LISTED = 2, /* in the list of those whose deadlines are looked at */
+    BACKING_OFF = 4, /* refused for want of a buffer: waits before it tries again */
+    HALTED = 8, /* the message at `current` cannot be read */
+    SYNC = 16, /* nothing of this epoch has been acknowledged */
+    PROBING = 32, /* nothing was heard for too long: one packet at a time until something is */
+    REFUSED = 64, /* the oldest message was refused */
+};
 
 struct stream {
     uint8_t head, tail, current; /* messages: oldest, newest, the one that `next` is in */
     uint8_t flags;
     uint16_t base, next; /* sequence numbers: oldest unacknowledged, next to send */
     uint8_t epoch;
-    uint8_t tries; /* refusals in a row, and 8 for each time-out */
+    uint8_t tries; /* refusals in a row, and 8 for each time-out of what was not refused */
     uint8_t ready_link, busy_link; /* streams behind it in these lists */
     uint32_t deadline;
 };
@@ -201,7 +209,7 @@ void sent(struct message *m, uint32_t status);
 
 /* --- commands.c --------------------------------------------------------------------------------- */
 
-void commands(struct port *p);
+bool commands(struct port *p);
 
 /* --- sending.c ---------------------------------------------------------------------------------- */
 

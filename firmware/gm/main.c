@@ -14,6 +14,8 @@ PARAMETER(routes[NODES]);
 
 DOORBELL_WORDS(PORTS);
 
+enum { DOORBELLS_A_TURN = 16 };
+
 struct settings settings;
 SHARED(struct counters, counters);
 
@@ -37,6 +39,9 @@ static RARE void configure(void)
         watch_set(coherent_base, coherent_bytes);
 }
 
+/* A pending bit of a turn in which not all could be done; the next one begins with it, at once. */
+static uint32_t unfinished;
+
 /* All queues, not only those whose doorbells came. */
 static RARE void look_everywhere(bool watched)
 {
@@ -45,7 +50,8 @@ static RARE void look_everywhere(bool watched)
             continue;
         if (watched)
             queue_watched(&p->queue);
-        commands(p);
+        if (!commands(p))
+            unfinished = NICBED_PENDING_WINDOW;
     }
 }
 
@@ -60,19 +66,29 @@ static RARE void look_at_slots(void)
         while (q->posted - q->taken < q->count) {
             const volatile uint32_t *w = (const volatile uint32_t *)queue_slot(q, q->posted);
             uint32_t phase = !(q->posted & q->count);
-            if (FIELD(w[0], COMMAND_PHASE_LO) != phase || FIELD(w[7], COMMAND_END_PHASE_HI) != phase)
+            if (FIELD(w[0], COMMAND_PHASE_LO) != phase
+                || FIELD(w[7], COMMAND_END_PHASE_HI) != phase)
                 break;
             q->posted++;
         }
-        commands(p);
     }
+    look_everywhere(false);
 }
 
+/* Takes doorbells, a few a turn. With as many in a row as the hardware holds some were perhaps
+ * lost. */
 static void doorbells(void)
 {
+    static uint32_t row;
     struct doorbell d;
-    uint32_t taken = 0;
-    for (; doorbell_take(&d); taken++) {
+    for (uint32_t left = DOORBELLS_A_TURN; left; left--) {
+        if (!doorbell_take(&d)) {
+            if (row >= doorbell_queue)
+                look_at_slots();
+            row = 0;
+            return;
+        }
+        row++;
         if (d.page >= PORTS) {
             counters.malformed++;
         } else if (d.page == MAILBOX_PAGE) {
@@ -82,8 +98,17 @@ static void doorbells(void)
             commands(&ports[d.page]);
         }
     }
-    if (taken >= doorbell_queue)
-        look_at_slots();
+}
+
+static inline uint32_t turn(uint32_t mask)
+{
+    if (!unfinished)
+        return wait_and_clear(mask);
+    uint32_t bits = unfinished | (pending() & mask);
+    watchdog_kick();
+    pending_clear(bits);
+    unfinished = 0;
+    return bits;
 }
 
 int main(void)
@@ -98,7 +123,7 @@ int main(void)
                       | (coherent_bytes ? NICBED_PENDING_WATCH | NICBED_PENDING_H2N : 0);
     uint32_t wanted = 0, receive = NICBED_PENDING_RECEIVE;
     for (;;) {
-        uint32_t bits = wait_and_clear(always | receive | wanted);
+        uint32_t bits = turn(always | receive | wanted);
         wanted = 0;
         if (bits & (NICBED_PENDING_RECEIVE | NICBED_PENDING_N2H))
             receive = receiving();

@@ -83,8 +83,8 @@ RARE void arrivals_close(uint32_t port)
 /* --- Control packets ---------------------------------------------------------------------------- */
 
 /* Room is left for the stages, which never wait for any: so the firmware never does. */
-static __attribute__((noinline)) bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
-                    uint32_t expected)
+static APART bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
+                          uint32_t expected)
 {
     if (engine_space(ENGINE_SEND) <= STAGES)
         return false;
@@ -100,7 +100,7 @@ static __attribute__((noinline)) bool control(uint32_t number, uint32_t kind, ui
     return true;
 }
 
-static __attribute__((noinline)) bool settle(uint32_t number)
+static APART bool settle(uint32_t number)
 {
     struct arrival *a = &arrivals[number];
     if (a->owed) {
@@ -297,23 +297,20 @@ static void offer(void)
     }
 }
 
-/* Takes all packets that have come. The pending bits that it waits for. */
+/* Takes the packets that have come; not those that come meanwhile, so that all else has its turn.
+ * The pending bits that it waits for. */
 uint32_t receiving(void)
 {
-    for (;;) {
-        uint32_t received = reg_read(NICBED_MMIO_RECEIVE_DONE);
-        barrier();
-        if (received == handled)
-            break;
-        while (handled != received) {
-            struct place *p = handling;
-            handling = behind(p);
-            handled++;
-            offers--;
-            arrived((const uint32_t *)p->slot);
-            p->written = engine_given[ENGINE_N2H];
-            offer();
-        }
+    uint32_t received = reg_read(NICBED_MMIO_RECEIVE_DONE);
+    barrier();
+    while (handled != received) {
+        struct place *p = handling;
+        handling = behind(p);
+        handled++;
+        offers--;
+        arrived((const uint32_t *)p->slot);
+        p->written = engine_given[ENGINE_N2H];
+        offer();
     }
     offer();
     return NICBED_PENDING_RECEIVE | (offers ? 0 : NICBED_PENDING_N2H);

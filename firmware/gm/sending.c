@@ -24,11 +24,18 @@ static inline uint32_t number_of(const struct stream *s)
     return (uint32_t)(s - streams);
 }
 
-/* Has its turn if it has something that it may send. */
+/* Whether it has something that it may send. */
+static inline bool sendable(const struct stream *s)
+{
+    uint32_t out = (uint16_t)(s->next - s->base);
+    return s->current != NONE && !(s->flags & (BACKING_OFF | HALTED))
+           && out < (s->flags & PROBING ? 1 : settings.window);
+}
+
+/* Then it has its turn. */
 static void stream_ready(struct stream *s)
 {
-    if (s->current == NONE || s->flags & (READY | BACKING_OFF | HALTED)
-        || (uint16_t)(s->next - s->base) >= settings.window)
+    if (s->flags & READY || !sendable(s))
         return;
     uint32_t number = number_of(s), priority = STREAM_PRIORITY(number);
     s->flags |= READY;
@@ -194,8 +201,7 @@ static inline void launch(void)
 static APART void stage(uint32_t number)
 {
     struct stream *s = &streams[number];
-    if (s->current == NONE || s->flags & (BACKING_OFF | HALTED)
-        || (uint16_t)(s->next - s->base) >= settings.window)
+    if (!sendable(s))
         return;
     struct message *m = &messages[s->current];
     uint16_t first = m->state == BEGUN ? m->first : s->next;
@@ -250,7 +256,7 @@ static APART void stage(uint32_t number)
         stage_state[i].fetched = engine_given[ENGINE_H2N];
     m->first = first;
     m->state = BEGUN;
-    if (s->base == s->next)
+    if (s->base == s->next && !(s->flags & PROBING))
         s->deadline = now() + settings.timeout;
     s->next++;
     if (last)
@@ -312,6 +318,7 @@ static RARE void refused(struct stream *s, uint32_t reason)
 {
     switch (reason) {
     case NACK(GAP):
+        s->flags &= ~PROBING;
         stream_rewind(s);
         return;
     case NACK(NO_BUFFER):
@@ -322,7 +329,7 @@ static RARE void refused(struct stream *s, uint32_t reason)
             return;
         }
         stream_rewind(s);
-        s->flags |= BACKING_OFF;
+        s->flags |= BACKING_OFF | REFUSED;
         s->deadline = now() + settings.tick;
         return;
     case NACK(CLOSED):
@@ -353,7 +360,7 @@ void acknowledged(const uint32_t *packet)
     if (progress) {
         s->base = base;
         s->tries = 0;
-        s->flags &= ~SYNC;
+        s->flags &= ~(SYNC | PROBING | REFUSED);
         s->deadline = now() + settings.timeout;
         if ((int16_t)(base - s->next) > 0)
             s->next = base;
@@ -384,11 +391,14 @@ RARE void tick(void)
         if (s->flags & BACKING_OFF) {
             s->flags &= ~BACKING_OFF;
         } else if (s->base != s->next) {
-            s->tries += 8;
+            s->tries += s->flags & REFUSED ? 1 : 8;
             if (s->tries > settings.patience) {
-                stream_fail(s, STATUS(SEND_TARGET_NODE_UNREACHABLE));
+                stream_fail(s, s->flags & REFUSED ? STATUS(SEND_TIMED_OUT)
+                                                  : STATUS(SEND_TARGET_NODE_UNREACHABLE));
                 continue;
             }
+            s->deadline += settings.timeout << (s->tries >= 16);
+            s->flags |= PROBING;
             stream_rewind(s);
         }
         stream_ready(s);

@@ -6,6 +6,7 @@ struct translation cache[CACHE];
 RARE uint32_t translate_miss(struct port *p, uint32_t page, struct translation *e, uint32_t key)
 {
     static volatile uint32_t entry;
+    watchdog_kick();
     dma_read_wait(dma_read(p->table + page * NICBED_GM_TABLE_ENTRY, (void *)&entry,
                            NICBED_GM_TABLE_ENTRY, 0));
     uint32_t frame = entry;
