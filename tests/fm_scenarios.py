@@ -181,8 +181,8 @@ def returns(count: int = 60, places: int = 4, room: int = 2,
 
 
 def decoupled(structure: dict[str, Any] | None = None) -> Scenario:
-    """A sender goes on while its receiver computes: as many packets as it has places. Then it waits,
-    and what it waits for does not run its handlers."""
+    """A sender goes on while its receiver computes, for as many packets as it has places. Then it
+    waits, and what it waits for does not run its handlers."""
 
     async def sends(node):
         ran = []
@@ -320,3 +320,20 @@ SCENARIOS = {function.__name__: function for function in
              (four_words, frames, all_to_all, returns, decoupled, itself, misuse, lossy)}
 
 
+
+
+async def run_many(lab: Any, jobs: list[tuple[str, dict[str, Any]]],
+                   limit: int = 100_000_000) -> list[int | str]:
+    """Several scenarios one after the other in one simulator: of each its cycles, or what went
+    wrong."""
+    found: list[int | str] = []
+    for name, parameters in jobs:
+        scenario = SCENARIOS[name](**parameters)
+        try:
+            run = await lab.run(scenario.programs, settings=scenario.settings, limit=limit)
+            scenario.check(run.results)
+            found.append(run.cycles)
+        except Exception as error:
+            notes = "; ".join(getattr(error, "__notes__", ()))
+            found.append(f"{name} {parameters}: {type(error).__name__}: {error} {notes}")
+    return found

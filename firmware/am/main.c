@@ -19,17 +19,23 @@ struct stage {
 };
 
 static struct {
-    uint32_t begun, ended; /* bulk packets whose pull has begun, that were sent */
+    uint32_t begun, open; /* bulk packets whose pull has begun; of those, not sent yet */
     uint32_t mtu, host_bytes;
     struct stage stages[STAGES];
 } bulk;
+
+/* The oldest that is open. */
+static inline struct stage *bulk_oldest(void)
+{
+    return &bulk.stages[(bulk.begun - bulk.open) % STAGES];
+}
 
 /* Begins with the next slot, a bulk packet, or drops it; whether it could. */
 static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_word word)
 {
     struct stage *stage = &bulk.stages[bulk.begun % STAGES];
     uint32_t bytes = word_length(word) - BULK_HEADER_BYTES, host = (uint32_t)slot[3];
-    if (bulk.begun - bulk.ended == STAGES)
+    if (bulk.open == STAGES)
         return false;
     if ((int32_t)(forward.sent - stage->sent) < 0) {
         forward.sent = reg_read(ENGINE_REGISTER(ENGINE_SEND, DONE));
@@ -50,6 +56,8 @@ static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_wor
     stage->bytes = bytes;
     stage->pulled = dma_read(host, stage->buffer, bytes, word_trace(word));
     bulk.begun++;
+    bulk.open++;
+    forward.mask |= NICBED_PENDING_H2N;
     forward_used(0);
     return true;
 }
@@ -57,7 +65,7 @@ static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_wor
 /* Sends the oldest bulk packet, if its payload has come; whether it did. */
 static __attribute__((noinline)) bool bulk_end(void)
 {
-    struct stage *stage = &bulk.stages[bulk.ended % STAGES];
+    struct stage *stage = bulk_oldest();
     if (!dma_read_done(stage->pulled) || !forward_can_send(2))
         return false;
     uint32_t trace = word_trace(stage->word);
@@ -70,7 +78,8 @@ static __attribute__((noinline)) bool bulk_end(void)
         ticket = link_send(stage->slot, NICBED_HEADER_BYTES + BULK_HEADER_BYTES, trace);
     }
     stage->sent = forward.slot_sent[stage->number % FORWARD_SLOTS] = ticket;
-    bulk.ended++;
+    if (--bulk.open == 0)
+        forward.mask = (forward.mask & ~NICBED_PENDING_H2N) | forward.always;
     return true;
 }
 
@@ -78,13 +87,13 @@ static __attribute__((noinline)) bool bulk_end(void)
 static inline void send(void)
 {
     uint64_t *slot;
-    while (bulk.begun != bulk.ended && bulk_end()) { }
+    while (bulk.open && bulk_end()) { }
     while ((slot = forward_next()) && forward_can_send(1)) {
         struct send_word word = send_word(slot);
         if (word_kind(word) == NICBED_SEND_KIND_BULK) {
             if (!bulk_begin(slot, word))
                 break;
-        } else if (bulk.begun != bulk.ended) {
+        } else if (bulk.open) {
             break;
         } else {
             forward_inline(slot, word);
@@ -95,7 +104,7 @@ static inline void send(void)
 /* The oldest slot that is not sent yet. */
 static inline uint32_t oldest(void)
 {
-    return bulk.begun != bulk.ended ? bulk.stages[bulk.ended % STAGES].number : forward.queue.next;
+    return bulk.open ? bulk_oldest()->number : forward.queue.next;
 }
 
 int main(void)
@@ -106,7 +115,7 @@ int main(void)
         bulk.stages[i].buffer = take_memory((bulk.mtu + 7) & ~7u, 8);
     forward_open(NICBED_PROTOCOL_AM);
     for (;;) {
-        uint32_t bits = forward_wait(bulk.begun != bulk.ended ? NICBED_PENDING_H2N : 0);
+        uint32_t bits = forward_wait();
         if (bits & FORWARD_RECEIVES)
             forward_receive();
         if (bits & FORWARD_SENDS) {

@@ -76,11 +76,11 @@ static void forward_open(uint32_t protocol)
     ready = 1;
 }
 
-/* Sleeps until there may be something to do, or `more` is pending; what is pending. What can be
- * done late is waited for only once there is enough of it: `mask` has N2H, SEND then. */
-static inline uint32_t forward_wait(uint32_t more)
+/* Sleeps until there may be something to do; what is pending. What can be done late is waited for
+ * only once there is enough of it: `mask` has N2H, SEND then. */
+static inline uint32_t forward_wait(void)
 {
-    return wait_and_clear(forward.mask | more);
+    return wait_and_clear(forward.mask);
 }
 
 /* --- From the link to the ring ----------------------------------------------------------------- */

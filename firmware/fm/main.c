@@ -5,7 +5,7 @@ int main(void)
 {
     forward_open(NICBED_PROTOCOL_FM);
     for (;;) {
-        uint32_t bits = forward_wait(0);
+        uint32_t bits = forward_wait();
         if (bits & FORWARD_RECEIVES)
             forward_receive();
         if (bits & FORWARD_SENDS) {

@@ -1,0 +1,140 @@
+"""Slots and doorbells that make no sense, for firmware am and fm: programs for any target."""
+
+import random
+import struct
+from typing import Any
+
+from nicbed.host.processor.loader import NicProcessor
+from nicbed.host.processor.queue import PioQueue
+from nicbed.layouts.operations import NIC_BASE
+from nicbed.layouts.packet import HEADER
+from nicbed.layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind, State
+from nicbed.layouts.registers import address
+
+COUNTERS = 32
+"""Where slots_malformed and packets_malformed are in the firmware's object ``forward``."""
+SLOTS = 32
+STRANGER = 3
+FIRST = 0x5EED_0000_0000_0000
+
+
+def sense(words: list[int], nodes: int, mtu: int, memory: int, bulk: bool) -> bool:
+    """Whether the firmware should send what is in a slot."""
+    word = SEND_WORD.unpack(words[0])
+    if word["destination"] >= nodes:
+        return False
+    if word["kind"] == SendKind.INLINE:
+        return word["length"] <= SLOT_BYTES - 8
+    size, place = word["length"] - 16, words[3] & 0xFFFF_FFFF
+    return bulk and word["kind"] == SendKind.BULK and 0 <= size <= mtu and place + size <= memory
+
+
+def draw(rand: random.Random, memory: int) -> list[int]:
+    """A slot: nothing but chance, or nearly right."""
+    words = [rand.getrandbits(64) for _ in range(8)]
+    if rand.random() < 0.6:
+        words[0] = SEND_WORD.pack(
+            route=rand.getrandbits(16), length=rand.choice([0, 8, 15, 16, 17, 55, 56, 57, 1040,
+                                                            1041, 2047, rand.getrandbits(11)]),
+            phase=rand.getrandbits(1), kind=rand.choice([0, 1, 1, rand.getrandbits(4)]),
+            destination=rand.choice([0, 1, 1, 2, 255]), trace=rand.getrandbits(24))
+        words[3] = rand.choice([rand.randrange(memory), memory - 8, memory, memory + 1,
+                                0xFFFF_FFF8, rand.getrandbits(32)])
+    return words
+
+
+async def open_firmware(node: Any, firmware: str) -> tuple[NicProcessor, PioQueue, int]:
+    """Firmware with a queue and a ring of its own."""
+    description = node.description
+    ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
+    report = node.allocate(8)
+    processor = node.service(NicProcessor)
+    parameters = {"send_slots": SLOTS, "send_host": 0, "send_report": report, "receive_base": ring,
+                  "receive_entries": description.nic.receive_ring,
+                  "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes}
+    if firmware == "am":
+        parameters |= {"mtu": description.nic.mtu, "host_bytes": node.memory.size}
+    await processor.start(firmware, parameters=parameters)
+    return processor, PioQueue(processor, 1, "slots", SLOTS, report), ring
+
+
+def programs(firmware: str, count: int, seed: int) -> list[Any]:
+    """Node 0 posts ``count`` drawn slots, and rings at random, as the kernel and as others; then
+    sends a packet that is right. Node 1 takes what comes."""
+
+    async def posts(node):
+        rand = random.Random(seed)
+        port, memory, mtu = node.port, node.memory.size, node.description.nic.mtu
+        processor, queue, _ = await open_firmware(node, firmware)
+        nonsense, tried = 0, 0
+        for _ in range(count):
+            words = draw(rand, memory)
+            nonsense += not sense(words, node.nodes, mtu, memory, firmware == "am")
+            await queue.post(words)
+            if rand.random() < 0.2:
+                # Counts that are no count of slots: backwards, or beyond the queue.
+                bogus = queue.posted + rand.choice([-1, -5, SLOTS + 1, 1 << 31, 1 << 20])
+                await port.pio_write(processor.doorbell(1), bogus & 0xFFFF_FFFF)
+                await port.pio_write(processor.doorbell(1, 8 * rand.randrange(1, 63)),
+                                     rand.getrandbits(64))
+                await port.pio_write(processor.doorbell(0), rand.getrandbits(64))
+            if rand.random() < 0.2:
+                port.process = STRANGER
+                place = rand.randrange(0, node.description.processor.memory, 8)
+                await port.pio_write(NIC_BASE + NIC_MEMORY + place,
+                                     *(rand.getrandbits(64) for _ in range(4)))
+                await port.pio_write(processor.doorbell(1), rand.getrandbits(64))
+                port.process = 0
+                tried += 1
+        await queue.post([SEND_WORD.pack(route=node.route(1), length=8, destination=1,
+                                         kind=SendKind.INLINE), FIRST])
+        while queue.free < SLOTS - SLOTS // 2:
+            await queue.look()
+            await port.delay(500)
+            await port.flush()
+        await port.delay(100_000)
+        await port.flush()
+        counted = await port.pio_read(processor.address("forward", COUNTERS))
+        refused = (await port.pio_read(address("window_refused")),
+                   await port.pio_read(address("page_refused")))
+        return nonsense, counted, (await processor.state()).name, refused, tried
+
+    async def takes(node):
+        description, port = node.description, node.port
+        processor, _, ring = await open_firmware(node, firmware)
+        phase, taken, packets = 1, 0, []
+        while not packets or packets[-1][1] != FIRST:
+            slot = ring + taken % description.nic.receive_ring * description.slot_bytes
+            while node.memory.word(slot) & 1 != phase:
+                await port.delay(200)
+                await port.flush()
+            packets.append(struct.unpack("<2Q", node.memory.read(slot + 8, 16)))
+            taken += 1
+            phase ^= taken % description.nic.receive_ring == 0
+            await port.pio_write(processor.address("forward"), taken)
+        return [HEADER.unpack(header)["source"] for header, _ in packets], \
+            (await processor.state()).name
+
+    return [posts, takes]
+
+
+def check(results: list[Any]) -> None:
+    (nonsense, counted, state, (window, page), tried), (sources, other) = results
+    assert counted == nonsense > 0
+    assert State[state] in (State.ASLEEP, State.RUNNING)
+    assert State[other] in (State.ASLEEP, State.RUNNING)
+    assert window == 4 * tried and page >= tried > 0
+    assert sources and set(sources) == {0}
+
+
+async def run_inside(lab: Any, jobs: list[tuple[str, int, int]]) -> list[str]:
+    """In the simulator's process: of each job what went wrong, "" for nothing."""
+    found = []
+    for firmware, count, seed in jobs:
+        run = await lab.run(programs(firmware, count, seed), limit=20_000_000)
+        try:
+            check(run.results)
+            found.append("")
+        except AssertionError as error:
+            found.append(f"{firmware} {seed}: {error} {run.results}")
+    return found

@@ -1,0 +1,74 @@
+"""Active Messages over firmware on the real target: scenarios, faults, nonsense, on all cores."""
+
+from typing import Any
+
+import am_scenarios as scenarios
+import junk_slots
+import pytest
+from am_scenarios import FAULTY, describe
+from nicbed.testbench.session import run_job
+
+RATES = {
+    "drop": {"faults.drop": 0.05}, "corrupt": {"faults.corrupt": 0.05},
+    "duplicate": {"faults.duplicate": 0.1},
+    "all": {"faults.drop": 0.03, "faults.corrupt": 0.03, "faults.duplicate": 0.05,
+            "faults.delay": 0.02},
+}
+PLAIN: list[tuple[str, dict[str, Any]]] = [
+    ("echo_words", {}),
+    ("misuse", {}),
+    ("itself", {}),
+    ("in_order", {"count": 300}),
+    ("in_order", {"count": 100, "words": 4, "window": 2}),
+    ("bulk", {}),
+    ("mixed", {"rounds": 20}),
+    ("peer_gone", {"call": "request", "timeout": 250_000}),
+]
+FAULTS: list[tuple[str, dict[str, Any]]] = [
+    *(("in_order", {"count": 300, "settings": {**FAULTY, **rate}}) for rate in RATES.values()),
+    *(("bulk", {"settings": {**FAULTY, **rate}}) for rate in RATES.values()),
+    ("mixed", {"rounds": 15, "settings": {**FAULTY, **RATES["all"]}}),
+]
+SMOKE: list[tuple[str, dict[str, Any]]] = [
+    ("echo_words", {}), ("in_order", {"count": 60}), ("bulk", {"sizes": (0, 1, 1027, 3000)}),
+    ("mixed", {"rounds": 5}), ("in_order", {"count": 40, "settings": {**FAULTY, **RATES["all"]}}),
+]
+
+
+def run(jobs: list[tuple[str, dict[str, Any]]], **structure: Any) -> list[int]:
+    description = describe({f"nic.{name}": value for name, value in structure.items()})
+    found = run_job(description, "verilator", function=f"{scenarios.__file__}:run_many",
+                    arguments={"jobs": jobs, "limit": 500_000_000})
+    assert all(isinstance(cycles, int) for cycles in found), "\n".join(map(str, found))
+    return found
+
+
+def test_scenarios():
+    run(PLAIN, processor="picorv32")
+
+
+def test_nothing_is_lost():
+    run(FAULTS, processor="picorv32")
+
+
+def test_doorbell_words():
+    run([(name, {**parameters, "settings": {"processor.doorbells": "words"}})
+         for name, parameters in (("in_order", {"count": 100}), ("bulk", {}))],
+        processor="picorv32")
+
+
+def test_coherent_queue():
+    run(SMOKE, processor="picorv32", attachment="memory_bus")
+
+
+@pytest.mark.parametrize("core", ["vexriscv", "serv"])
+def test_other_cores(core):
+    run(SMOKE, processor=core)
+
+
+def test_nonsense_is_counted_and_dropped():
+    """Drawn slots and doorbells, by the kernel and by a process that owns nothing."""
+    jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3)]
+    found = run_job(describe({"nic.processor": "picorv32"}), "verilator",
+                    function=f"{junk_slots.__file__}:run_inside", arguments={"jobs": jobs})
+    assert not any(found), found
