@@ -11,13 +11,14 @@ ASSEMBLER = 0x8001
 
 
 class Call(NamedTuple):
-    """Instructions of a function that was put in line, and where it is called."""
+    """Instructions of a function that was put in line, and where it is called; its name."""
 
     first: int
     end: int
     depth: int
     file: str
     line: int
+    name: str
 
 
 class Debug(NamedTuple):
@@ -105,8 +106,10 @@ def _calls(dwarf: Any, unit: Any, die: Any, files: dict[int, str], depth: int) -
             attributes = child.attributes
             file = files[attributes["DW_AT_call_file"].value]
             line = attributes["DW_AT_call_line"].value
+            origin = child.get_DIE_from_attribute("DW_AT_abstract_origin")
+            name = origin.attributes["DW_AT_name"].value.decode()
             for first, end in _ranges(dwarf, unit, attributes):
-                yield Call(first, end, depth, file, line)
+                yield Call(first, end, depth, file, line, name)
         yield from _calls(dwarf, unit, child, files, depth + inlined)
 
 

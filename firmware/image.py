@@ -133,6 +133,20 @@ class Image:
         outermost = min(around, key=lambda call: call.depth)
         return Line(found.function, outermost.file, outermost.line)
 
+    def owner(self, pc: int) -> Line | None:
+        """The innermost function that is not the runtime's, wherever the compiler put it, and the
+        line of it that ``pc`` works for: the line itself, or that of the call."""
+        found = self.line(pc)
+        if found is None:
+            return None
+        calls = sorted((call for call in self._debug.calls if call.first <= pc < call.end),
+                       key=lambda call: call.depth)
+        names = [found.function, *(call.name for call in calls)]
+        places = [*((call.file, call.line) for call in calls), (found.file, found.number)]
+        own = [(name, *place) for name, place in zip(names, places, strict=True)
+               if "runtime/" not in place[0]]
+        return Line(*(own[-1] if own else (names[0], *places[0])))
+
     def lookup(self, pc: int) -> str:
         """``pc`` in words: ``main+0x14 (firmware/am/main.c:77)``, and where it is in something that
         the compiler put in line, ``main+0x14 (firmware/am/main.c:77, firmware/runtime/nic.h:51)``.

@@ -72,9 +72,8 @@ def _node(before: Mapping[int, int], after: Mapping[int, int], image: Any) -> di
     functions: Counter[str] = Counter()
     lines: Counter[tuple[str, str, int]] = Counter()
     for pc, cycles in spent.items():
-        found = image.line(pc)
-        function = image.function(pc)
-        name = function[0] if function else "?"
+        found = image.owner(pc)
+        name = found.function if found else "?"
         functions[name] += cycles
         lines[(found.file, str(found.number), name) if found else ("?", "", name)] += cycles
     return {"firmware": image.name, "core": image.core, "cycles": sum(spent.values()),
