@@ -20,7 +20,7 @@ not come."""
 PROCESSORS = {"hardwired": "none", "vexriscv": "vexriscv", "picorv32": "picorv32", "serv": "serv"}
 """Points of the axis of processing, most of it first. Hardwired: rings, or the VI engine."""
 
-ATTACHMENTS = {"memory bus": "memory-bus", "local bus": "local-bus", "I/O bus": "default"}
+ATTACHMENTS = {"memory bus": "memory-bus", "local bus": "local-bus", "I/O bus": "io-bus"}
 """Points of the axis of attachment, nearest first, and the description that each is taken from."""
 
 
