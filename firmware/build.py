@@ -30,6 +30,8 @@ FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall
          "-fno-stack-protector", "-fomit-frame-pointer", "-fno-unwind-tables",
          "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
          "-msmall-data-limit=0", "-nostdlib", "-Wl,--gc-sections")
+WHOLE = {"via": ("-flto", "-mllvm", "-inline-threshold=60")}
+"""Firmwares of many files that are optimised as a whole, and not to be too large for that."""
 _SOURCES = (".c", ".h", ".S", ".ld")
 
 
@@ -75,7 +77,7 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
     title = folder.name
     base = HERE.parent
     known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else title
-    parts = [known_as, core, str(memory), repr(CORES[core]), repr(FLAGS), c_header(),
+    parts = [known_as, core, str(memory), repr(CORES[core]), repr((FLAGS, WHOLE.get(title))), c_header(),
              cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
              version("ziglang"), Path(__file__).read_text()]
     place = cache.entry("firmware", parts, lambda work: _build(folder, core, memory, work))
@@ -102,8 +104,8 @@ def _build(folder: Path, core: str, memory: int, work: Path) -> None:
     inside = folder.is_relative_to(base)
     maps = [f"-ffile-prefix-map={work}/=", f"-ffile-prefix-map={base}/=",
             *(() if inside else (f"-ffile-prefix-map={folder.parent}/=",))]
-    _run([*_compiler(), *FLAGS, f"-mcpu={mcpu}", *defines, *maps, "-I", str(work),
-          "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE),
+    _run([*_compiler(), *FLAGS, *WHOLE.get(folder.name, ()), f"-mcpu={mcpu}", *defines, *maps,
+          "-I", str(work), "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE),
           f"-Wl,-T,{work / 'link.ld'}", *map(str, sources), "-lcompiler_rt",
           "-o", str(work / "image.elf")], folder.name, core, work)
     _run([sys.executable, "-m", "ziglang", "objcopy", "-O", "binary", str(work / "image.elf"),

@@ -26,10 +26,20 @@ OTHERWISE = {
     "test_a_misaligned_token_is_post_desc": "a token's low bits are its count",
     "test_kernel_registers_are_the_kernel_s": "the engine's registers",
     "test_no_engine_no_registers": "the engine's registers",
-    "test_no_engine_is_no_engine": "the engine's registers",
+    "test_a_completion_that_cannot_be_written_is_comp_prot": "holds a packet back as long as suits "
+                                                            "the engine's model",
 }
 """What is no promise of the firmware's."""
-READS = ("read",)
+UNSUPPORTED = {
+    "test_reliable_reception_completes_only_what_has_arrived": "Reliable Reception",
+    "test_a_fenced_send_goes_when_the_read_before_it_is_done": "RDMA reads",
+    "test_an_rdma_read_into_memory_that_is_not_allowed": "RDMA reads",
+    "test_an_rdma_read_that_is_refused": "RDMA reads",
+    "test_rdma_read": "RDMA reads",
+    "test_an_rdma_read_waits_for_what_is_not_acknowledged_before_it": "RDMA reads",
+    "test_an_rdma_read_whose_peer_falls_silent": "RDMA reads",
+}
+"""What wants what the firmware leaves out, beside what parameters say."""
 
 
 def chosen(modules: tuple[str, ...] = MODULES) -> list[Case]:
@@ -40,10 +50,6 @@ def chosen(modules: tuple[str, ...] = MODULES) -> list[Case]:
             if case.name not in OTHERWISE and case.name not in UNSUPPORTED
             and case.arguments.get("level") is not Reliability.RELIABLE_RECEPTION
             and case.arguments.get("translation", "cache") == "cache"]
-
-
-UNSUPPORTED: dict[str, str] = {}
-"""What wants RDMA reads or Reliable Reception, beside what its parameters say."""
 
 
 def with_firmware(description: Description, doorbells: str = "queue") -> Description:

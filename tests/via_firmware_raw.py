@@ -20,6 +20,8 @@ COUNTERS = ("foreign", "doorbells_lost", "events_lost", "via_unmatched", "via_du
 """The firmware's, in order; by the names that the engine's registers have."""
 SLOWER = 10
 """How much longer tests wait for something than of the engine."""
+SETTLED = 8000
+"""Cycles after which the firmware has done what a doorbell or a completion asks of it."""
 IRQ_STATUS, IRQ_ENABLE = address("irq_status"), address("irq_enable")
 
 
@@ -89,7 +91,18 @@ class FirmwareRaw(Raw):
         await self.mailbox.call(Command.QUERY, vi)
         return await self.mailbox.answer(0)
 
+    async def events(self) -> list[tuple[int, int]]:
+        await self._settle()
+        return await super().events()
+
+    async def _settle(self) -> None:
+        """Until the firmware has seen to what was asked of it."""
+        await self.port.delay(SETTLED)
+        await self.port.flush()
+
     async def get(self, name: str) -> int:
+        if name in COUNTERS or name == "doorbells_foreign":
+            await self._settle()
         if name in ("vi_state", "vi_posted", "vi_completed"):
             state = await self._state(self.registers["vi_select"])
             if name == "vi_state":

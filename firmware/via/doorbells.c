@@ -9,7 +9,7 @@
  */
 #include "via_fw.h"
 
-DOORBELL_WORDS(192);
+DOORBELL_WORDS(130); /* the mailbox's, and 64 VIs with as many completion queues */
 
 enum { WORD_PAGES = sizeof doorbell_words / 16 };
 

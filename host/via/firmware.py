@@ -46,6 +46,8 @@ CQ_PAGE = 1
 """Doorbell page of completion queue 0; the VIs' are behind those of all queues."""
 PAGES = 1024
 LOW = 0xFFFF_FFFF
+CACHED = 512
+"""The translation cache has an entry for so many bytes of NIC memory at most."""
 DOORBELLS_LOST = 1
 """Number of an event CATASTROPHIC that says that doorbells were lost."""
 
@@ -126,7 +128,8 @@ class FirmwareNic(DoorbellQueues):
             "via_slots": via.send_slots, "via_window": via.window, "via_depth": via.queue_depth,
             "via_events": via.events, "via_event_ring": self._events,
             "via_table": self.table.base, "via_translations": via.translations,
-            "via_page_bytes": via.page_bytes, "via_cache": via.cache_sets * via.cache_ways,
+            "via_page_bytes": via.page_bytes, "via_cache": min(via.cache_sets * via.cache_ways,
+                             description.processor.memory // CACHED),
             "via_mtu": description.nic.mtu, "via_retry_timeout": via.retry_timeout,
             "via_retries": via.retries})
         self.mailbox = self.table.mailbox = Mailbox(self.processor)
