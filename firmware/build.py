@@ -77,7 +77,8 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
     title = folder.name
     base = HERE.parent
     known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else title
-    parts = [known_as, core, str(memory), repr(CORES[core]), repr((FLAGS, WHOLE.get(title))), c_header(),
+    parts = [known_as, core, str(memory), repr(CORES[core]),
+             repr((FLAGS, WHOLE.get(title))), c_header(),
              cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
              version("ziglang"), Path(__file__).read_text()]
     place = cache.entry("firmware", parts, lambda work: _build(folder, core, memory, work))
