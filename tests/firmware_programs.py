@@ -129,7 +129,7 @@ def echoing(count: int, seed: int, coherent: bool, keep: int = 1) -> Any:
             while len(sent) < count and rng.random() < 0.8 and (queue.free
                                                                 or await queue.look()):
                 words = [rng.getrandbits(64) for _ in range(rng.randrange(7))]
-                number = node.trace_number()
+                number = rng.randrange(1, 1 << 24)
                 sent.append((number, words))
                 port.process = process
                 await queue.post([SEND_WORD.pack(trace=number, length=len(words)), *words])
