@@ -26,6 +26,7 @@ OTHERWISE = {
     "test_a_misaligned_token_is_post_desc": "a token's low bits are its count",
     "test_kernel_registers_are_the_kernel_s": "the engine's registers",
     "test_no_engine_no_registers": "the engine's registers",
+    "test_what_physical_addresses_cannot_do": "translation is always by the table",
     "test_the_cache_remembers_an_entry_until_it_is_invalidated": "a direct-mapped cache may forget "
                                                                  "one sooner",
     "test_the_interrupt_line_is_high_while_there_are_events": "the engine's is a level, and sooner",
@@ -38,6 +39,7 @@ UNSUPPORTED = {
     "test_a_fenced_send_goes_when_the_read_before_it_is_done": "RDMA reads",
     "test_an_rdma_read_into_memory_that_is_not_allowed": "RDMA reads",
     "test_an_rdma_read_that_is_refused": "RDMA reads",
+    "test_a_node_connects_to_itself": "Reliable Reception among the levels",
     "test_rdma_read": "RDMA reads",
     "test_reliable_messages_survive_faults_exactly_once_in_order": "RDMA reads among them",
     "test_an_rdma_read_waits_for_what_is_not_acknowledged_before_it": "RDMA reads",
@@ -57,34 +59,41 @@ def chosen(modules: tuple[str, ...] = MODULES) -> list[Case]:
             and "via__translation" not in case.arguments.get("knobs", {})]
 
 
-def with_firmware(description: Description, doorbells: str = "queue") -> Description:
-    """``description`` with a processor that VIA's firmware runs on."""
+def with_firmware(description: Description, doorbells: str = "queue",
+                  memory: int = 1 << 17) -> Description:
+    """``description`` with a processor that VIA's firmware runs on, and as much NIC memory."""
     table = description.model_dump()
     table["via"]["design"] = "firmware"
     table["via"]["retry_timeout"] *= SLOWER
     table["nic"]["processor"] = "picorv32"
-    table["processor"] |= {"memory": 1 << 17, "doorbells": doorbells}
+    table["processor"] |= {"memory": memory, "doorbells": doorbells}
     return Description.model_validate(table)
 
 
+class FirmwareModel(Model):
+    """The functional target with firmware."""
+
+    doorbells = "queue"
+
+    def __init__(self, description: Description) -> None:
+        super().__init__(with_firmware(description, self.doorbells))
+
+    def run(self, programs: Any, *, limit: int = 0, **others: Any) -> Any:
+        return super().run(programs, limit=SLOWER * limit, **others)
+
+
 @contextlib.contextmanager
-def on_firmware(case: Case, doorbells: str = "queue") -> Iterator[None]:
-    """Within it ``case`` runs on the functional target with firmware."""
-    class FirmwareModel(Model):
-        def __init__(self, description: Description) -> None:
-            super().__init__(with_firmware(description, doorbells))
-
-        def run(self, programs: Any, *, limit: int = 0, **others: Any) -> Any:
-            return super().run(programs, limit=SLOWER * limit, **others)
-
+def on_firmware(case: Case, doorbells: str = "queue", model: Any = FirmwareModel) -> Iterator[None]:
+    """Within it ``case`` runs on ``model``, with firmware."""
     with contextlib.ExitStack() as stack:
         def put(place: Any, name: str, value: Any) -> None:
             if hasattr(place, name):
                 stack.enter_context(mock.patch.object(place, name, value))
 
+        put(model, "doorbells", doorbells)
         test = importlib.import_module(case.module)
         for module in (test, importlib.import_module("vipl_programs"), via_model_lab):
-            put(module, "Model", FirmwareModel)
+            put(module, "Model", model)
         put(via_model_lab, "Raw", FirmwareRaw)
         put(via_model_lab.Side, "rest", _longer(via_model_lab.Side.rest))
         for name in ("rest", "attend"):

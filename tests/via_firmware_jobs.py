@@ -1,13 +1,19 @@
-"""Jobs in a simulator with VIA's firmware: round trips, with other VIs open beside the one."""
+"""Jobs in a simulator with VIA's firmware: round trips with other VIs open beside the one, and the
+tests of the engine."""
 
+import traceback
 from typing import Any
 
+from firmware_cases import on_firmware, with_firmware
 from nicbed.host.via.returns import VIP_RETURN
+from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
 from nicbed.layouts.via import Reliability
+from on_simulator import STRUCTURE, Case, OtherStructure
+from via_firmware_raw import SLOWER
 from vipl_programs import Side
 
-__all__ = ["pingpong", "round_trips"]
+__all__ = ["LabModel", "pingpong", "round_trips", "run_cases_inside"]
 
 SUCCESS = VIP_RETURN.SUCCESS
 
@@ -51,3 +57,51 @@ async def round_trips(lab: Any, settings: dict[str, Any], vis: int, size: int, r
                       level: int = 1) -> Any:
     run = await lab.run(pingpong(vis, size, rounds, level), settings=settings)
     return run.results
+
+
+class LabModel:
+    """What a test takes for its Model: runs programs on the lab it is in. Without an engine, knobs
+    of VIA are the host's and the firmware's alone, whatever the simulator was built with."""
+
+    doorbells = "queue"
+    lab: Any = None
+    resume: Any = None
+
+    def __init__(self, description: Description) -> None:
+        there = self.lab.description
+        self.wanted = with_firmware(description, self.doorbells, there.processor.memory)
+        here, built = self.wanted.model_dump(), there.model_dump()
+        for section, key in STRUCTURE:
+            if section != "via" and here[section][key] != built[section][key]:
+                raise OtherStructure(f"structure: {section}.{key} = {here[section][key]}")
+
+    def run(self, programs: Any, limit: int | None = None, **_: Any) -> Any:
+        built, self.lab.description = self.lab.description, self.wanted
+        try:
+            return self.resume(self.lab.run)(list(programs), limit=limit and SLOWER * limit)
+        finally:
+            self.lab.description = built
+
+
+async def run_cases_inside(lab: Any, chosen: list[tuple[str, str, int, dict[str, Any]]],
+                           doorbells: str) -> dict[str, str]:
+    """What became of each case: "" for passed, else why not."""
+    from cocotb.task import bridge, resume
+    LabModel.lab, LabModel.resume = lab, staticmethod(resume)
+    found = {}
+    for number, fields in enumerate(chosen):
+        case = Case(*fields)
+        lab.progress(str(case), number, len(chosen))
+        found[str(case)] = await bridge(_outcome)(case, doorbells)
+    return found
+
+
+def _outcome(case: Case, doorbells: str) -> str:
+    try:
+        with on_firmware(case, doorbells, LabModel):
+            case.function(**case.arguments)
+    except OtherStructure as error:
+        return str(error)
+    except BaseException as error:
+        return "".join(traceback.format_exception(error))
+    return ""

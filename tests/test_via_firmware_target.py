@@ -1,0 +1,64 @@
+"""VIA's firmware on the real target: cases of test_via_firmware in the simulator, and its latency."""
+
+from typing import Any
+
+import pytest
+from firmware_cases import chosen
+from nicbed.layouts.description import Description
+from nicbed.testbench.session import run_job
+from vipl_programs import SMALL, describe
+
+JOBS = f"{__file__.rpartition('/')[0]}/via_firmware_jobs.py"
+FEW = {"test_a_message_arrives", "test_rdma_write", "test_no_receive_posted",
+       "test_an_event_at_the_next_completion", "test_the_states_of_a_vi",
+       "test_a_deregistered_handle_never_translates_again"}
+"""Always; the first case of every function with ``--full``."""
+BATCH = 16
+
+
+def describe_target() -> Description:
+    return describe({**SMALL, "via.design": "firmware", "nic.processor": "picorv32",
+                     "via.vis": 64, "via.retry_timeout": 200_000}, {})
+
+
+def job(name: str, **arguments: Any) -> Any:
+    return run_job(describe_target(), function=f"{JOBS}:{name}", arguments=arguments)
+
+
+def firsts() -> list[Any]:
+    """The first case of every function."""
+    found: dict[tuple[str, str], Any] = {}
+    for case in chosen():
+        found.setdefault((case.module, case.name), case)
+    return list(found.values())
+
+
+def check(cases: list[Any], doorbells: str) -> None:
+    for at in range(0, len(cases), BATCH):
+        found = job("run_cases_inside", chosen=[tuple(case) for case in cases[at:at + BATCH]],
+                    doorbells=doorbells)
+        bad = {name: text for name, text in found.items()
+               if text and not text.startswith("structure:")}
+        assert not bad, "\n".join(f"{name}: {text}" for name, text in bad.items())
+
+
+@pytest.mark.parametrize("doorbells", ["queue", "words"])
+def test_a_few(doorbells: str) -> None:
+    check([case for case in firsts() if case.name in FEW], doorbells)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("doorbells", ["queue", "words"])
+def test_one_of_each(doorbells: str) -> None:
+    check(firsts(), doorbells)
+
+
+def test_open_vis_cost_latency_only_with_doorbells_as_words() -> None:
+    """The hardware queue says which VI; of words all that are open are looked at."""
+    times = {(doorbells, vis): job("round_trips", vis=vis, size=4, settings={
+        "via.spin": 1 << 20, "processor.doorbells": doorbells})[0][-1]
+        for doorbells in ("queue", "words") for vis in (1, 8, 64)}
+    queue = [times["queue", vis] for vis in (1, 8, 64)]
+    words = [times["words", vis] for vis in (1, 8, 64)]
+    assert max(queue) < 1.02 * min(queue) and max(queue) < 14_000
+    assert words[0] < words[1] < words[2] and words[2] > 1.5 * words[0]
