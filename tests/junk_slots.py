@@ -43,6 +43,17 @@ def draw(rand: random.Random, memory: int) -> list[int]:
     return words
 
 
+def edges(route: int, mtu: int, memory: int) -> list[list[int]]:
+    """Slots on both sides of each limit that the firmware has to know."""
+    def slot(kind: int, length: int, destination: int = 1, place: int = 64) -> list[int]:
+        word = SEND_WORD.pack(route=route, length=length, kind=kind, destination=destination)
+        return [word, 0, 0, place, 0, 0, 0, 0]
+    return [slot(0, 56), slot(0, 57), slot(0, 8, 2), slot(0, 8, 255), slot(2, 8),
+            slot(1, 15), slot(1, 16), slot(1, 16 + mtu), slot(1, 17 + mtu), slot(1, 24, 2),
+            slot(1, 24, 1, memory - 8), slot(1, 24, 1, memory - 7), slot(1, 24, 1, memory),
+            slot(1, 24, 1, 0xFFFF_FFF8)]
+
+
 async def open_firmware(node: Any, firmware: str) -> tuple[NicProcessor, PioQueue, int]:
     """Firmware with a queue and a ring of its own."""
     description = node.description
@@ -67,8 +78,8 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
         port, memory, mtu = node.port, node.memory.size, node.description.nic.mtu
         processor, queue, _ = await open_firmware(node, firmware)
         nonsense, tried = 0, 0
-        for _ in range(count):
-            words = draw(rand, memory)
+        drawn = [draw(rand, memory) for _ in range(count)]
+        for words in edges(node.route(1), mtu, memory) + drawn:
             nonsense += not sense(words, node.nodes, mtu, memory, firmware == "am")
             await queue.post(words)
             if rand.random() < 0.2:
