@@ -56,7 +56,7 @@ def _target_options(nic: bool = True) -> Any:
 
 def _layer(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
-                        help="Communication layer: am or via."
+                        help="Communication layer: am, via, gm or fm."
                         + ("" if default else "  [default: am where the benchmark has it]"))
 
 

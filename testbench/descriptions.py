@@ -77,7 +77,16 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
 
 def for_layer(description: Description, layer: str) -> Description:
     """``description`` with via.design = 'auto' decided: firmware or an engine where layer via runs,
-    neither elsewhere. To be called before anything is built or written down."""
+    neither elsewhere. To be called before anything is built or written down.
+
+    Raises
+    ------
+    UserError
+        The layer needs a NIC processor, and there is none.
+    """
+    if layer in ("gm", "fm") and description.nic.processor == "none":
+        raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
+                        "try --set nic.processor=picorv32")
     if description.via.design != "auto":
         return description
     design = "kernel"

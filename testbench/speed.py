@@ -125,6 +125,9 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
     """
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
+    if layer not in WORKLOADS:
+        raise UserError(f"speed has no workloads for layer {layer}: there are "
+                        f"{' and '.join(WORKLOADS)}")
     counts = list(nodes or NODES)
     results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
     for done, count in enumerate(counts):

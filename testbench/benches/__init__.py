@@ -19,8 +19,10 @@ from ..errors import UserError, nearest
 
 __all__ = ["BENCHES", "LAYERS", "Bench", "get", "run"]
 
-LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC",
-          "via": "Virtual Interface Architecture 1.0: VIPL on the VI engine, or on the kernel"}
+LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over firmware",
+          "via": "Virtual Interface Architecture 1.0: VIPL on a VI engine, the kernel or firmware",
+          "gm": "GM message passing, over firmware of the NIC processor",
+          "fm": "Fast Messages 1.1, over firmware of the NIC processor"}
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -52,8 +54,10 @@ class Bench:
         return importlib.import_module(f"{__name__}.{self.layers[layer]}")
 
 
-def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "") -> Bench:
-    found = {"am": am, "via": via}
+def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = ""
+           ) -> Bench:
+    """``firmware``: the module for the layers that firmware alone has, gm and fm."""
+    found = {"am": am, "via": via, "gm": firmware, "fm": firmware}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
 
@@ -62,7 +66,7 @@ BENCHES = {bench.name: bench for bench in [
     _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
            am="overhead"),
     _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="logp",
-           via="via.logp"),
+           via="via.logp", firmware="firmware.logp"),
     _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="prtt"),
     _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
            am="bulk"),
@@ -75,9 +79,10 @@ BENCHES = {bench.name: bench for bench in [
     _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
            am="many_to_one"),
     _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency",
-           via="latency"),
+           via="latency", firmware="latency"),
     _bench("bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
-           am="bandwidth", via="bandwidth"),
+           am="bandwidth", via="bandwidth",
+           firmware="bandwidth"),
     _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
            via="via.buffers"),
     _bench("connections", 2, "latency against the number of connected VIs", via="via.connections"),

@@ -45,9 +45,13 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
             from .via.stream import measure_stream
 
             found[size] = await measure_stream(lab, size, count)
+        elif layer in ("gm", "fm"):
+            from .firmware.exchange import measure_stream as measure_messages
+
+            found[size] = await measure_messages(lab, size, count, layer=layer)
         else:
             found[size] = await measure_transfers(lab, "store_async", size, count, trace=False)
-    return {"via" if layer == "via" else "am": found}
+    return {layer: found}
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]

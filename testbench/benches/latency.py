@@ -40,6 +40,9 @@ def trips_of(layer: str) -> Any:
     if layer == "via":
         from .via.pingpong import measure_trips
         return measure_trips
+    if layer in ("gm", "fm"):
+        from .firmware.exchange import trips_on
+        return trips_on(layer)
     return measure_messages
 
 

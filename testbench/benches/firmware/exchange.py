@@ -1,0 +1,82 @@
+"""Ping-pongs and streams of GM and of Fast Messages."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any
+
+from ....host.node import Node
+from ....layouts.trace import Activity, Kind
+from ..common import Stream, programs, stamp, ticks_between
+from .parties import PARTIES
+
+__all__ = ["measure_stream", "measure_trips", "trips_on"]
+
+
+def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]]:
+    """``measure_trips`` of one layer, as the latency benchmark calls it."""
+    return partial(measure_trips, layer=layer)
+
+
+async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0
+                        ) -> dict[str, Any]:
+    """Round trips of ``size`` bytes, ``delay`` cycles of computation between a send and the look
+    for its echo."""
+    kind = PARTIES[layer]
+
+    async def client(node: Node) -> Any:
+        party = kind(node, size)
+        await party.open()
+        times = []
+        for number in range(1, warm + count + 1):
+            start = stamp(node)
+            await party.send()
+            if delay:
+                await node.port.delay(delay)
+            await party.until(number)
+            times.append((start, stamp(node)))
+        await party.close()
+        return times[warm:]
+
+    async def server(node: Node) -> None:
+        party = kind(node, size)
+        await party.open()
+        for number in range(1, warm + count + 1):
+            await party.until(number)
+            await party.send()
+        await party.close()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
+    return {"trips": [ticks_between(*pair) for pair in run.results[0]]}
+
+
+async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: bool = False
+                         ) -> dict[str, Any]:
+    """``count`` messages back to back behind one that warms up; the clock stops when the receiver's
+    answer, that all are there, has come."""
+    kind = PARTIES[layer]
+
+    async def source(node: Node) -> Any:
+        party = kind(node, size)
+        await party.open()
+        await party.send()
+        await party.until(1)
+        found = Stream(0, stamp(node))
+        for index in range(count):
+            await party.send()
+            node.port.mark(Activity.COMPUTE, Kind.BEGIN, index)
+            found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
+        await party.until(2)
+        found.done = stamp(node)
+        await party.close()
+        return found
+
+    async def sink(node: Node) -> None:
+        party = kind(node, size)
+        await party.open()
+        for messages in (1, count + 1):
+            await party.until(messages)
+            await party.send()
+        await party.close()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=trace)
+    return {**run.results[0].plain(), "marks": run.marks, "events": run.events}

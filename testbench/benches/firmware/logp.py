@@ -1,0 +1,85 @@
+"""LogP of GM and of Fast Messages: o_s from few sends, o_r from a ping-pong with a delay longer
+than the round trip, g from a stream, L from what is left of half a round trip."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...bound import bound, shares
+from ...estimate.compare import check
+from ...estimate.one_way import few_sends, flight, half_trip, receive_overhead
+from ...report.document import cycles
+from ...report.tables import amount, micro, table
+from ...report.tables import shares as shares_table
+from ...truth.spans import spans
+from ...truth.steady import true_gap
+from ..headline import Headline
+from ..logp_evaluation import bound_of
+from ..logp_report import bound_line
+from .exchange import measure_stream, measure_trips
+
+__all__ = ["evaluate", "headline", "measure", "parameters", "tables"]
+
+BEYOND = Fraction(5, 4)
+"""Delay of the second ping-pong, in round trips of the first: every echo is there by then."""
+NAMES = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L", "rtt": "RTT"}
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """Messages of 4 bytes; a stream of 128; o_s from the first 4."""
+    return {"size": 4, "messages": 128, "few": 4, "trips": 16, "warm": 4}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """Two ping-pongs and a stream."""
+    size, trips, warm = parameters["size"], parameters["trips"], parameters["warm"]
+    tell("round trips", 0, 3)
+    plain = await measure_trips(lab, size, trips, warm, layer=layer)
+    delay = int(BEYOND * max(plain["trips"]) / TICKS) + 1
+    tell(f"D = {delay}", 1, 3)
+    delayed = await measure_trips(lab, size, trips, warm, layer=layer, delay=delay)
+    tell("stream", 2, 3)
+    stream = await measure_stream(lab, size, parameters["messages"], layer=layer, trace=True)
+    return {"trips": plain["trips"], "delayed": delayed["trips"], "delay": delay, "stream": stream}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """The parameters, and what bounds the gap."""
+    issued = raw["stream"]["issued"]
+    half = half_trip(raw["trips"]).mean
+    o_s = few_sends(issued, 0, parameters["few"])
+    o_r = receive_overhead(raw["delayed"], raw["delay"] * TICKS, o_s)
+    gap = true_gap(issued)
+    begin = raw["stream"]["begin"]
+    found = bound(shares(raw["stream"]["events"], spans(raw["stream"]["marks"]),
+                         begin + issued[len(issued) // 2], begin + issued[-1], 0, 1))
+    return {
+        "results": {"o_s": cycles(o_s), "o_r": cycles(o_r), "g": cycles(gap),
+                    "L": cycles(flight(half, o_s, o_r)), "rtt": cycles(2 * half),
+                    "bound": bound_of(found)},
+        "points": {"trips": [cycles(trip) for trip in raw["trips"]],
+                   "issued": [cycles(time) for time in issued]},
+        "checks": [
+            check("g >= o_s", gap >= o_s, f"g {cycles(gap)}, o_s {cycles(o_s)}"),
+            check("L is positive", flight(half, o_s, o_r) > 0,
+                  f"{cycles(flight(half, o_s, o_r))} cycles"),
+        ],
+    }
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """The parameters, the busy shares and the bound."""
+    results, clock = document["results"], document["clock_mhz"]
+    size = document["parameters"]["size"]
+    return [table(f"LogP, {document['layer']}, messages of {size} bytes", ["", "cycles", "µs"],
+                  [(title, amount(results[name]), micro(results[name], clock))
+                   for name, title in NAMES.items()]),
+            shares_table(results["bound"]), bound_line(results["bound"])]
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The parameters."""
+    return [Headline(title, document["results"][name]) for name, title in NAMES.items()]
