@@ -310,7 +310,6 @@ uint32_t receiving(void)
         offers--;
         arrived((const uint32_t *)p->slot);
         p->written = engine_given[ENGINE_N2H];
-        offer();
     }
     offer();
     return NICBED_PENDING_RECEIVE | (offers ? 0 : NICBED_PENDING_N2H);
