@@ -21,17 +21,19 @@ static uint32_t fetched[2] __attribute__((aligned(8)));
 void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_high)
 {
     struct work_queue *q = &vi->queue[receive];
-    uint32_t more = (word_low - q->count) & COUNT_MASK;
+    uint32_t number = word_low & COUNT_MASK, first = (q->count + 1u) & COUNT_MASK;
+    uint32_t more = (number - q->count) & COUNT_MASK;
+    bool bad = !(word_low & ~(uint32_t)COUNT_MASK) && !word_high; /* no descriptor's address */
     if (!more)
         return;
-    q->count = word_low & COUNT_MASK;
+    q->count = (uint8_t)number;
+    more -= bad;
     if (q->pending + more > set.depth) {
         break_vi(vi, NICBED_VIA_CODE_VI_OVERRUN);
         return;
     }
-    if (!q->pending) {
-        if (more > 1) {
-            uint32_t first = (word_low - more + 1) & COUNT_MASK;
+    if (!q->pending && more) {
+        if (first != number) {
             dma_read_wait(dma_read(q->tokens + 8 * first, fetched, sizeof fetched, 0));
             word_low = fetched[0];
             word_high = fetched[1];
@@ -44,6 +46,10 @@ void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_hig
     q->posted += more;
     if (!receive || vi->state == NICBED_VI_STATE_ERROR)
         wake_vi(vi);
+    if (bad) {
+        flush_idle(vi); /* or Next would lead to what is reported here */
+        break_vi(vi, NICBED_VIA_CODE_POST_DESC);
+    }
 }
 
 void arm(struct vi *vi, uint32_t receive, uint32_t count)

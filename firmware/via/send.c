@@ -144,6 +144,12 @@ static bool flush(struct vi *vi, uint32_t receive)
     }
 }
 
+void flush_idle(struct vi *vi)
+{
+    while (vi->state == NICBED_VI_STATE_IDLE && flush(vi, SEND_QUEUE))
+        watchdog_kick();
+}
+
 static enum turn serve_unconnected(struct vi *vi)
 {
     bool worked = false;

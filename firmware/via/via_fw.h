@@ -180,6 +180,8 @@ enum turn { TURN_IDLE, TURN_WORKED, TURN_BLOCKED };
 
 enum turn serve(struct vi *vi);
 void send_abort(struct vi *vi);
+/* Completes all that is posted to an idle VI's send queue. */
+void flush_idle(struct vi *vi);
 /* Completes the message under way, if there is one, with `status`: error bits, or 0. */
 void send_over(struct vi *vi, uint32_t status);
 

@@ -92,8 +92,6 @@ class DoorbellQueues(MemoryQueues):
 
     tokens = 1
     """Operations of the port that :meth:`_ring` takes."""
-    counts_bad = False
-    """Whether the NIC counts the completion of what has BAD_TOKEN."""
 
     def __init__(self, kernel: "Kernel") -> None:
         super().__init__(kernel)
@@ -134,11 +132,10 @@ class DoorbellQueues(MemoryQueues):
             memory.write(at + TRACE_AT, trace.to_bytes(4, "little"))
             memory.write(at + STATUS_AT, b"\0\0\0\0")
             port.put_touch(at + TRACE_AT, 16, True)
-            entries.append(Posted(va, handle, at + STATUS_WORD, trace,
-                                  self.counts_bad or word != BAD_TOKEN))
+            entries.append(Posted(va, handle, at + STATUS_WORD, trace, word != BAD_TOKEN))
         else:
             entries.append(Posted(va, handle, self.flushed[queue.receive], trace,
-                                  self.counts_bad or not word % DESCRIPTOR_ALIGN))
+                                  not word % DESCRIPTOR_ALIGN))
         self._ring(queue, word, trace)
         queue.posted += 1
         return VIP_RETURN.SUCCESS

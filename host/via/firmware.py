@@ -102,7 +102,6 @@ class FirmwareNic(DoorbellQueues):
     levels = (Reliability.UNRELIABLE_DELIVERY, Reliability.RELIABLE_DELIVERY)
     causes = Irq.PROCESSOR
     tokens = 2
-    counts_bad = True
     table: FirmwareTable
 
     def __init__(self, kernel: "Kernel") -> None:
