@@ -28,6 +28,9 @@ EMPTY_POLL = int(Activity.EMPTY_POLL)
 HANDLER = FM_HEADER.offset("handler")
 HANDLERS = 256
 PLACES = 64
+PATIENCE = 4000
+"""Cycles without a message after which a node gives back the places of fewer than a quarter. Less,
+and a receiver that is faster than the network answers each message with a packet."""
 
 Handler = Callable[..., Any]
 
@@ -53,6 +56,7 @@ class Fm(Returning):
         self._ready = False
         self._handling = False
         self._buffer = 0
+        self._heard = 0
         port = node.port
         self._c_send_4, self._c_send = port.path(paths.SEND_4), port.path(paths.SEND)
         self._c_extract = port.path(paths.EXTRACT)
@@ -135,7 +139,10 @@ class Fm(Returning):
             else:
                 port.mark(EMPTY_POLL, END, 0)
                 break
-        await self._pay(self._quarter if count else 1)
+        if count:
+            self._heard = port.cycle
+        # While messages come, the places of a quarter are given back by one packet.
+        await self._pay(1 if port.cycle - self._heard >= PATIENCE else self._quarter)
         await self._send_again()
         return count
 
@@ -149,7 +156,10 @@ class Fm(Returning):
                 continue
             port.waiting_for(outer or "its condition, in FM_extract")
             port.mark(EMPTY_POLL, BEGIN, 0)
-            await self._check(max(1, self._again_at - port.cycle) if self._rejected else 0)
+            until = [self._again_at] if self._rejected else []
+            if any(self._owed):
+                until.append(self._heard + PATIENCE)
+            await self._check(max(1, min(until) - port.cycle) if until else 0)
             port.mark(EMPTY_POLL, END, 0)
             port.waiting_for(outer)
 
