@@ -6,12 +6,16 @@ file at each change, all of them with ``--full``. What is left out, and why: :mo
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import via_model_lab
 from firmware_cases import MODULES, OTHERWISE, UNSUPPORTED, chosen, on_firmware, with_firmware
 from nicbed.firmware.build import image
 from nicbed.host.via.firmware import Command
+from nicbed.layouts.via import ADDRESS, Doorbell, RemoteOperation
 from on_simulator import Case, cases
+from via_model_lab import RD, status
 from vipl_programs import SMALL, describe
 
 FIRMWARE = Path(__file__).parents[1] / "firmware" / "via"
@@ -47,6 +51,33 @@ def test_as_the_engine(case: Case) -> None:
 def test_with_doorbells_as_words(case: Case) -> None:
     with on_firmware(case, "words"):
         case.function(**case.arguments)
+
+
+@pytest.mark.parametrize("doorbells", ["queue", "words"])
+def test_a_token_that_is_overwritten_is_found(doorbells: str) -> None:
+    """Three on an empty queue at once: as words the firmware sees the last; Next leads from the
+    first, which it looks up, to the others."""
+    async def sender(side: Any) -> None:
+        words = []
+        for place in (0, 64, 128):
+            side.raw.write(side.descriptors, place, [side.data.at(place, 8)])
+            va, handle, _ = side.descriptors.at(place)
+            side.descriptors.write(place, (va + 64).to_bytes(8, "little")
+                                   + handle.to_bytes(4, "little"))
+            words.append(ADDRESS.pack(va=va, handle=handle))
+        for _ in range(2):
+            await side.raw.burst(1, Doorbell.SEND, *words)
+            for place in (0, 64, 128):
+                assert await side.done(place) == (status(RemoteOperation.SEND), 8)
+                side.descriptors.write(place + 28, bytes(4))
+
+    async def receiver(side: Any) -> None:
+        for _ in range(6):
+            await side.receive(64)
+
+    case = Case("test_via_model", "test_a_message_arrives", 0, {})
+    with on_firmware(case, doorbells):
+        via_model_lab.run_pair(RD, sender, receiver)
 
 
 def test_what_is_left_out_is_there() -> None:
