@@ -11,7 +11,7 @@ from typing import Any
 
 from nicbed.layouts.via import Operation, Reliability, RemoteOperation, Status
 
-__all__ = ["CAUSES", "MAX_TRANSFER", "TAGS", "Area", "Cause", "Pair", "Plan", "Post"]
+__all__ = ["CAUSES", "MAX_TRANSFER", "TAGS", "Area", "Cause", "Pair", "Plan", "Post", "drawn"]
 
 TAGS = (7, 8)
 MAX_TRANSFER = 5000
@@ -22,6 +22,10 @@ CAUSES = ("format", "length", "protection", "refused", "unreadable", "misaligned
           "receive_unreadable", "stale", "deregistered", "cq_full", "cq_refused", "dead",
           "disabled", "read_protection")
 """What can be wrong with a pair."""
+
+
+class AreaFull(Exception):
+    """A plan has drawn more than the memory can hold."""
 
 
 @dataclass
@@ -39,8 +43,9 @@ class Area:
     def take(self, length: int, gap: int) -> int:
         """Offset of ``length`` bytes behind a gap, which nobody gets."""
         offset = self.used + gap
+        if offset + length > self.region.length:
+            raise AreaFull
         self.used = offset + length
-        assert self.used <= self.region.length
         return offset
 
 
@@ -235,8 +240,11 @@ class Plan:
 
     def receive(self, pair: Pair, node: int, sink: Area, length: int) -> Post:
         post = Post(node, pair.vis[node], True, RemoteOperation.RECEIVE)
-        post.length = post.usable = self.fits(sink, length)
-        post.segments, post.places = self.scatter(sink, post.length)
+        if self.fits(sink, length) < length:
+            # A shorter one would break a pair in which nothing is to be wrong.
+            raise AreaFull
+        post.length = post.usable = length
+        post.segments, post.places = self.scatter(sink, length)
         pair.receives[node].append(post)
         return post
 
@@ -291,7 +299,8 @@ class Plan:
 
     def _protection(self, pair: Pair, node: int) -> None:
         if all(post.operation == RemoteOperation.RDMA_READ for post in pair.sends[node]):
-            self.message(pair, node, "send")
+            # Whole packets before the refused segment go out: they need a receive that long.
+            self._offer_again(pair, node, self.message(pair, node, "send"))
         post = self._some([post for post in pair.sends[node]
                            if post.operation != RemoteOperation.RDMA_READ])
         extra, _ = self.bad(node, pair.tags[node], self.draw.choice([1, 8, 70]))
@@ -501,3 +510,17 @@ class Plan:
                                                                 "invalidate", "cq_config"])))
         if draw.random() < 0.1:
             self.actions[node].append(("foreign", (draw.choice([8, 9, 100, 2047]), 0, 64, 0)))
+
+
+def drawn(seed: str, areas: list[dict[str, Area]], vis: int, faulty: bool, second: bool) -> Plan:
+    """A plan that the areas have room for: one that they have not (of 10,000 programs fifteen
+    have one) is drawn anew."""
+    used = [{name: area.used for name, area in of.items()} for of in areas]
+    for attempt in range(100):
+        try:
+            return Plan(f"{seed} {attempt}" if attempt else seed, areas, vis, faulty, second)
+        except AreaFull:
+            for of, before in zip(areas, used, strict=True):
+                for name, area in of.items():
+                    area.used = before[name]
+    raise AreaFull(seed)

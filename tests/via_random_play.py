@@ -6,7 +6,7 @@ from typing import Any
 
 from nicbed.layouts.registers import address
 from nicbed.layouts.via import ADDRESS, ATTRIBUTES, CONTROL_SEGMENT, PEER, Doorbell, ViCommand
-from via_random_plan import MAX_TRANSFER, TAGS, Area, Pair, Plan, Post
+from via_random_plan import MAX_TRANSFER, TAGS, Area, Pair, Plan, Post, drawn
 from via_raw import Raw, Region
 
 __all__ = ["Outcome", "Program", "settings"]
@@ -85,8 +85,8 @@ class Program:
         await self.meet(raw, "prepared")
         for number in range(self.rounds):
             if len(self.plans) == number:
-                self.plans.append(Plan(f"{self.seed} {number}", self.areas, self.vis, self.faulty,
-                                       number > 0))
+                self.plans.append(drawn(f"{self.seed} {number}", self.areas, self.vis,
+                                        self.faulty, number > 0))
             await Round(self, raw, number, draw).play()
 
     async def prepare(self, raw: Raw, draw: random.Random) -> None:
