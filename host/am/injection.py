@@ -256,8 +256,8 @@ class LineRing(Injection):
         node, port = self.node, self.port
         self._lines = node.allocate(self._report.entries * LINE_BYTES)
         await self._report.open(node)
-        # The NIC has not been told of it. Fresh memory is zero to the CPU too.
-        self.memory.write(self._lines, bytes(self._report.entries * LINE_BYTES))
+        # The NIC has not been told of it. Cleared, its lines are in the cache.
+        await node.store(self._lines, bytes(self._report.entries * LINE_BYTES))
         await port.pio_write(address("send_base"), self._lines)
         await port.pio_write(address("send_report"), self._report.place)
         await port.pio_write(address("receive_base"), slots)
