@@ -8,6 +8,7 @@ import pytest
 from am_scenarios import FAULTY, describe
 from nicbed.testbench.session import run_job
 
+pytestmark = pytest.mark.xdist_group("picorv32")
 RATES = {
     "drop": {"faults.drop": 0.05}, "corrupt": {"faults.corrupt": 0.05},
     "duplicate": {"faults.duplicate": 0.1},
@@ -57,10 +58,12 @@ def test_doorbell_words():
         processor="picorv32")
 
 
+@pytest.mark.full
 def test_coherent_queue():
     run(SMOKE, processor="picorv32", attachment="memory_bus")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("core", ["vexriscv", "serv"])
 def test_other_cores(core):
     run(SMOKE, processor=core)

@@ -9,7 +9,8 @@ from nicbed.layouts.processor import CrashReason
 from nicbed.testbench.session import run_job
 
 JOBS = f"{__file__.rpartition('/')[0]}/firmware_programs.py"
-CORES = ("picorv32", "vexriscv", "serv")
+CORES = ("picorv32", *(pytest.param(core, marks=pytest.mark.full) for core in ("vexriscv", "serv")))
+pytestmark = pytest.mark.xdist_group("picorv32")
 
 
 def job(core: str, name: str, nic: dict[str, Any] | None = None, **arguments: Any) -> Any:
@@ -34,7 +35,8 @@ def header(length: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("attachment, doorbells", [
-    ("io_bus", "queue"), ("io_bus", "words"), ("memory_bus", "queue")])
+    ("io_bus", "queue"), ("io_bus", "words"),
+    pytest.param("memory_bus", "queue", marks=pytest.mark.full)])
 def test_queues(core: str, attachment: str, doorbells: str) -> None:
     for sent, found in job(core, "echoed", nic={"attachment": attachment}, count=80, seeds=[1, 2],
                            settings={"processor.doorbells": doorbells}):

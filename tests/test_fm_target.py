@@ -7,6 +7,7 @@ import pytest
 from am_scenarios import describe
 from nicbed.testbench.session import run_job
 
+pytestmark = pytest.mark.xdist_group("picorv32")
 JOBS: list[tuple[str, dict[str, Any]]] = [
     ("four_words", {}), ("frames", {}), ("all_to_all", {"nodes": 2}), ("decoupled", {}),
     ("itself", {}), ("misuse", {}), ("lossy", {"rate": "corrupt"}),
@@ -26,14 +27,17 @@ def test_scenarios():
     run(JOBS)
 
 
+@pytest.mark.full
 def test_three_nodes():
     run([("returns", {}), ("all_to_all", {})], fabric_nodes=3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("core", ["vexriscv", "serv"])
 def test_other_cores(core):
     run([("four_words", {}), ("frames", {"copies": 1})], nic_processor=core)
 
 
+@pytest.mark.full
 def test_coherent_queue():
     run([("four_words", {}), ("frames", {})], nic_attachment="memory_bus")
