@@ -19,6 +19,7 @@ from nicbed.layouts.gm import (
     GM_HEADER,
     PORTS,
     CommandKind,
+    KernelCommand,
     PacketKind,
 )
 from nicbed.layouts.operations import NIC_BASE
@@ -363,3 +364,43 @@ def test_ports_belong_to_who_opened_them():
     bad, busy = GM_STATUS.GM_INVALID_PARAMETER, GM_STATUS.GM_BUSY
     statuses, _ = run(stations(body, nothing))
     assert statuses == [busy, bad, bad, bad, bad, GM_STATUS.GM_FAILURE, busy, bad, bad]
+
+
+def test_no_command_is_lost_among_doorbells_without_one():
+    """A program rings more often than the NIC has places for doorbells: a command of its own and one
+    of the kernel's, whose doorbells found none, are carried out, however many were there."""
+    async def ring(station: Station, page: int, process: int, word: int, vain: int) -> None:
+        cpu, queue = station.node.port, station.port.queue
+        at = station.gm.driver.processor.doorbell
+        cpu.process = 1
+        for _ in range(vain):
+            await cpu.room(1)
+            cpu.put_write(at(PORT), 1, queue.posted - (page == PORT))
+        await cpu.room(1)
+        cpu.process = process
+        cpu.put_write(at(page), 1, word)
+        await cpu.flush()
+
+    async def body(station: Station):
+        cpu, queue = station.node.port, station.port.queue
+        mailbox = station.gm.driver._mailbox
+        await station.provide(class_of(5), count=10)
+        lost = await kernel_read(station, "page_lost")
+        for vain in range(20, 320, 30):
+            queue.ring = lambda: None
+            await station.send(b"hello", 0)
+            del queue.ring
+            await ring(station, PORT, 1, queue.posted, vain)
+            await station.idle()
+            cpu.process = 0
+            mailbox._sequence += 1
+            await cpu.pio_write(mailbox._base, KernelCommand.FORGET | PORT << 8)
+            await cpu.pio_write(mailbox._base + 56, mailbox._sequence)
+            await ring(station, 0, 0, 0, vain)
+            await station.quiet(60_000)
+            cpu.process = 0
+            assert await cpu.pio_read(mailbox._base + 64) & 0xFFFF_FFFF == mailbox._sequence
+        return await kernel_read(station, "page_lost") - lost
+
+    lost, _ = run(stations(body, None), processor__doorbell_queue=4)
+    assert lost > 100

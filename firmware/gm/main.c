@@ -51,14 +51,15 @@ static RARE void look_everywhere(bool watched)
         if (watched)
             queue_watched(&p->queue);
         if (!commands(p))
-            unfinished = NICBED_PENDING_WINDOW;
+            unfinished |= NICBED_PENDING_WINDOW;
     }
 }
 
-/* Doorbells were perhaps lost: what a queue holds is told by the phases in the first and the last
- * word of its slots. */
+/* Doorbells were perhaps lost, the kernel's among them: what a queue holds is told by the phases in
+ * the first and the last word of its slots. */
 static RARE void look_at_slots(void)
 {
+    kernel_command();
     for (struct port *p = ports; p < ports + PORTS; p++) {
         struct queue *q = &p->queue;
         if (!p->open || q->host)
@@ -98,6 +99,8 @@ static void doorbells(void)
             commands(&ports[d.page]);
         }
     }
+    if (row >= doorbell_queue)
+        unfinished |= NICBED_PENDING_DOORBELL; /* there may be none behind these to wake us */
 }
 
 static inline uint32_t turn(uint32_t mask)
