@@ -19,8 +19,7 @@ __all__ = ["LIMIT", "PORT", "Got", "Station", "class_of", "data_of", "describe",
 LIMIT = 8_000_000
 PORT = 2
 SMALL: dict[str, Any] = {
-    "nic.processor": "picorv32", "via.design": "kernel", "memory.bytes": 1 << 20,
-    "gm.retry_timeout": 20000, "gm.retries": 2,
+    "nic.processor": "picorv32", "gm.retry_timeout": 20000, "gm.retries": 2,
 }
 
 

@@ -11,6 +11,7 @@ from nicbed.testbench.session import run_job
 from test_am_target import PLAIN, RATES, SMALL, describe, faulty, run
 
 MEMORY = descriptions.load("memory-bus")
+pytestmark = pytest.mark.xdist_group("memory-bus")
 icarus = pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 
 
@@ -42,6 +43,7 @@ def test_skipping_changes_nothing() -> None:
         assert both[0][name] == both[1][name], name
 
 
+@pytest.mark.full
 @icarus
 def test_same_cycles_on_icarus() -> None:
     jobs = [("echo_words", {}), ("bulk", {"sizes": (0, 1, 1027)}),
@@ -49,6 +51,7 @@ def test_same_cycles_on_icarus() -> None:
     assert run(MEMORY, jobs) == run(MEMORY, jobs, "icarus")
 
 
+@pytest.mark.full
 @icarus
 def test_small_rings_on_icarus() -> None:
     """A ring of four lines, and a cache of four: each is taken, evicted and taken again."""

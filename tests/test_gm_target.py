@@ -55,6 +55,7 @@ def test_every_case_has_its_place():
     assert {case.name for case in places["common"]} >= SMOKE
 
 
+@pytest.mark.xdist_group("picorv32")
 def test_all():
     check(by_structure()["common"])
 
@@ -66,6 +67,7 @@ def test_other_structures(name):
     check(by_structure()[name], **knobs)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("core", ["vexriscv", "serv"])
 def test_some_on_other_cores(core):
     smoke(nic__processor=core)
