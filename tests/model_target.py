@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from model_processor import PROCESSOR_NAMES, ModelProcessor
 from nicbed.host.memory import ArrayMemory
 from nicbed.host.node import Program
 from nicbed.host.runtime import Runtime
@@ -26,7 +27,6 @@ from nicbed.layouts.registers import (
 from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from nicbed.layouts.trace import TICKS
 from nicbed.layouts.via import CQ_PAGES, DOORBELL_PAGES
-from model_processor import PROCESSOR_NAMES, ModelProcessor
 from via_model import Engine
 
 WORD = (1 << 64) - 1

@@ -26,6 +26,10 @@ PLAIN: list[tuple[str, dict[str, Any]]] = [
     ("peer_gone", {"call": "request", "timeout": 250_000}),
 ]
 FAULTS: list[tuple[str, dict[str, Any]]] = [
+    *(("in_order", {"count": 100, "settings": {**FAULTY, **rate}}) for rate in RATES.values()),
+    ("bulk", {"settings": {**FAULTY, **RATES["all"]}}),
+]
+MORE_FAULTS: list[tuple[str, dict[str, Any]]] = [
     *(("in_order", {"count": 300, "settings": {**FAULTY, **rate}}) for rate in RATES.values()),
     *(("bulk", {"settings": {**FAULTY, **rate}}) for rate in RATES.values()),
     ("mixed", {"rounds": 15, "settings": {**FAULTY, **RATES["all"]}}),
@@ -50,6 +54,11 @@ def test_scenarios():
 
 def test_nothing_is_lost():
     run(FAULTS, processor="picorv32")
+
+
+@pytest.mark.full
+def test_nothing_is_lost_for_long():
+    run(MORE_FAULTS, processor="picorv32")
 
 
 def test_doorbell_words():

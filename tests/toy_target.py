@@ -21,7 +21,8 @@ class ToyTarget(wiring.Component):
         self._ports = ports
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32), "trace_enable": In(1),
-            "profile_enable": In(1), "crash": Out(32 * CRASH_WORDS), "skip_enable": In(1), "limit": In(64), "attention": Out(1), "stall": Out(1),
+            "profile_enable": In(1), "crash": Out(32 * CRASH_WORDS),
+            "skip_enable": In(1), "limit": In(64), "attention": Out(1), "stall": Out(1),
             "expired": Out(1), "cycle": Out(64), "waiting": Out(ports, init=(1 << ports) - 1),
             "stopped": Out(ports), "quiescent": Out(1), "go": In(ports),
             **{f"port{p}_{name}": member for p in range(ports) for name, member in {
