@@ -367,8 +367,8 @@ def test_ports_belong_to_who_opened_them():
 
 
 def test_no_command_is_lost_among_doorbells_without_one():
-    """A program rings more often than the NIC has places for doorbells: a command of its own and one
-    of the kernel's, whose doorbells found none, are carried out, however many were there."""
+    """A program rings more often than the NIC has places for doorbells: a command of its own and
+    one of the kernel's, whose doorbells found none, are carried out, however many were there."""
     async def ring(station: Station, page: int, process: int, word: int, vain: int) -> None:
         cpu, queue = station.node.port, station.port.queue
         at = station.gm.driver.processor.doorbell

@@ -80,6 +80,20 @@ def test_a_token_that_is_overwritten_is_found(doorbells: str) -> None:
         via_model_lab.run_pair(RD, sender, receiver)
 
 
+@pytest.mark.parametrize("command", list(Command))
+def test_a_command_with_a_number_that_is_none(command: Command) -> None:
+    """Answered, and nothing is reached that is not there."""
+    async def sender(side: Any) -> None:
+        for number in (1 << 10, 1 << 20, 1 << 31, (1 << 32) - 1):
+            assert await side.raw.mailbox.call(command, number, 1, 2, 3, 4) == 0
+
+    async def receiver(side: Any) -> None:
+        pass
+
+    with on_firmware(Case("test_via_model", "test_a_message_arrives", 0, {})):
+        via_model_lab.run_pair(RD, sender, receiver)
+
+
 def test_what_is_left_out_is_there() -> None:
     """No name of a test that is left out, or always run, is out of date."""
     names = {case.name for name in MODULES for case in cases(__import__(name))}

@@ -105,14 +105,16 @@ static void words_serve(void)
     }
 }
 
+/* No more than there were: a program that rings without end does not have the NIC for itself. */
 void doorbells_serve(void)
 {
     struct doorbell d;
+    uint32_t left = set.doorbells;
     if (set.words) {
         words_serve();
         return;
     }
-    while (doorbell_take(&d)) {
+    while (left-- && doorbell_take(&d)) {
         if (d.lost) {
             count(COUNT_DOORBELLS_LOST);
             event(NICBED_VIA_CODE_CATASTROPHIC, 1);

@@ -15,6 +15,7 @@ PARAMETER(via_cache);
 PARAMETER(via_mtu);
 PARAMETER(via_retry_timeout);
 PARAMETER(via_retries);
+PARAMETER(via_doorbells) = 1024; /* the most that their queue holds */
 
 SHARED(volatile uint64_t, vis_open); /* VIs that there is room for: at most via_vis */
 
@@ -73,7 +74,8 @@ static void open_all(void)
         .index_mask = low(via_translations) - 1,
         .page_shift = (uint32_t)__builtin_ctz(low(via_page_bytes)), .cache_mask = low(via_cache) - 1,
         .mtu = low(via_mtu), .retry_timeout = low(via_retry_timeout),
-        .retries = low(via_retries), .words = doorbells_are_words,
+        .retries = low(via_retries), .doorbells = low(via_doorbells),
+        .words = doorbells_are_words,
     };
     cq_open();
     link_open();

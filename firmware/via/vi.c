@@ -66,10 +66,10 @@ bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t
 {
     static ticket_t quiet;
     static bool waiting;
-    struct vi *vi = &vis[number];
-    uint32_t state = vi->state;
     if (number >= set.vis)
         return true;
+    struct vi *vi = &vis[number];
+    uint32_t state = vi->state;
     if (command == NICBED_VI_COMMAND_CREATE && state == NICBED_VI_STATE_CLOSED) {
         create(vi, number, tokens);
         page_open(page_of(number), FIELD(attributes, VI_ATTRIBUTES_OWNER));

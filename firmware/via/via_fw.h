@@ -26,7 +26,7 @@ enum { NO_VI = 0xFFFF, NO_SLOT = 0xFF, NO_KIND = 0xFF };
 struct settings {
     uint32_t vis, cqs, slots, window, depth, events;
     uint32_t event_ring, table, index_mask, page_shift, cache_mask, mtu;
-    uint32_t retry_timeout, retries;
+    uint32_t retry_timeout, retries, doorbells;
     bool words;
 };
 extern struct settings set;

@@ -130,7 +130,8 @@ class FirmwareNic(DoorbellQueues):
             "via_page_bytes": via.page_bytes, "via_cache": min(via.cache_sets * via.cache_ways,
                              description.processor.memory // CACHED),
             "via_mtu": description.nic.mtu, "via_retry_timeout": via.retry_timeout,
-            "via_retries": via.retries})
+            "via_retries": via.retries,
+            "via_doorbells": description.processor.doorbell_queue})
         self.mailbox = self.table.mailbox = Mailbox(self.processor)
         self._taken_at = self.processor.address("events_taken")
         self.kernel.limit_vis(await self.port.pio_read(self.processor.address("vis_open")))
