@@ -71,6 +71,7 @@ const uint32_t *segment_read(struct vi *vi, struct message *m, uint32_t index)
         uint64_t va = word_of(m->at.low, m->at.high) + number * sizeof chunk;
         if (!translate(low(va), high(va), m->at.handle, vi->tag, LOCAL, &p))
             return NULL;
+        watchdog_kick(); /* a packet may take all segments there can be, of a byte each */
         fetch(m, number, &p);
     }
     return at + NICBED_VIA_SEGMENT_BYTES > held.room ? NULL : chunk + at / 4;
