@@ -34,7 +34,8 @@ static inline struct stage *bulk_oldest(void)
 static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_word word)
 {
     struct stage *stage = &bulk.stages[bulk.begun % STAGES];
-    uint32_t bytes = word_length(word) - BULK_HEADER_BYTES, host = (uint32_t)slot[3];
+    /* Read once: the host may write it again after the check. */
+    uint32_t bytes = word_length(word) - BULK_HEADER_BYTES, host = *(volatile uint32_t *)&slot[3];
     if (bulk.open == STAGES)
         return false;
     if ((int32_t)(forward.sent - stage->sent) < 0) {

@@ -22,8 +22,10 @@ static bool execute(const uint64_t *words)
         cq_config(number, words[2], words[3]);
         return true;
     case COMMAND_INVALIDATE:
-        for (uint32_t i = 0; i < low(words[2]) && i <= set.index_mask; i++)
+        for (uint32_t i = 0; i < low(words[2]) && i <= set.index_mask; i++) {
+            watchdog_kick(); /* thousands, on a slow core */
             translate_invalidate((number + i) & set.index_mask);
+        }
         dma_write_wait(engine_given[ENGINE_N2H]);
         return true;
     }
