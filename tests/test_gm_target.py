@@ -23,7 +23,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 """Structures other than the tests' common one that some cases want."""
 SMOKE = {"test_messages_of_every_length_arrive_whole", "test_order_within_a_priority",
          "test_resuming_after_a_failure", "test_what_is_not_registered_is_refused"}
-"""What runs on the other cores, too."""
+"""What always runs, and on the other cores, too."""
 
 
 def by_structure() -> dict[str, list[Case]]:
@@ -56,6 +56,11 @@ def test_every_case_has_its_place():
 
 
 @pytest.mark.xdist_group("picorv32")
+def test_some():
+    smoke()
+
+
+@pytest.mark.full
 def test_all():
     check(by_structure()["common"])
 
