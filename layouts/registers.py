@@ -65,9 +65,9 @@ REGISTERS = tuple(
         ("id", _RO, 32, "'nicb'", 0x6263696E),
         ("node", _RO, 8, "this node's number", 0),
         ("cycle", _RO, 64, "the target's cycle counter", 0),
-        ("control", _RW, 3, "bit 0: send ring on; bit 1: receive ring on (else the receive window); "
-                            "bit 2, with nic.attachment = memory_bus: the send ring is one of lines "
-                            "(layouts.rings.LINE_WORD), pulled without doorbells", 0),
+        ("control", _RW, 3, "bit 0: send ring on; bit 1: receive ring on (else the receive window);"
+                            " bit 2, with nic.attachment = memory_bus: the send ring is one of "
+                            "lines (layouts.rings.LINE_WORD), pulled without doorbells", 0),
         ("irq_status", _W1C, 5, "interrupt causes that happened (Irq)", 0),
         ("irq_enable", _RW, 5, "causes that raise the interrupt line; the line is the level of "
                                "status & enable", 0),
