@@ -12,6 +12,9 @@ _SHARES = {"processor": ("NI processor", "receiver's NI processor"), "bus": ("bu
                    "completion"), "link": ("link",)}
 """Busy shares that are told, each the busiest of its blocks."""
 
+DECADES = 5
+"""From this ratio of the most to the least on, a panel's scale is logarithmic."""
+
 
 def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
     """What the runs of design point ``name`` say: LogP in cycles, messages a second, bytes a
@@ -75,13 +78,14 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
         _panel(axes, key, places, lines, line)
         values = [one[key] for by_place in lines.values() for one in by_place.values()
                   if one.get(key) is not None and one[key] > 0]
-        if values:
+        if values and max(values) > DECADES * min(values):
             plain_log(axes, min(values) / 1.5, max(values) * 1.5)
+        elif values:
+            axes.set_ylim(0, 1.2 * max(values))
     panels[0].set_ylabel("cycles")
     if others:
         panels[-1].legend(loc="best")
-    figure.suptitle(f"{' × '.join(document['axes'])}, {document['layer']}: overhead follows the "
-                    "attachment, gap and latency the processing")
+    figure.suptitle(f"o_s, g and L by {' and '.join(document['axes'])}, {document['layer']}")
 
 
 def _panel(axes: Any, key: str, places: Sequence[str], lines: Mapping[str, Any], style: Any

@@ -74,7 +74,7 @@ def _value(value: Any) -> str:
 
 def show(document: Mapping[str, Any], modules: Mapping[str, Any]) -> None:
     """Print what differs, what was found, and the checks that failed."""
-    out = console(pipe=130)
+    out = console(pipe=140)
     out.print(difference_table(document))
     if "axes" in document:
         out.print(points_table(document))
