@@ -48,10 +48,11 @@ def points_table(document: Mapping[str, Any]) -> Any:
     """One row a design point."""
     axes = document["axes"]
     rows = []
-    for name, place in document["points"].items():
+    for name in document["descriptions"]:  # in order, which a file's keys are not
+        place = document["points"][name]
         one = point(document["documents"], name)
         shares = one.get("shares", {})
-        rows.append((*place.values(),
+        rows.append((*(place[axis] for axis in axes),
                      *(amount(one.get(key), 1) for key in ("o_s", "o_r", "g", "L", "rtt")),
                      amount(one.get("rate"), 3), amount(one.get("bandwidth"), 1),
                      *("-" if shares.get(title) is None else f"{100 * shares[title]:.0f}"
@@ -68,9 +69,10 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     from .plots import line, plain_log
 
     first, *others = document["axes"]
-    places = list(dict.fromkeys(place[first] for place in document["points"].values()))
+    ordered = {name: document["points"][name] for name in document["descriptions"]}
+    places = list(dict.fromkeys(place[first] for place in ordered.values()))
     lines: dict[str, dict[str, dict[str, Any]]] = {}
-    for name, place in document["points"].items():
+    for name, place in ordered.items():
         label = ", ".join(place[axis] for axis in others)
         lines.setdefault(label, {})[place[first]] = point(document["documents"], name)
     panels = figure.subplots(1, 3)
