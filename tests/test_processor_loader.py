@@ -14,6 +14,7 @@ from nicbed.host.processor import Mailbox, NicProcessor, ProcessorError
 from nicbed.host.processor import describe as in_words
 from nicbed.host.processor.loader import load_sum
 from nicbed.layouts.processor import CrashReason, State
+from nicbed.layouts.registers import address
 
 CORES = ("serv", "picorv32", "vexriscv")
 
@@ -168,6 +169,24 @@ def test_pages_belong_to_a_process() -> None:
         port.process = 0
         return await port.pio_read(processor.address("ready"))
     assert run(program) == 1
+
+
+def test_a_new_start_takes_all_pages_back() -> None:
+    async def program(node: Node) -> tuple[int, int]:
+        processor, port = node.service(NicProcessor), node.port
+        for _ in range(2):
+            await processor.start(FIRMWARE / "echo")
+            place = processor.address("slots", 8)
+            port.process = 7
+            await port.pio_write(place, 11, posted=False)
+            await port.pio_write(processor.doorbell(5), 1, posted=False)
+            port.process = 0
+            assert await port.pio_read(place) == 0
+            refused = await port.pio_read(address("page_refused"))
+            await processor.own("slots", 7)
+            await processor.own_doorbell(5, 7)
+        return refused, await port.pio_read(address("window_refused"))
+    assert run(program) == (2, 2)
 
 
 def test_the_sum_is_sensitive_to_order() -> None:

@@ -9,6 +9,7 @@ from ...layouts.operations import BURST, NIC_BASE
 from ...layouts.processor import (
     CONTROL,
     DOORBELL_OWNER,
+    DOORBELL_PAGES_MAX,
     DOORBELL_WORDS,
     NIC_MEMORY,
     STATUS,
@@ -30,6 +31,8 @@ _WINDOW_OWNER, _DOORBELL_OWNER = address("window_owner"), address("doorbell_owne
 _DOORBELL_WORDS = address("doorbell_words")
 KERNEL_PAGE = 0
 """The kernel's doorbell page: commands by mailbox."""
+LONGEST = 65535
+"""Most bytes of an engine's command."""
 READY_LIMIT = 4_000_000
 """Cycles that firmware has for its set-up: a bit-serial core clears its memory slowly."""
 
@@ -60,6 +63,7 @@ class NicProcessor:
         self.port = port = node.port
         self.description = node.description
         self.image: Image | None = None
+        self._ran = False
         self._load = port.path(paths.LOAD)
         if self.description.nic.processor == "none":
             raise ProcessorError("this NIC has no processor (nic.processor = none): firmware needs "
@@ -88,7 +92,16 @@ class NicProcessor:
             values["doorbells_are_words"] = int(words)
         code = image.with_parameters(values)
         process, port.process = port.process, 0
+        try:
+            await self._start(image, code, words, limit)
+        finally:
+            port.process = process
+        return image
+
+    async def _start(self, image: Image, code: bytes, words: bool, limit: int) -> None:
+        port = self.port
         await self._stop()
+        await self._take_back()
         await self._write(code)
         await port.pio_write(_DOORBELL_WORDS, DOORBELL_WORDS.pack(
             address=image.symbols["doorbell_words"].address, enable=1) if words else 0)
@@ -103,8 +116,19 @@ class NicProcessor:
             raise ProcessorError(
                 f"firmware {image.name} of node {self.node.number} is not ready after {limit} "
                 f"cycles: {state.name.lower()} at {image.lookup(pc)}")
-        port.process = process
-        return image
+
+    async def _take_back(self) -> None:
+        """All pages are the kernel's again: their owners outlive firmware, and reset. What the
+        engines of firmware before this were doing comes to its end first."""
+        port, description = self.port, self.description
+        if self._ran:
+            rate = min(description.bus.bytes_per_cycle, description.memory.bytes_per_cycle)
+            await port.delay(2 * int(LONGEST / rate))
+        self._ran = True
+        for page in range(description.processor.memory // WINDOW_PAGE):
+            await port.pio_write(_WINDOW_OWNER, WINDOW_OWNER.pack(page=page, process=0))
+        for page in range(DOORBELL_PAGES_MAX):
+            await port.pio_write(_DOORBELL_OWNER, DOORBELL_OWNER.pack(page=page))
 
     async def _write(self, code: bytes) -> None:
         """Write ``code`` to NIC memory, and check what came there."""
