@@ -15,12 +15,12 @@ from ...report.tables import amount, micro, table
 from ...report.tables import shares as shares_table
 from ...truth.spans import spans
 from ...truth.steady import true_gap
-from ..headline import Headline
+from ..headline import Headline, Series
 from ..logp_evaluation import bound_of
 from ..logp_report import bound_line
 from .exchange import measure_stream, measure_trips
 
-__all__ = ["evaluate", "headline", "measure", "parameters", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 BEYOND = Fraction(5, 4)
 """Delay of the second ping-pong, in round trips of the first: every echo is there by then."""
@@ -80,6 +80,34 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
             shares_table(results["bound"]), bound_line(results["bound"])]
 
 
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """The average cost of a send over how many were made in a row, between o_s and g."""
+    from ...report.plots import INK, line, microseconds, octaves, plain_log
+
+    results, issued = document["results"], document["points"]["issued"]
+    axes = figure.add_subplot()
+    axes.plot(range(1, len(issued) + 1),
+              [time / count for count, time in enumerate(issued, 1)], **line(0, 1))
+    for name in ("o_s", "g"):
+        axes.axhline(results[name], color=INK, lw=0.9, ls=(0, (5, 3)))
+        axes.annotate(f"{name} = {amount(results[name])}", (1, results[name]), xytext=(5, 3),
+                      textcoords="offset points", fontsize=8.5, color=INK)
+    plain_log(axes, min(results["o_s"], issued[0]) / 1.5, 1.5 * max(results["g"], issued[0]))
+    octaves(axes, 1, len(issued), "messages sent in a row, M")
+    axes.set_ylabel("average cost of a send (cycles)")
+    microseconds(axes, document["clock_mhz"])
+    axes.set_title(f"LogP of {document['layer']}: o_s {amount(results['o_s'])}, o_r "
+                   f"{amount(results['o_r'])}, g {amount(results['g'])}, L {amount(results['L'])} "
+                   "cycles")
+
+
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The parameters."""
     return [Headline(title, document["results"][name]) for name, title in NAMES.items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The average cost of a send over how many were made in a row."""
+    issued = document["points"]["issued"]
+    return Series("messages sent in a row, M", "average cost of a send (cycles)",
+                  [(count, issued[count - 1] / count) for count in range(1, len(issued) + 1)])
