@@ -1,4 +1,4 @@
-"""The byte realigner, at every offset and length."""
+"""The byte realigner, at every pair of alignments and many lengths."""
 
 import random
 from typing import Any
@@ -6,27 +6,45 @@ from typing import Any
 import cocotb
 import pytest
 from bench import Sink, Source, cycles, parameters, reset_and_clock, run_bench, seed, within
+from cocotb.triggers import RisingEdge
 from nicbed.rtl.align import Aligner
 
 
-async def run(dut: Any, source: Source, sink: Sink, rng: random.Random,
-              cases: list[tuple[int, int]]) -> None:
-    """Runs of (offset, bytes), their words all offered at once: what comes out of each are the
-    bytes asked for, and it takes no word of the next."""
-    memories = [rng.randbytes(8 * -(-(offset + count) // 8)) for offset, count in cases]
+class Strobes:
+    """What goes beside the words of ``o``: (strobe, last) of each transfer."""
+
+    def __init__(self, dut: Any) -> None:
+        self.seen: list[tuple[int, int]] = []
+        cocotb.start_soon(self._run(dut))
+
+    async def _run(self, dut: Any) -> None:
+        edge = RisingEdge(dut.clk)
+        while True:
+            await edge
+            if dut.o__valid.value == 1 and dut.o__ready.value == 1:
+                self.seen.append((int(dut.strobe.value), int(dut.last.value)))
+
+
+async def run(dut: Any, source: Source, sink: Sink, strobes: Strobes, rng: random.Random,
+              cases: list[tuple[int, int, int]]) -> None:
+    """Runs (source, target, bytes), their words all offered at once."""
+    memories = [rng.randbytes(-(-(at + count) // 8) * 8) for at, _, count in cases]
     for memory in memories:
         source.send(*(int.from_bytes(memory[at:at + 8], "little")
                       for at in range(0, len(memory), 8)))
     taken = source.sent
-    for (offset, count), memory in zip(cases, memories, strict=True):
+    for (at, to, count), memory in zip(cases, memories, strict=True):
         dut.start.value = 1
-        dut.offset.value = offset
-        dut.bytes.value = count
+        dut.offset.value, dut.target.value, dut.bytes.value = at, to, count
         await cycles(dut, 1)
         dut.start.value = 0
-        got = await within(20 * len(memory) + 200, sink.receive(-(-count // 8)))
+        words = -(-(to + count) // 8)
+        got = await within(20 * len(memory) + 200, sink.receive(words))
         data = b"".join(word.to_bytes(8, "little") for word in got)
-        assert data[:count] == memory[offset:offset + count], (offset, count)
+        assert data[to:to + count] == memory[at:at + count], (at, to, count)
+        mask = (1 << to + count) - (1 << to)
+        assert strobes.seen[-words:] == [
+            (mask >> 8 * n & 0xFF, int(n == words - 1)) for n in range(words)]
         await cycles(dut, 1)
         taken += len(memory) // 8
         assert dut.busy.value == 0 and source.sent == taken
@@ -38,21 +56,23 @@ async def realigns(dut: Any) -> None:
     await reset_and_clock(dut)
     source = Source(dut, "i", stall=parameters()["i_stall"], seed=seed())
     sink = Sink(dut, "o", stall=parameters()["o_stall"], seed=seed() + 1)
-    await run(dut, source, sink, random.Random(seed()),
-              [(offset, count) for offset in range(8) for count in (*range(1, 26), 64, 129)])
+    await run(dut, source, sink, Strobes(dut), random.Random(seed()),
+              [(at, to, count) for at in range(8) for to in range(8)
+               for count in (*range(1, 26), 64, 129)])
 
 
 @cocotb.test()
 async def is_fast(dut: Any) -> None:
-    """A word a cycle, whatever the offset."""
+    """A word a cycle, whatever the alignments; and the longest run."""
     await reset_and_clock(dut)
-    source, sink = Source(dut, "i"), Sink(dut, "o")
-    for offset in (0, 5):
+    source, sink, strobes = Source(dut, "i"), Sink(dut, "o"), Strobes(dut)
+    for at, to, count in ((0, 0, 800), (5, 2, 800), (2, 5, 800), (7, 7, 65535)):
         source.cycles.clear()
         sink.cycles.clear()
-        await run(dut, source, sink, random.Random(1), [(offset, 800)])
-        assert sink.cycles == list(range(sink.cycles[0], sink.cycles[0] + 100))
-        assert sink.cycles[0] - source.cycles[0] == (1 if offset else 0)
+        await run(dut, source, sink, strobes, random.Random(1), [(at, to, count)])
+        words = -(-(to + count) // 8)
+        assert sink.cycles == list(range(sink.cycles[0], sink.cycles[0] + words))
+        assert sink.cycles[0] - source.cycles[0] == int(at > to)
 
 
 @pytest.mark.parametrize("i_stall, o_stall", [(0.0, 0.0), (0.6, 0.0), (0.2, 0.6)])

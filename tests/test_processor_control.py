@@ -27,8 +27,8 @@ from nicbed.layouts.processor import (
     mmio_address,
 )
 from nicbed.layouts.trace import Block, Kind
-from nicbed.rtl.processor.core import CoreSide
 from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.processor.types import CoreSide
 
 MEMORY = 1 << 14
 WORDS_AT = 0x1000

@@ -7,12 +7,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.trace import Block, Kind
+from ..burst import Burst
 from ..event import EventPort
 from ..send_window import REFUSED
 from .command_queue import CommandQueue
 from .types import WIDE_ADDRESS_BITS, EnginePort, WidePort
 
-__all__ = ["EngineBlock", "host_size"]
+__all__ = ["EngineBlock", "HostEngine"]
 
 
 class EngineBlock(wiring.Component):
@@ -106,16 +107,45 @@ class EngineBlock(wiring.Component):
         ]
 
 
-def host_size(host_bytes: int) -> int:
-    """``host_bytes``, checked.
+class HostEngine(EngineBlock):
+    """An engine between host memory and NIC memory; subclasses say which ``BLOCK`` they are.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        Size of NIC memory: a multiple of 8, up to 2**20.
+    host_bytes : int
+        Size of host memory: a multiple of 8, up to 2**32.
+
+    Members
+    -------
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    bus : Out(Burst)
+        To host memory.
+
+    The others are those of :class:`EngineBlock`.
 
     Raises
     ------
     TypeError, ValueError
-        It is no size of host memory.
+        A size breaks its rule.
     """
-    if not isinstance(host_bytes, int) or isinstance(host_bytes, bool):
-        raise TypeError(f"host_bytes must be an integer, not {host_bytes!r}")
-    if host_bytes <= 0 or host_bytes % 8 or host_bytes > 1 << 32:
-        raise ValueError(f"host_bytes must be a multiple of 8, up to 2**32, not {host_bytes}")
-    return host_bytes
+
+    BLOCK: ClassVar[Block]
+
+    def __init__(self, *, memory_bytes: int, host_bytes: int) -> None:
+        if not isinstance(host_bytes, int) or isinstance(host_bytes, bool):
+            raise TypeError(f"host_bytes must be an integer, not {host_bytes!r}")
+        if host_bytes <= 0 or host_bytes % 8 or host_bytes > 1 << 32:
+            raise ValueError(f"host_bytes must be a multiple of 8, up to 2**32, not {host_bytes}")
+        self._host_bytes = host_bytes
+        super().__init__(block=self.BLOCK, memory_bytes=memory_bytes, members={
+            "max_beats": In(10),
+            "bus": Out(Burst),
+        })
+
+    @property
+    def host_bytes(self) -> int:
+        """Size of host memory, in bytes."""
+        return self._host_bytes

@@ -1,19 +1,17 @@
 """The engine H2N: from host memory to NIC memory."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 from ...layouts.trace import Block
-from ..burst import Burst
-from .engine_block import EngineBlock, host_size
-from .realign import Realign
+from ..align import Aligner
+from .engine_block import HostEngine
 from .types import WIDE_ADDRESS_BITS
 
 __all__ = ["HostToNic"]
 
 
-class HostToNic(EngineBlock):
+class HostToNic(HostEngine):
     """Copies ``length`` bytes from ``host`` to ``local``, any alignment of both.
 
     Latency: 2 cycles from a command to the bus request; a word is written in the cycle in which it
@@ -22,39 +20,15 @@ class HostToNic(EngineBlock):
     bursts of a command, 2 between commands. Length 0 ends at once. Back-pressure: NIC memory
     stalls the bus. Reset: idle.
 
-    Parameters
-    ----------
-    memory_bytes : int
-        Size of NIC memory: a multiple of 8, up to 2**20.
-    host_bytes : int
-        Size of host memory: a multiple of 8, up to 2**32.
-
-    Members
-    -------
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
-    bus : Out(Burst)
-        To host memory; reads only.
-
-    The others are those of :class:`EngineBlock`. Block H2N.
+    Parameters and members are those of :class:`HostEngine`; ``bus`` only reads. Block H2N.
     """
 
-    def __init__(self, *, memory_bytes: int, host_bytes: int) -> None:
-        self._host_bytes = host_size(host_bytes)
-        super().__init__(block=Block.H2N, memory_bytes=memory_bytes, members={
-            "max_beats": In(10),
-            "bus": Out(Burst),
-        })
-
-    @property
-    def host_bytes(self) -> int:
-        """Size of host memory, in bytes."""
-        return self._host_bytes
+    BLOCK = Block.H2N
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         queue = self._commands(m)
-        m.submodules.realign = realign = Realign()
+        m.submodules.align = align = Aligner()
         command = queue.o.payload
         request = self.bus.request.payload
 
@@ -65,9 +39,9 @@ class HostToNic(EngineBlock):
         trace = Signal(TRACE_BITS)
         last_in = Signal(17)
         m.d.comb += [
-            realign.source.eq(command.host[:3]),
-            realign.target.eq(command.local[:3]),
-            realign.bytes.eq(command.length),
+            align.offset.eq(command.host[:3]),
+            align.target.eq(command.local[:3]),
+            align.bytes.eq(command.length),
             request.address.eq(Cat(Const(0, 3), address)),
             request.beats.eq(beats),
             request.trace.eq(trace),
@@ -75,7 +49,7 @@ class HostToNic(EngineBlock):
 
         with m.FSM() as state:
             with m.State("IDLE"):
-                with m.If(queue.o.valid & ~realign.busy):
+                with m.If(queue.o.valid & ~align.busy):
                     m.d.comb += [queue.o.ready.eq(1),
                                  last_in.eq(command.host[:3] + command.length + 7)]
                     with m.If(command.local + command.length > self._memory_bytes):
@@ -87,7 +61,7 @@ class HostToNic(EngineBlock):
                         with m.If(command.length == 0):
                             self._end(m, queue, command.trace)
                         with m.Else():
-                            m.d.comb += realign.start.eq(1)
+                            m.d.comb += align.start.eq(1)
                             m.d.sync += [
                                 address.eq(command.host[3:]),
                                 left.eq(last_in[3:]),
@@ -105,9 +79,9 @@ class HostToNic(EngineBlock):
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += [
-                    realign.i.valid.eq(self.bus.read.valid),
-                    realign.i.payload.eq(self.bus.read.payload),
-                    self.bus.read.ready.eq(realign.i.ready),
+                    align.i.valid.eq(self.bus.read.valid),
+                    align.i.payload.eq(self.bus.read.payload),
+                    self.bus.read.ready.eq(align.i.ready),
                 ]
                 with m.If(self.bus.done):
                     m.next = "REQUEST"
@@ -115,17 +89,17 @@ class HostToNic(EngineBlock):
                         m.next = "IDLE"
         m.d.comb += queue.idle.eq(state.ongoing("IDLE") & ~queue.begun & ~queue.o.valid)
 
-        with m.If(realign.o.valid):
+        with m.If(align.o.valid):
             m.d.comb += [
                 self.memory.valid.eq(1),
                 self.memory.write.eq(1),
                 self.memory.address.eq(place),
-                self.memory.data.eq(realign.o.payload),
-                self.memory.strobe.eq(realign.strobe),
-                realign.o.ready.eq(self.memory.ready),
+                self.memory.data.eq(align.o.payload),
+                self.memory.strobe.eq(align.strobe),
+                align.o.ready.eq(self.memory.ready),
             ]
             with m.If(self.memory.ready):
                 m.d.sync += place.eq(place + 1)
-                with m.If(realign.last):
+                with m.If(align.last):
                     self._end(m, queue, trace)
         return m

@@ -1,16 +1,14 @@
 """The engine N2H: from NIC memory to host memory."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 from ...layouts.processor import StartFlag
 from ...layouts.trace import Block
-from ..burst import Burst
+from ..align import Aligner
 from ..queue import Queue
 from .command_queue import CommandQueue
-from .engine_block import EngineBlock, host_size
-from .realign import Realign
+from .engine_block import HostEngine
 from .types import WIDE_ADDRESS_BITS
 
 __all__ = ["NicToHost"]
@@ -19,7 +17,7 @@ AHEAD = 8
 """Words read ahead of the bus."""
 
 
-class NicToHost(EngineBlock):
+class NicToHost(HostEngine):
     """Copies ``length`` bytes from ``local`` to ``host``, any alignment of both.
 
     With FIRST_LAST the first 8 bytes are the last beat of the last burst (a jump); then ``host``
@@ -32,40 +30,16 @@ class NicToHost(EngineBlock):
     ends at once. Back-pressure: AHEAD words are read ahead of the bus; if NIC memory is slower than
     the bus, the bus waits. Reset: idle.
 
-    Parameters
-    ----------
-    memory_bytes : int
-        Size of NIC memory: a multiple of 8, up to 2**20.
-    host_bytes : int
-        Size of host memory: a multiple of 8, up to 2**32.
-
-    Members
-    -------
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
-    bus : Out(Burst)
-        To host memory; writes only.
-
-    The others are those of :class:`EngineBlock`. Block N2H.
+    Parameters and members are those of :class:`HostEngine`; ``bus`` only writes. Block N2H.
     """
 
-    def __init__(self, *, memory_bytes: int, host_bytes: int) -> None:
-        self._host_bytes = host_size(host_bytes)
-        super().__init__(block=Block.N2H, memory_bytes=memory_bytes, members={
-            "max_beats": In(10),
-            "bus": Out(Burst),
-        })
-
-    @property
-    def host_bytes(self) -> int:
-        """Size of host memory, in bytes."""
-        return self._host_bytes
+    BLOCK = Block.N2H
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         queue = self._commands(m)
         m.submodules.words = words = Queue(shape=64, depth=AHEAD)
-        m.submodules.realign = realign = Realign()
+        m.submodules.align = align = Aligner()
         command = queue.o.payload
 
         begins = Signal()
@@ -81,8 +55,8 @@ class NicToHost(EngineBlock):
                     (command.local[:3] != 0) | (command.host[:3] != 0) | (command.length < 8))),
             ]
         self._reader(m, queue, words, begins=begins, split=split)
-        self._realigner(m, queue, words, realign, begins=begins, split=split)
-        self._writer(m, queue, realign, begins=begins, turned=turned, misplaced=misplaced)
+        self._realigner(m, queue, words, align, begins=begins, split=split)
+        self._writer(m, queue, align, begins=begins, turned=turned, misplaced=misplaced)
         return m
 
     def _reader(self, m: Module, queue: CommandQueue, words: Queue, *, begins: Signal,
@@ -114,29 +88,29 @@ class NicToHost(EngineBlock):
                 back.eq(split),
             ]
 
-    def _realigner(self, m: Module, queue: CommandQueue, words: Queue, realign: Realign, *,
+    def _realigner(self, m: Module, queue: CommandQueue, words: Queue, align: Aligner, *,
                    begins: Signal, split: Signal) -> None:
         """The run, and then that of the first word."""
         command = queue.o.payload
         closing = Signal()
         m.d.comb += [
-            realign.i.valid.eq(words.o.valid),
-            realign.i.payload.eq(words.o.payload),
-            words.o.ready.eq(realign.i.ready),
+            align.i.valid.eq(words.o.valid),
+            align.i.payload.eq(words.o.payload),
+            words.o.ready.eq(align.i.ready),
         ]
         with m.If(begins):
             m.d.comb += [
-                realign.start.eq(1),
-                realign.source.eq(command.local[:3]),
-                realign.target.eq(command.host[:3]),
-                realign.bytes.eq(command.length - Mux(split, 8, 0)),
+                align.start.eq(1),
+                align.offset.eq(command.local[:3]),
+                align.target.eq(command.host[:3]),
+                align.bytes.eq(command.length - Mux(split, 8, 0)),
             ]
             m.d.sync += closing.eq(split)
-        with m.Elif(closing & ~realign.busy):
-            m.d.comb += [realign.start.eq(1), realign.bytes.eq(8)]
+        with m.Elif(closing & ~align.busy):
+            m.d.comb += [align.start.eq(1), align.bytes.eq(8)]
             m.d.sync += closing.eq(0)
 
-    def _writer(self, m: Module, queue: CommandQueue, realign: Realign, *, begins: Signal,
+    def _writer(self, m: Module, queue: CommandQueue, align: Aligner, *, begins: Signal,
                 turned: Signal, misplaced: Signal) -> None:
         """Burst after burst to the bus."""
         command = queue.o.payload
@@ -200,10 +174,10 @@ class NicToHost(EngineBlock):
                     m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.comb += [
-                    self.bus.write.valid.eq(realign.o.valid),
-                    realign.o.ready.eq(self.bus.write.ready),
-                    word.data.eq(realign.o.payload),
-                    word.strobe.eq(realign.strobe),
+                    self.bus.write.valid.eq(align.o.valid),
+                    align.o.ready.eq(self.bus.write.ready),
+                    word.data.eq(align.o.payload),
+                    word.strobe.eq(align.strobe),
                     word.jump.eq(jumps & (left == 0) & (beats == 1)),
                 ]
                 with m.If(self.bus.write.valid & self.bus.write.ready):

@@ -3,7 +3,7 @@
 from amaranth.hdl import Const, Instance, Module, Mux, Signal
 from amaranth.lib import wiring
 
-from .core import CoreSide
+from .types import CoreSide
 
 __all__ = ["Serv"]
 

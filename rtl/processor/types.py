@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 
-__all__ = ["CoreBus", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
+__all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
            "ProcessorRegisters", "WIDE_ADDRESS_BITS", "WidePort"]
 
 MMIO_ADDRESS_BITS = 12
@@ -24,6 +24,18 @@ CoreBus = wiring.Signature({
 })
 """A core's side of its bus. An access holds until a clock edge *of the core* at which ``ack`` is
 high; ``read`` is valid with ``ack``, and both hold until that edge."""
+
+CoreSide = wiring.Signature({
+    "clk": In(1),
+    "edge": In(1),
+    "reset": In(1),
+    "bus": Out(CoreBus),
+    "pc": Out(32),
+    "trap": Out(1),
+})
+"""A core's members: its clock, which rises at the end of the cycles with ``edge``;
+its reset, for as many edges as it likes; its bus; the address of the instruction in execution, as
+well as it is known; whether it has stopped by itself. Outputs mean nothing until it was reset."""
 
 MmioBus = wiring.Signature({
     "valid": Out(1),
