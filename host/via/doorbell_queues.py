@@ -18,6 +18,7 @@ from ...layouts.via import (
     HANDLE_BITS,
     PEER,
     VA_BITS,
+    ViCommand,
 )
 from .channel import FAR
 from .handles import Cq, Posted, Vi, WorkQueue
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 __all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attributes_word",
-           "cq_word", "keep_count", "peer_word", "token"]
+           "cq_word", "keep_count", "token"]
 
 NEXT = struct.Struct("<QI")
 """Next and NextHandle, where a descriptor begins."""
@@ -65,7 +66,7 @@ def attributes_word(vi: Vi) -> int:
         receive_on_cq=receive is not None)
 
 
-def peer_word(vi: Vi, route: int, max_transfer: int) -> int:
+def _peer_word(vi: Vi, route: int, max_transfer: int) -> int:
     """layouts.via.PEER of ``vi``."""
     assert vi.peer is not None
     return PEER.pack(node=vi.peer.node, vi=vi.peer.vi, route=route, max_transfer=max_transfer)
@@ -87,8 +88,8 @@ def keep_count(vi: Vi, completed: int) -> None:
 
 
 class DoorbellQueues(MemoryQueues):
-    """The posting and arming of :class:`~nicbed.host.via.provider.Provider`, and its table entries.
-    """
+    """Of :class:`~nicbed.host.via.provider.Provider`: posting and arming, VIs by a command each,
+    table entries."""
 
     tokens = 1
     """Operations of the port that :meth:`_ring` takes."""
@@ -110,6 +111,27 @@ class DoorbellQueues(MemoryQueues):
 
     async def deregister(self, region: Region) -> None:
         await self.table.remove(region)
+
+    # VIs
+
+    async def create_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.CREATE)
+
+    async def destroy_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.DESTROY)
+
+    async def change_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.ATTRIBUTES)
+
+    async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
+        await self._command(vi, ViCommand.CONNECT, _peer_word(vi, route, max_transfer))
+
+    async def disconnect(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.DISCONNECT)
+
+    async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
+        """Give the NIC ``command``, with the attributes of ``vi`` and, to connect it, its peer."""
+        raise NotImplementedError
 
     # Posting and arming
 

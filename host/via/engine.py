@@ -13,7 +13,6 @@ from .doorbell_queues import (
     attributes_word,
     cq_word,
     keep_count,
-    peer_word,
 )
 from .handles import Cq, Vi
 from .tables import HostTable, NicTable, Table
@@ -43,21 +42,6 @@ class Engine(DoorbellQueues):
         await self.table.start()
 
     # VIs
-
-    async def create_vi(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.CREATE)
-
-    async def destroy_vi(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.DESTROY)
-
-    async def change_vi(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.ATTRIBUTES)
-
-    async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
-        await self._command(vi, ViCommand.CONNECT, peer_word(vi, route, max_transfer))
-
-    async def disconnect(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.DISCONNECT)
 
     async def idle(self, vi: Vi) -> None:
         while not await self.drained(vi):

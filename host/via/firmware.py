@@ -26,7 +26,6 @@ from .doorbell_queues import (
     attributes_word,
     cq_word,
     keep_count,
-    peer_word,
 )
 from .handles import Cq, Vi, WorkQueue
 from .returns import VIP_RETURN
@@ -148,19 +147,7 @@ class FirmwareNic(DoorbellQueues):
             queue.arming += page - vi.send.doorbell
         vi.receive.doorbell += page - vi.send.doorbell
         vi.send.doorbell = page
-        await self._command(vi, ViCommand.CREATE)
-
-    async def destroy_vi(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.DESTROY)
-
-    async def change_vi(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.ATTRIBUTES)
-
-    async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
-        await self._command(vi, ViCommand.CONNECT, peer_word(vi, route, max_transfer))
-
-    async def disconnect(self, vi: Vi) -> None:
-        await self._command(vi, ViCommand.DISCONNECT)
+        await super().create_vi(vi)
 
     async def idle(self, vi: Vi) -> None:
         while (counts := await self._counts(vi)) & LOW != counts >> 32:
