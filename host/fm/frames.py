@@ -110,17 +110,15 @@ class Frames:
     async def _put(self, destination: int, header: int, payload: bytes, number: int) -> None:
         """Send a packet, and tell its destination what it is owed. Waits for room in the queue: the
         firmware makes some whatever this node does."""
-        queue, port = self._queue, self.port
+        queue = self._queue
         if queue.free <= 0:
             await queue.wait()
         owed = min(self._owed[destination], ACCEPTED_MAX)
         self._owed[destination] -= owed
         words = [int.from_bytes(payload[at:at + 8], "little") for at in range(0, len(payload), 8)]
         behind = FM_HEADER_BYTES + 8 * len(words)
-        await port.room(queue.ENTRIES + 1)
-        queue.put([self._headers[destination] | behind << SEND_LENGTH | number << SEND_TRACE,
-                   header | owed << ACCEPTED, *words], number)
-        queue.ring()
+        await queue.put([self._headers[destination] | behind << SEND_LENGTH | number << SEND_TRACE,
+                         header | owed << ACCEPTED, *words], number)
 
     # In
 

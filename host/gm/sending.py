@@ -191,10 +191,7 @@ class Sends(Caller):
         if not queue.posted & queue.count:
             first |= 1 << S_PHASE
             last |= 1 << S_PHASE_END
-        await cpu.room(queue.ENTRIES)
-        queue.put((first, second, third, last), trace)
-        await cpu.room(1)
-        queue.ring()
+        await queue.put((first, second, third, last), trace)
 
 
 def _address(ptr: int) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...layouts.operations import BURST
+from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
 from ..port import Watch
 from . import paths
@@ -32,9 +32,6 @@ class SendQueue:
     taken
         Slots that the firmware has given back, as last looked at.
     """
-
-    ENTRIES = 1
-    """Entries of a port's block that :meth:`put` may need."""
 
     def __init__(self, processor: NicProcessor, page: int, count: int, report: int) -> None:
         if count < 4 or count & (count - 1):
@@ -76,58 +73,46 @@ class SendQueue:
             self.taken += (poll.data - self.taken) & MASK
         return not poll.timed_out
 
-    def put(self, words: Sequence[int], trace: int = 0) -> None:
-        """Fill the next slot with ``words``, SEND_WORD first. There must be a free slot, and room
-        for ENTRIES entries in the port's block."""
-        raise NotImplementedError
-
-    def ring(self) -> None:
-        """Tell the NIC what was put. Needs one entry of the port's block."""
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
+        """Fill the next slot, which must be free, with ``words``, SEND_WORD first, and tell the
+        NIC."""
         raise NotImplementedError
 
     async def post(self, words: Sequence[int], trace: int = 0) -> None:
-        """Wait for a free slot, fill it, tell the NIC."""
+        """The same, waiting for a free slot."""
         if self.free <= 0:
             await self.wait()
-        await self.port.room(self.ENTRIES)
-        self.put(words, trace)
-        await self.port.room(1)
-        self.ring()
+        await self.put(words, trace)
 
 
 class PioQueue(SendQueue):
     """In NIC memory at object ``slots`` of the firmware: PIO bursts, and a doorbell that says how
     many slots were posted."""
 
-    ENTRIES = 2
-
     def __init__(self, processor: NicProcessor, page: int, slots: str, count: int, report: int, *,
                  offset: int = 0) -> None:
         super().__init__(processor, page, count, report)
         self._slots = processor.address(slots, offset)
 
-    def put(self, words: Sequence[int], trace: int = 0) -> None:
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
         port = self.port
         port.spend(self._post)
+        await port.room(3)
         at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
         port.put_write(at, min(len(words), BURST), *words[:BURST], trace=trace)
         if len(words) > BURST:
             port.put_write(at + 8 * BURST, len(words) - BURST, *words[BURST:])
         self.posted += 1
-
-    def ring(self) -> None:
-        self.port.put_write(self._doorbell, 1, self.posted & MASK)
+        port.put_write(self._doorbell, 1, self.posted & MASK)
 
 
 class CoherentQueue(SendQueue):
     """In host memory at ``slots``, cacheable (nic.attachment = memory_bus): stored there, and
     pulled by the NIC when it sees the CPU take the line.
 
-    The words are in memory from the moment they are put, a few cycles before the CPU's stores have
-    ended: a NIC that sees the CPU take the line finds them.
+    The store that takes the first line is the last of its block, and the words are written when the
+    block has ended: the NIC sees them neither earlier nor later.
     """
-
-    ENTRIES = 2
 
     def __init__(self, processor: NicProcessor, page: int, slots: int, count: int, report: int
                  ) -> None:
@@ -136,19 +121,18 @@ class CoherentQueue(SendQueue):
             raise ValueError(f"slots must be a multiple of {SLOT_BYTES}, not {slots:#x}")
         self._slots = slots
 
-    def put(self, words: Sequence[int], trace: int = 0) -> None:
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
         port = self.port
         port.spend(self._post)
         port.work("store", len(words))
+        await port.room(2)
         at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
         phase = SEND_WORD.mask("phase")
         first = words[0] & ~phase if self.posted & self.count else words[0] | phase
         data = b"".join(word.to_bytes(8, "little") for word in (first, *words[1:]))
-        self.memory.write(at, data)
-        if len(data) > 32:
-            port.put_touch(at + 32, len(data) - 32, store=True)
-        port.put_touch(at, min(len(data), 32), store=True)
+        if len(data) > CACHE_LINE:
+            port.put_touch(at + CACHE_LINE, len(data) - CACHE_LINE, store=True)
+        port.put_touch(at, min(len(data), CACHE_LINE), store=True)
         self.posted += 1
-
-    def ring(self) -> None:
-        """Nothing: the NIC has seen it."""
+        await port.executed
+        self.memory.write(at, data)
