@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from nicbed.layouts.description import Description, Fabric, Link, Memory
+from nicbed.rtl.target import Target
 from nicbed.testbench.build import cache, simulator
+from nicbed.testbench.build.verilog import rtlil
 from nicbed.testbench.session import RunError, run_job
 
 HERE = Path(__file__).parent
@@ -181,6 +183,36 @@ def test_structure_alone_chooses_the_simulator():
     assert parts(Description(link=Link(latency=9))) == base
     assert parts(Description(link=Link(buffer=2048))) != base
     assert parts(Description(fabric=Fabric(nodes=3))) != base
+
+
+ENGINE = {"via": {"design": "engine"}}
+SERV = {"nic": {"processor": "serv"}}
+
+
+@pytest.mark.parametrize(("here", "there"), [
+    ({}, {"via": {"vis": 64, "design": "kernel"}, "processor": {"memory": 1 << 15}}),
+    (SERV, SERV | {"via": {"vis": 64, "design": "firmware"}}),
+    (ENGINE, ENGINE | {"processor": {"memory": 1 << 15}}),
+])
+def test_what_is_not_there_chooses_none(here, there):
+    """Knobs of an engine or a processor that the NIC has not got: the same netlist, the same
+    simulator."""
+    one, other = Description.model_validate(here), Description.model_validate(there)
+    assert simulator.structure(one) == simulator.structure(other)
+    texts = [[rtlil(component, name) for name, component in
+              Target(description=description, memory="dpi", gated=True).modules]
+             for description in (one, other)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(("here", "there"), [
+    (ENGINE, {"via": {"design": "engine", "vis": 64}}),
+    (ENGINE, {}),
+    (SERV, SERV | {"processor": {"memory": 1 << 15}}),
+])
+def test_what_is_there_chooses(here, there):
+    one, other = Description.model_validate(here), Description.model_validate(there)
+    assert simulator.structure(one) != simulator.structure(other)
 
 
 @pytest.mark.parametrize("sim", ["verilator", "icarus"])

@@ -52,9 +52,13 @@ class Simulator:
 
 
 def structure(description: Description) -> dict[str, str]:
-    """The knobs of ``description`` that a built simulator depends on."""
-    return {knob.name: repr(_value(description, knob.name)) for knob in knobs()
-            if knob.kind is Kind.STRUCTURE}
+    """The knobs of ``description`` that a built simulator depends on: without those of a VI engine
+    or a NIC processor that is not there."""
+    engine = description.via.design == "engine"
+    absent = {"via": not engine, "processor": description.nic.processor == "none"}
+    found = {knob.name: repr(_value(description, knob.name)) for knob in knobs()
+             if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
+    return found | {"via.design": repr(engine)}
 
 
 def _value(description: Description, name: str) -> Any:
