@@ -16,10 +16,13 @@ FEW = {"test_a_message_arrives", "test_rdma_write", "test_rdma_write_refused_at_
 """Always; the first case of every function with ``--full``."""
 BATCH = 16
 
+pytestmark = pytest.mark.xdist_group("picorv32")
+
 
 def describe_target() -> Description:
-    return describe({**SMALL, "via.design": "firmware", "nic.processor": "picorv32",
-                     "via.vis": 64, "via.retry_timeout": 200_000}, {})
+    """The netlist of the other firmwares' tests: one simulator serves them all."""
+    return describe({**SMALL, "memory.bytes": Description().memory.bytes, "via.design": "firmware",
+                     "nic.processor": "picorv32", "via.vis": 64, "via.retry_timeout": 200_000}, {})
 
 
 def job(name: str, **arguments: Any) -> Any:
