@@ -126,8 +126,7 @@ def echoing(count: int, seed: int, coherent: bool, keep: int = 1) -> Any:
         sent: list[Any] = []
         found: list[Any] = []
         while len(found) < count:
-            while len(sent) < count and rng.random() < 0.8 and (queue.free
-                                                                or await queue.look()):
+            while len(sent) < count and rng.random() < 0.8 and await queue.wait(1):
                 words = [rng.getrandbits(64) for _ in range(rng.randrange(7))]
                 number = rng.randrange(1, 1 << 24)
                 sent.append((number, words))
@@ -136,7 +135,7 @@ def echoing(count: int, seed: int, coherent: bool, keep: int = 1) -> Any:
                 port.process = 0
                 if rng.random() < 0.2:
                     await port.delay(rng.randrange(3000))
-            if len(found) < len(sent) // keep * keep and (rng.random() < 0.5 or not queue.free
+            if len(found) < len(sent) // keep * keep and (rng.random() < 0.5 or not queue.room.free
                                            or len(sent) == count):
                 place = ring + len(found) % entries * SLOT_BYTES
                 poll = await port.poll(Watch(place, 1 - (len(found) // entries & 1), 1),

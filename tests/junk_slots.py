@@ -84,7 +84,7 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
             await queue.post(words)
             if rand.random() < 0.2:
                 # Counts that are no count of slots: backwards, or beyond the queue.
-                bogus = queue.posted + rand.choice([-1, -5, SLOTS + 1, 1 << 31, 1 << 20])
+                bogus = queue.room.posted + rand.choice([-1, -5, SLOTS + 1, 1 << 31, 1 << 20])
                 await port.pio_write(processor.doorbell(1), bogus & 0xFFFF_FFFF)
                 await port.pio_write(processor.doorbell(1, 8 * rand.randrange(1, 63)),
                                      rand.getrandbits(64))
@@ -99,8 +99,8 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
                 tried += 1
         await queue.post([SEND_WORD.pack(route=node.route(1), length=8, destination=1,
                                          kind=SendKind.INLINE), FIRST])
-        while queue.free < SLOTS - SLOTS // 2:
-            await queue.look()
+        while queue.room.free < SLOTS - SLOTS // 2:
+            await queue.room.look()
             await port.delay(500)
             await port.flush()
         await port.delay(100_000)

@@ -371,7 +371,7 @@ def test_no_command_is_lost_among_doorbells_without_one():
         cpu.process = 1
         for _ in range(vain):
             await cpu.room(1)
-            cpu.put_write(at(PORT), 1, queue.posted - (page == PORT))
+            cpu.put_write(at(PORT), 1, queue.room.posted - (page == PORT))
         await cpu.room(1)
         cpu.process = process
         cpu.put_write(at(page), 1, word)
@@ -386,7 +386,7 @@ def test_no_command_is_lost_among_doorbells_without_one():
             queue.ring = lambda: None
             await station.send(b"hello", 0)
             del queue.ring
-            await ring(station, PORT, 1, queue.posted, vain)
+            await ring(station, PORT, 1, queue.room.posted, vain)
             await station.idle()
             cpu.process = 0
             mailbox._sequence += 1

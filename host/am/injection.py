@@ -20,6 +20,7 @@ from ..costs import Path
 from ..node import Node
 from ..port import F_NOT_EQUAL
 from ..processor.loader import NicProcessor
+from ..report import Report
 from . import paths, wire
 
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
@@ -44,62 +45,6 @@ INSTRUCTIONS = 150
 """Of the firmware for a packet, either way, generously."""
 INSTRUCTION_CYCLES = {"serv": 45, "picorv32": 6, "vexriscv": 3}
 """Of the processor's clock, the same."""
-
-
-class Report:
-    """A count that the NIC reports into host memory, of what was posted to it.
-
-    Attributes
-    ----------
-    posted, done
-        How many so far; ``done`` as it was when last looked at.
-    place
-        Address of the count.
-    mask
-        Its bits.
-    """
-
-    def __init__(self, node: Node, entries: int, mask: int) -> None:
-        self.port, self.memory = node.port, node.memory
-        self.entries = entries
-        self.mask = mask
-        self.posted = 0
-        self.done = 0
-        self._before = 0
-        self._space = node.port.path(paths.SPACE)
-
-    async def open(self, node: Node) -> None:
-        self.place = node.allocate(8)
-        await self.port.touch(self.place, 8, store=True)
-        await self.port.flush()
-        # The NIC has not been told of it. Fresh memory is zero to the CPU too.
-        self.memory.write(self.place, bytes(8))
-
-    @property
-    def free(self) -> int:
-        """Entries that are free, as far as known."""
-        return self.entries - self.posted + self.done
-
-    async def look(self) -> None:
-        """Look at the count."""
-        port = self.port
-        port.spend(self._space)
-        if port.count == BLOCK:
-            await port.executed
-        port.put_touch(self.place, 8)
-        await port.executed
-        self.done += self.memory.word(self.place) - self.done & self.mask
-
-    async def moves(self) -> bool:
-        """Whether the NIC still works on what was posted."""
-        await self.look()
-        moved = self.done != self._before
-        self._before = self.done
-        return moved and self.posted != self.done
-
-    def put_poll(self, timeout: int) -> None:
-        """Spin until there is more done than known."""
-        self.port.put_poll(self.place, self.done & self.mask, self.mask, timeout, F_NOT_EQUAL)
 
 
 class Injection:
@@ -174,7 +119,7 @@ class SendWindow(Injection):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, paths.SPACE)
         self._descriptors = 0
         self._space = node.port.path(paths.SPACE)
         self._bulk_send = node.port.path(paths.BULK_SEND)
@@ -186,7 +131,7 @@ class SendWindow(Injection):
     async def open(self, slots: int) -> None:
         node, port = self.node, self.port
         self._descriptors = node.allocate(self._report.entries * DESCRIPTOR_BYTES)
-        await self._report.open(node)
+        await self._report.open()
         await port.pio_write(address("send_base"), self._descriptors)
         await port.pio_write(address("send_report"), self._report.place)
         await port.pio_write(address("receive_base"), slots)
@@ -243,7 +188,7 @@ class LineRing(Injection):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, paths.SPACE)
         self._lines = 0
         self._c_line = node.port.path(paths.STORED_SLOT)
         self._c_bulk = node.port.path(paths.STORED_BULK_SLOT)
@@ -255,7 +200,7 @@ class LineRing(Injection):
     async def open(self, slots: int) -> None:
         node, port = self.node, self.port
         self._lines = node.allocate(self._report.entries * LINE_BYTES)
-        await self._report.open(node)
+        await self._report.open()
         # The NIC has not been told of it. Cleared, its lines are in the cache.
         await node.store(self._lines, bytes(self._report.entries * LINE_BYTES))
         await port.pio_write(address("send_base"), self._lines)
@@ -309,7 +254,7 @@ class _Queue(Injection):
         if description.processor.doorbells == "queue":
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
-        self._report = Report(node, slots, (1 << 32) - 1)
+        self._report = Report(node, slots, (1 << 32) - 1, paths.SPACE)
         self.patience = 8 * slots * INSTRUCTIONS * description.processor.clock_divider \
             * INSTRUCTION_CYCLES[description.nic.processor]
         self._index = slots - 1
@@ -325,7 +270,7 @@ class _Queue(Injection):
     async def _start(self, slots: int, queue: int) -> NicProcessor:
         """Start the firmware, with its queue at ``queue`` in host memory, 0 for NIC memory."""
         node, description = self.node, self.node.description
-        await self._report.open(node)
+        await self._report.open()
         processor = node.service(NicProcessor)
         await processor.start(FIRMWARE, parameters={
             "send_slots": self._report.entries, "send_host": queue,

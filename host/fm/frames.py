@@ -111,7 +111,7 @@ class Frames:
         """Send a packet, and tell its destination what it is owed. Waits for room in the queue: the
         firmware makes some whatever this node does."""
         queue = self._queue
-        if queue.free <= 0:
+        if queue.room.free <= 0:
             await queue.wait()
         owed = min(self._owed[destination], ACCEPTED_MAX)
         self._owed[destination] -= owed

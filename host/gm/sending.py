@@ -186,9 +186,9 @@ class Sends(Caller):
         """A command into the port's queue: one burst and a doorbell."""
         queue, cpu = port.queue, self.port
         cpu.process = port.process.number
-        if queue.free <= 0:
+        if queue.room.free <= 0:
             await queue.wait()
-        if not queue.posted & queue.count:
+        if not queue.room.posted & queue.count:
             first |= 1 << S_PHASE
             last |= 1 << S_PHASE_END
         await queue.put((first, second, third, last), trace)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
-from ..port import Watch
+from ..port import TIMEOUT
+from ..report import Report
 from . import paths
 from .loader import NicProcessor
 
@@ -27,10 +28,8 @@ class SendQueue:
 
     Attributes
     ----------
-    posted
-        Slots posted so far.
-    taken
-        Slots that the firmware has given back, as last looked at.
+    room
+        Slots posted, and given back by the firmware.
     """
 
     def __init__(self, processor: NicProcessor, page: int, count: int, report: int) -> None:
@@ -39,39 +38,27 @@ class SendQueue:
         self.port = processor.port
         self.memory = processor.node.memory
         self.count = count
-        self.report = report
-        self.posted = 0
-        self.taken = 0
+        self.room = Report(processor.node, count, MASK, paths.ROOM, report)
         self._doorbell = processor.doorbell(page)
         self._post = self.port.path(paths.POST)
-        self._room = self.port.path(paths.ROOM)
-
-    @property
-    def free(self) -> int:
-        """Slots that are free, as last looked at. Costs nothing."""
-        return self.count - (self.posted - self.taken)
-
-    async def look(self) -> int:
-        """Look at the report word; slots that are free."""
-        port = self.port
-        port.spend(self._room)
-        await port.touch(self.report, 8)
-        await port.flush()
-        self.taken += (self.memory.word(self.report) - self.taken) & MASK
-        return self.free
 
     async def wait(self, limit: int = 0) -> bool:
         """Wait for a free slot; whether there is one within ``limit`` cycles (0: for ever)."""
-        if self.free > 0 or await self.look() > 0:
+        room, port = self.room, self.port
+        if room.free > 0:
             return True
-        port = self.port
+        await room.look()
+        if room.free > 0:
+            return True
         port.waiting_for("room in a queue to the NIC processor")
-        poll = await port.poll(Watch(self.report, self.taken & MASK, MASK, not_equal=True),
-                               timeout=limit)
+        await port.room(1)
+        room.put_poll(limit)
+        await port.executed
         port.waiting_for("")
-        if not poll.timed_out:
-            self.taken += (poll.data - self.taken) & MASK
-        return not poll.timed_out
+        if port.status & TIMEOUT:
+            return False
+        room.done += port.data - room.done & MASK
+        return True
 
     async def put(self, words: Sequence[int], trace: int = 0) -> None:
         """Fill the next slot, which must be free, with ``words``, SEND_WORD first, and tell the
@@ -80,7 +67,7 @@ class SendQueue:
 
     async def post(self, words: Sequence[int], trace: int = 0) -> None:
         """The same, waiting for a free slot."""
-        if self.free <= 0:
+        if self.room.free <= 0:
             await self.wait()
         await self.put(words, trace)
 
@@ -98,12 +85,12 @@ class PioQueue(SendQueue):
         port = self.port
         port.spend(self._post)
         await port.room(3)
-        at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
+        at = self._slots + (self.room.posted & self.count - 1) * SLOT_BYTES
         port.put_write(at, min(len(words), BURST), *words[:BURST], trace=trace)
         if len(words) > BURST:
             port.put_write(at + 8 * BURST, len(words) - BURST, *words[BURST:])
-        self.posted += 1
-        port.put_write(self._doorbell, 1, self.posted & MASK)
+        self.room.posted += 1
+        port.put_write(self._doorbell, 1, self.room.posted & MASK)
 
 
 class CoherentQueue(SendQueue):
@@ -126,13 +113,13 @@ class CoherentQueue(SendQueue):
         port.spend(self._post)
         port.work("store", len(words))
         await port.room(2)
-        at = self._slots + (self.posted & self.count - 1) * SLOT_BYTES
+        at = self._slots + (self.room.posted & self.count - 1) * SLOT_BYTES
         phase = SEND_WORD.mask("phase")
-        first = words[0] & ~phase if self.posted & self.count else words[0] | phase
+        first = words[0] & ~phase if self.room.posted & self.count else words[0] | phase
         data = b"".join(word.to_bytes(8, "little") for word in (first, *words[1:]))
         if len(data) > CACHE_LINE:
             port.put_touch(at + CACHE_LINE, len(data) - CACHE_LINE, store=True)
         port.put_touch(at, min(len(data), CACHE_LINE), store=True)
-        self.posted += 1
+        self.room.posted += 1
         await port.executed
         self.memory.write(at, data)
