@@ -138,7 +138,8 @@ STATUS = Word(
     width=32,
 )
 """Followed by the cycle counter, low half first, and the number of the page that is wanted. Without
-any of the first four bits time stood still as commanded: there was no RUN, or its cycles are over."""
+any of the first four bits time stands still as commanded: there was no RUN, or its cycles are over.
+"""
 STATUS_WORDS = 4
 
 
