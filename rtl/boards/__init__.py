@@ -1,0 +1,1 @@
+"""The target on an FPGA board: a serial line, host memory, logs, control."""

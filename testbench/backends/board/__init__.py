@@ -1,0 +1,1 @@
+"""Runs a target on an FPGA board, over a serial line."""
