@@ -1,6 +1,6 @@
 """A node: host ports, bus, memory controller and NIC."""
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -13,7 +13,7 @@ from .host_port import AnswerLayout, EntryLayout, HostPort
 from .memory import MemoryController, MemoryPort
 from .nic import Nic
 from .timing import Timing
-from .trace_sink import TraceSink
+from .trace_sink import TRACES, TracePort, TraceSink
 
 __all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
 
@@ -74,6 +74,10 @@ class Node(wiring.Component):
         Its structure knobs.
     gated : :class:`bool`
         All but the host ports runs on ``clk_rest``.
+    trace : :class:`str`
+        Where events leave: one of TRACES.
+    step : :class:`Signal`, optional
+        Clock enable of whatever this is in, for the NIC processor's core (:class:`Nic`).
 
     Members
     -------
@@ -95,19 +99,32 @@ class Node(wiring.Component):
         The next edge has to be among those of ``clk_rest``.
     idle : ``Out(1)``
         Bus, memory and NIC are idle: nothing changes but by a host port or by ``rx``.
+    trace : ``Out(TracePort)``, one a source of events
+        Only where ``trace`` is "ports".
 
     Raises
     ------
     TypeError
         ``description`` is not a :class:`Description`.
+    ValueError
+        ``trace`` is none of TRACES.
     """
 
-    def __init__(self, *, description: Description, gated: bool = False) -> None:
+    def __init__(self, *, description: Description, gated: bool = False, trace: str = TRACES[0],
+                 step: Signal | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
+        if trace not in TRACES:
+            raise ValueError(f"trace must be {' or '.join(map(repr, TRACES))}, not {trace!r}")
         self._description = description
         self._gated = gated
-        super().__init__(NodeSide(description))
+        self._nic = Nic(description=description, **({} if step is None else {"step": step}))
+        self._bus = Bus(ports=CPUS, engines=2 + len(self._nic.dma_engine))
+        self._traced = trace == "ports"
+        sources = len(self._nic.event_sources) + len(self._bus.event_sources)
+        super().__init__(wiring.Signature({
+            **NodeSide(description).members,
+            **({"trace": Out(TracePort).array(sources)} if self._traced else {})}))
 
     @property
     def description(self) -> Description:
@@ -122,9 +139,8 @@ class Node(wiring.Component):
         if self._gated:
             m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
             m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
-        nic = Nic(description=description)
+        nic, bus = self._nic, self._bus
         m.submodules.nic = rest(nic)
-        bus = Bus(ports=CPUS, engines=2 + len(nic.dma_engine))
         m.submodules.bus = rest(bus)
         controller = MemoryController(
             initiators=1 + CPUS, words=description.memory.bytes // 8)
@@ -177,6 +193,17 @@ class Node(wiring.Component):
                 inside, outside = getattr(port, name), getattr(cpu, name)
                 m.d.comb += (inside.eq(outside) if member.flow == Out else outside.eq(inside))
 
+        if self._traced:
+            sources = [*zip(bus.event_sources, bus.events, strict=True),
+                       *zip(nic.event_sources, nic.events, strict=True)]
+            for (block, event), trace in zip(sources, self.trace, strict=True):
+                m.d.comb += [
+                    *(getattr(trace, name).eq(getattr(event, name))
+                      for name in ("valid", "kind", "number", "arg")),
+                    trace.node.eq(self.node),
+                    trace.block.eq(block.value),
+                ]
+            return m
         for unit, name in ((bus, "bus"), (nic, "nic")):
             for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
                                                         strict=True)):

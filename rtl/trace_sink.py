@@ -2,12 +2,27 @@
 
 from amaranth.hdl import ClockSignal, Instance, Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
+from amaranth.lib.wiring import In, Out
 
-from ..layouts.trace import Block
+from ..layouts.packet import TRACE_BITS
+from ..layouts.trace import ARG_BITS, Block
 from .event import EventPort
 
-__all__ = ["TraceSink"]
+__all__ = ["TRACES", "TracePort", "TraceSink"]
+
+TRACES = ("collectors", "ports")
+"""Where events leave the target: by a :class:`TraceSink` each, or by ports, for a board."""
+
+TracePort = wiring.Signature({
+    "valid": Out(1),
+    "node": Out(8),
+    "block": Out(8),
+    "kind": Out(8),
+    "number": Out(TRACE_BITS),
+    "arg": Out(ARG_BITS),
+})
+"""An event of one source with all that tells where it is from; ``valid`` in the cycle that the
+event is of."""
 
 
 class TraceSink(wiring.Component):

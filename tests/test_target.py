@@ -23,9 +23,10 @@ from nicbed.layouts.registers import SEND_WINDOW, address
 from nicbed.layouts.rings import COMPLETION
 from nicbed.layouts.timing import timing_values
 from nicbed.layouts.trace import Block
+from nicbed.rtl.machine import NODE_MODULE
 from nicbed.rtl.mailbox import Mailbox
 from nicbed.rtl.node import Node
-from nicbed.rtl.target import NODE_MODULE, TARGET_MODULE, Target
+from nicbed.rtl.target import TARGET_MODULE, Target
 from nicbed.rtl.trace_sink import TraceSink
 from port_system import entry
 
