@@ -1,5 +1,5 @@
 """The command line: ``nicbed bench``, ``compare``, ``profile``, ``run``, ``list``, ``speed``,
-``test``.
+``synth``, ``test``.
 
 Imports stay inside the commands: what a command does not need must not cost it start-up time.
 """
@@ -169,6 +169,30 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
     _check(layer, sim)
     run_profile(nic=nic, overrides=overrides, layer=layer, size=size, sim=sim, out=out,
                 limit=limit)
+
+
+@nicbed.command()
+@click.option("--board", required=True, metavar="BOARD", help="Board: ecpix5 or ulx3s.")
+@click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
+              help="NIC description: a file, or the name of one that `nicbed list` shows.")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob, such as via.vis=64. May be given again.")
+@_layer("am")
+@click.option("--clock", metavar="MHZ", help="Clock of the target.  [default: the board's]")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Seed of placing: another one gives another fmax.")
+@click.option("--out", default="results", metavar="DIR", show_default=True,
+              type=click.Path(file_okay=False, path_type=Path),
+              help="Folder for the bitstream and its report.")
+@click.option("--program", is_flag=True, help="Program the board with it.")
+def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
+          seed: int, out: Path, program: bool) -> None:
+    """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
+    from .synth.command import run_synth
+
+    _check(layer, SIMS[0])
+    run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, out=out,
+              program=program)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

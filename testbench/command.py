@@ -11,8 +11,8 @@ from typing import Any
 from . import descriptions
 from .errors import UserError
 
-__all__ = ["Plots", "check_places", "describe", "measure_bench", "run_bench", "run_experiment",
-           "run_profile", "run_speed", "run_tests"]
+__all__ = ["Plots", "check_places", "describe", "measure_bench", "progress_bar", "run_bench",
+           "run_experiment", "run_profile", "run_speed", "run_tests"]
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
@@ -95,7 +95,7 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
 
     description = descriptions.for_layer(descriptions.load(nic, overrides, nodes), layer)
     check_places(out, None)
-    with _progress("speed") as tell:
+    with progress_bar("speed") as tell:
         outcome = measure(description, layer=layer, sim=sim, nodes=[nodes] if nodes else None,
                           progress=tell)
     document = files.build("speed", layer, sim, description, {}, outcome)
@@ -165,7 +165,7 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
     for line in sent_again(description):
         print(f"nicbed: this will take long: {line}", file=sys.stderr, flush=True)
     try:
-        with _progress(label) as tell:
+        with progress_bar(label) as tell:
             return run_job(description, sim, function=job, arguments=arguments, progress=tell,
                            wave=wave, limit=limit)
     except RunError as error:
@@ -175,7 +175,7 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
 
 
 @contextmanager
-def _progress(label: str):
+def progress_bar(label: str):
     """A function (what, done, total) that moves a progress bar; on a terminal only."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None

@@ -1,0 +1,32 @@
+"""The boards there are."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..errors import UserError, nearest
+from .tools import need
+
+if TYPE_CHECKING:
+    from ...rtl.boards.board import Board
+
+__all__ = ["BOARDS", "board"]
+
+BOARDS = {
+    "ecpix5": "nicbed.rtl.boards.ecpix5",
+    "ulx3s": "nicbed.rtl.boards.ulx3s",
+}
+"""Name of each board, and the module that has it as its BOARD."""
+
+
+def board(name: str) -> "Board":
+    """The board called ``name``.
+
+    Raises
+    ------
+    UserError
+        There is none, or what it is made from is not installed.
+    """
+    if name not in BOARDS:
+        raise UserError(f"no board is called {name}{nearest(name, sorted(BOARDS))}")
+    need("boards")
+    return import_module(BOARDS[name]).BOARD

@@ -1,0 +1,115 @@
+"""``nicbed synth``: a NIC description on a board."""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import descriptions
+from ..errors import UserError
+from .boards import board as find_board
+from .tools import Progress, ToolError, need, tool_version
+
+if TYPE_CHECKING:
+    from ...rtl.boards.board import Board
+
+__all__ = ["parse_clock", "run_synth"]
+
+
+def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
+              seed: int, out: Path, program: bool) -> None:
+    """Synthesise a description for ``board``; write the bitstream and what is known of it."""
+    chosen = find_board(board)
+    need("yosys", "nextpnr", "ecppack", *(["openFPGALoader"] if program else []))
+    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
+    clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
+
+    from ..command import check_places, progress_bar
+    from ..report import document as files
+    from ..report.tables import console
+
+    check_places(out, None)
+    with progress_bar("synth") as tell, _tool_errors():
+        made = _make(chosen, description, clock_mhz, seed, tell)
+    document, area, bitstream = made["document"], made["area"], made["bitstream"]
+    path = out / f"{board}-{document['identity'][:10]}.json"
+    files.save(path, files.text(document).encode())
+
+    from . import report
+
+    shown = console()
+    shown.print(report.area_table(area, f"Area on the {chosen.title}"))
+    shown.print(f"fmax {document['fmax_mhz']:.1f} MHz, asked {document['clock_mhz']:g} MHz")
+    if document["fmax_mhz"] < clock_mhz:
+        print(path, flush=True)
+        raise UserError(report.misses_clock(chosen.title, clock_mhz, document["fmax_mhz"],
+                                            made["paths"]), status=1)
+    files.save(path.with_suffix(".bit"), bitstream.read_bytes())
+    print(path, path.with_suffix(".bit"), sep="\n", flush=True)
+    if program:
+        from .program import program as send
+
+        send(chosen, path.with_suffix(".bit"))
+
+
+def parse_clock(text: str) -> Fraction:
+    """MHz that a user gave.
+
+    Raises
+    ------
+    UserError
+        It is no frequency.
+    """
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UserError(f"--clock {text}: must be a number of MHz, such as 48") from None
+    if not 0 < value <= 400:
+        raise UserError(f"--clock {text}: must be above 0 and at most 400 MHz")
+    return value
+
+
+def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell: Progress
+          ) -> dict[str, Any]:
+    """All steps; what they found."""
+    from ...rtl.boards.board import uart_divisor
+    from . import report
+    from .identity import identity, identity_text
+    from .netlist import netlist
+    from .placement import DoesNotFit, place
+    from .plan import FRAMES, board_core, on_board
+    from .timing import clock_paths, fmax
+
+    try:
+        divisor = uart_divisor(clock_mhz)
+    except ValueError as error:
+        raise UserError(f"--clock: {error}") from None
+    tell("converting", 0, 1000)
+    plan = on_board(board, board_core(description, divisor), clock_mhz)
+    made = netlist(plan.text, plan.cores, pads=True, progress=tell)
+    try:
+        placed = place(made, constraints=plan.constraints, device=plan.device,
+                       clock_mhz=clock_mhz, seed=seed, progress=tell)
+    except DoesNotFit as error:
+        raise UserError(report.too_large(board.title, error.over, made.area), status=1) from None
+    paths = clock_paths(placed.report, made.area)
+    document = report.document(
+        board=board.name, config=description.model_dump(mode="json"),
+        identity=identity_text(identity(description)), clock_mhz=clock_mhz,
+        fmax_mhz=fmax(placed.report), found=made.area, paths=paths, frames=FRAMES,
+        baud=clock_mhz * 1_000_000 / divisor,
+        versions={name: tool_version(name) for name in ("yosys", "nextpnr", "boards")})
+    return {"document": document, "area": made.area, "paths": paths,
+            "bitstream": placed.bitstream}
+
+
+@contextmanager
+def _tool_errors():
+    """A tool's failure as a user sees it."""
+    try:
+        yield
+    except ToolError as error:
+        found = UserError(f"synthesis failed: {error}", status=1)
+        found.details = error.log  # type: ignore[attr-defined]
+        raise found from None

@@ -1,0 +1,100 @@
+"""Placing and routing a netlist on a board's device, and its bitstream; kept in the cache."""
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..build import cache
+from .device import over
+from .netlist import TOP, Netlist
+from .tools import Mark, Progress, ToolError, run, tool_version
+
+__all__ = ["DoesNotFit", "Placement", "place"]
+
+_MARKS: tuple[Mark, ...] = (
+    ("Creating initial analytic placement", 0.05, "placing"),
+    ("Running simulated annealing placer", 0.45, "placing: refinement"),
+    ("Routing globals", 0.75, "routing"),
+    ("Critical path report", 0.97, "timing"),
+)
+
+
+class DoesNotFit(Exception):
+    """The device has not enough; ``over`` says of what: nextpnr's name of it to what is used and
+    what there is."""
+
+    def __init__(self, over: dict[str, tuple[int, int]]) -> None:
+        super().__init__(", ".join(over))
+        self.over = over
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A netlist on a device: the bitstream, and nextpnr's report on its timing."""
+
+    place: Path
+    report: dict[str, Any]
+
+    @property
+    def bitstream(self) -> Path:
+        """What a board is programmed with."""
+        return self.place / f"{TOP}.bit"
+
+
+def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: Fraction,
+          seed: int = 1, progress: Progress = lambda *_: None) -> Placement:
+    """``made`` on a device, whether or not it meets its clock.
+
+    Parameters
+    ----------
+    constraints
+        The pins, as LPF.
+    device
+        nextpnr's options for it.
+    seed
+        Of the placer: another one gives another clock.
+
+    Raises
+    ------
+    DoesNotFit
+        The device is too small.
+    ToolError
+        nextpnr refuses the netlist for another reason.
+    """
+    options = [*device, "--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--freq",
+               f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
+
+    def build(work: Path) -> None:
+        _link(made.json, work / f"{TOP}.json")
+        (work / f"{TOP}.lpf").write_text(constraints)
+        progress("placing", 0, 1000)
+        try:
+            run("nextpnr", [*options, "--textcfg", f"{TOP}.config", "--report", "report.json",
+                            "--log", "nextpnr.log", "-q"], work, log="nextpnr.log", marks=_MARKS,
+                progress=progress)
+        except ToolError as error:
+            lacking = over(error.log)
+            if lacking:
+                raise DoesNotFit(dict(lacking)) from None
+            raise
+        progress("bitstream", 980, 1000)
+        run("ecppack", ["--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit"], work,
+            log="ecppack.log")
+        for name in (f"{TOP}.json", f"{TOP}.config"):
+            (work / name).unlink()
+
+    found = cache.entry("bitstream", [str(made.place.name), constraints, *options,
+                                      tool_version("nextpnr")], build)
+    return Placement(found, json.loads((found / "report.json").read_bytes()))
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

