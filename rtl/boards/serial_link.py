@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from .deframer import Deframer, WordLayout
 from .framer import Framer
-from .uart import UartReceiver, UartTransmitter
+from .uart import UartReceiver, UartTransmitter, checked_divisor
 
 __all__ = ["SerialLink", "WordLayout"]
 
@@ -64,18 +64,17 @@ class SerialLink(wiring.Component):
     bad: Out(16)
 
     def __init__(self, *, divisor: int) -> None:
-        self._receiver = UartReceiver(divisor=divisor)
-        self._transmitter = UartTransmitter(divisor=divisor)
+        self._divisor = checked_divisor(divisor)
         super().__init__()
 
     @property
     def divisor(self) -> int:
-        return self._receiver.divisor
+        return self._divisor
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.receiver = receiver = self._receiver
-        m.submodules.transmitter = transmitter = self._transmitter
+        m.submodules.receiver = receiver = UartReceiver(divisor=self._divisor)
+        m.submodules.transmitter = transmitter = UartTransmitter(divisor=self._divisor)
         m.submodules.deframer = deframer = Deframer()
         m.submodules.framer = framer = Framer()
 

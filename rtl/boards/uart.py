@@ -4,10 +4,11 @@ from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import cdc, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["UartReceiver", "UartTransmitter"]
+__all__ = ["UartReceiver", "UartTransmitter", "checked_divisor"]
 
 
-def _checked(divisor: int) -> int:
+def checked_divisor(divisor: int) -> int:
+    """``divisor``, if it is one."""
     if not isinstance(divisor, int) or isinstance(divisor, bool):
         raise TypeError(f"divisor must be an integer, not {divisor!r}")
     if divisor < 2:
@@ -54,7 +55,7 @@ class UartReceiver(wiring.Component):
     broken: Out(1)
 
     def __init__(self, *, divisor: int) -> None:
-        self._divisor = _checked(divisor)
+        self._divisor = checked_divisor(divisor)
         super().__init__()
 
     @property
@@ -135,7 +136,7 @@ class UartTransmitter(wiring.Component):
     idle: Out(1)
 
     def __init__(self, *, divisor: int) -> None:
-        self._divisor = _checked(divisor)
+        self._divisor = checked_divisor(divisor)
         super().__init__()
 
     @property
