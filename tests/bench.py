@@ -57,8 +57,9 @@ TIME_LIMIT = 600
 
 
 def run_bench(component: Any, module: str, *, testcase: str | None = None, seed: int = 1,
-              **parameters: Any) -> None:
+              source: str = "", **parameters: Any) -> None:
     """Run the cocotb tests of file ``module`` (or the one called ``testcase``) on ``component``.
+    ``source`` is Verilog of modules that it instantiates.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     icarus = os.environ.get("NICBED_BENCH_SIM", "icarus" if shutil.which("iverilog") else
                             "verilator") == "icarus"
     build = _build_icarus if icarus else _build_verilator
-    command = build(text)
+    command = build(text, source)
     file = Path(module).resolve()
     with tempfile.TemporaryDirectory(prefix="nicbed-bench-") as work:
         results = Path(work) / "results.xml"
@@ -116,16 +117,16 @@ def _cache(text: str, *keys: str) -> Path:
     return Path(root) / "bench" / digest.hexdigest()[:24]
 
 
-def _build_icarus(text: str) -> list[str]:
+def _build_icarus(text: str, extra_source: str) -> list[str]:
     import cocotb_tools.config
     from nicbed.testbench.build.verilog import SOURCES, core_files, instances, to_verilog
-    place = _cache(text, "icarus")
+    place = _cache(text, "icarus", extra_source)
     built = place.with_suffix(".vvp")
     if not built.is_file():
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as work:
             source = Path(work) / "top.v"
-            source.write_text(to_verilog(text, processes=False))
+            source.write_text(to_verilog(text, processes=False) + extra_source)
             extra = instances(text)
             roots = ["-s", "nicbed_trace_file"] if "nicbed_trace" in extra else []
             files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
@@ -138,11 +139,11 @@ def _build_icarus(text: str) -> list[str]:
     return ["vvp", "-m", cocotb_tools.config.lib_entry("vpi", "icarus"), str(built), "-none"]
 
 
-def _build_verilator(text: str) -> list[str]:
+def _build_verilator(text: str, extra_source: str) -> list[str]:
     from nicbed.testbench.build.verilator import build_stock
-    place = _cache(text, "verilator")
+    place = _cache(text, "verilator", extra_source)
     if not (place / "simulator").is_file():
-        build_stock(text, place)
+        build_stock(text, place, extra_source)
     return [str(place / "simulator")]
 
 

@@ -13,7 +13,7 @@ from .pll import Pll, PllSettings
 
 __all__ = ["BoardTop", "SIDE"]
 
-SIDE = wiring.Signature({"rx": In(1), "tx": Out(1), "running": Out(1)})
+SIDE = wiring.Signature({"rx": In(1, init=1), "tx": Out(1), "running": Out(1)})
 """What is behind the pins: the two wires of a serial line, idle high, and a light."""
 
 

@@ -213,22 +213,24 @@ def cocotb_libraries() -> list[str]:
     return [f"-L{place}", f"-Wl,-rpath,{place}", "-lcocotbvpi_verilator"]
 
 
-def build_stock(text: str, place: Path) -> None:
-    """A bench's simulator in ``place``: RTLIL ``text``, every signal visible, cocotb's own main."""
+def build_stock(text: str, place: Path, extra: str = "") -> None:
+    """A bench's simulator in ``place``: RTLIL ``text`` and Verilog ``extra``, every signal visible,
+    cocotb's own main."""
     import cocotb_tools.config
     stock = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
 
     def build(work: Path) -> None:
-        build_flat(text, work, stock)
+        build_flat(text, work, stock, extra)
 
     entry(place.parent.name, [place.name], build, place=place)
 
 
-def build_flat(text: str, work: Path, main: Path) -> None:
-    """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
-    (work / "top.v").write_text(to_verilog(text, processes=True))
-    extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
+def build_flat(text: str, work: Path, main: Path, extra: str = "") -> None:
+    """A simulator of RTLIL ``text`` and Verilog ``extra`` with every signal visible, under
+    ``main``, in ``work``."""
+    (work / "top.v").write_text(to_verilog(text, processes=True) + extra)
+    own = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
     files = verilate([work / "top.v", *core_files(text, work),
-                      *(name.with_suffix(".v") for name in extra)], work, top="top", flat=True)
-    compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
+                      *(name.with_suffix(".v") for name in own)], work, top="top", flat=True)
+    compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in own)],
                             work / "simulator", libraries=cocotb_libraries()))

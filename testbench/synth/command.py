@@ -75,7 +75,7 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
     """All steps; what they found."""
     from ...rtl.boards.board import uart_divisor
     from . import report
-    from .identity import identity, identity_text
+    from .identity import identity
     from .netlist import netlist
     from .placement import DoesNotFit, place
     from .plan import FRAMES, board_core, on_board
@@ -96,7 +96,7 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
     paths = clock_paths(placed.report, made.area)
     document = report.document(
         board=board.name, config=description.model_dump(mode="json"),
-        identity=identity_text(identity(description)), clock_mhz=clock_mhz,
+        identity=identity(description).hex(), clock_mhz=clock_mhz,
         fmax_mhz=fmax(placed.report), found=made.area, paths=paths, frames=FRAMES,
         baud=clock_mhz * 1_000_000 / divisor,
         versions={name: tool_version(name) for name in ("yosys", "nextpnr", "boards")})

@@ -10,13 +10,13 @@ from ...layouts.description import Description
 from ..build.cache import tree_hash
 from ..build.simulator import structure
 
-__all__ = ["identity", "identity_text"]
+__all__ = ["identity"]
 
 _PACKAGE = Path(layouts.__file__).parent.parent
 
 
-def identity(description: Description) -> int:
-    """The 256 bits that a board with ``description`` answers HELLO with.
+def identity(description: Description) -> bytes:
+    """The 32 bytes that a board with ``description`` answers HELLO with.
 
     They say what a run's results depend on and a bitstream fixes: the structure knobs, and the
     sources of the target and of its layouts. Not the timing and cost knobs, which the back end
@@ -26,12 +26,7 @@ def identity(description: Description) -> int:
     digest = hashlib.sha256()
     digest.update(json.dumps(structure(description), sort_keys=True).encode())
     digest.update(_sources().encode())
-    return int.from_bytes(digest.digest(), "big")
-
-
-def identity_text(number: int) -> str:
-    """The identity as people see it."""
-    return f"{number:064x}"
+    return digest.digest()
 
 
 @cache

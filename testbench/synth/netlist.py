@@ -12,7 +12,7 @@ from .tools import Mark, Progress, run, tool_version
 __all__ = ["TOP", "Netlist", "netlist"]
 
 TOP = "top"
-"""Module that is synthesised."""
+"""Module that is synthesised, unless another one is named."""
 
 # Where the time goes: measured with two nodes of the default NIC.
 _MARKS: tuple[Mark, ...] = (
@@ -26,25 +26,26 @@ _MARKS: tuple[Mark, ...] = (
 
 @dataclass(frozen=True)
 class Netlist:
-    """A netlist: the folder with its files, and its area by block."""
+    """A netlist: the folder with its files, its top, and its area by block."""
 
     place: Path
+    top: str
     area: Mapping[str, Area]
 
     @property
     def json(self) -> Path:
         """For placing."""
-        return self.place / f"{TOP}.json"
+        return self.place / f"{self.top}.json"
 
     @property
     def verilog(self) -> Path:
         """For simulators; only where there are no pads."""
-        return self.place / f"{TOP}.v"
+        return self.place / f"{self.top}.v"
 
 
-def netlist(text: str, cores: Mapping[str, str], *, pads: bool,
+def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
             progress: Progress = lambda *_: None) -> Netlist:
-    """The netlist of RTLIL ``text``, whose top is :data:`TOP`.
+    """The netlist of module ``top`` of RTLIL ``text``.
 
     Parameters
     ----------
@@ -64,25 +65,24 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool,
         (work / "in.il").write_text(text)
         for name, source in cores.items():
             (work / f"{name}.v").write_text(source)
-        (work / "in.ys").write_text(_script(cores, pads))
+        (work / "in.ys").write_text(_script(cores, pads, top))
         progress("synthesis", 0, 1000)
         run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log", marks=_MARKS,
             progress=progress)
-        found = by_block(json.loads((work / f"{TOP}.json").read_bytes()), TOP)
+        found = by_block(json.loads((work / f"{top}.json").read_bytes()), top)
         (work / "area.json").write_text(json.dumps(
             {name: asdict(area) for name, area in found.items()}))
 
     place = cache.entry("netlist", [text, *(part for one in sorted(cores.items()) for part in one),
-                                    _script(cores, pads), tool_version("yosys")],
-                        build)
+                                    _script(cores, pads, top), tool_version("yosys")], build)
     area = json.loads((place / "area.json").read_bytes())
-    return Netlist(place, {name: Area(**one) for name, one in area.items()})
+    return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
 
 
-def _script(cores: Mapping[str, str], pads: bool) -> str:
+def _script(cores: Mapping[str, str], pads: bool, top: str) -> str:
     lines = [f"read_verilog {name}.v" for name in sorted(cores)]
-    lines += ["read_rtlil in.il", f"hierarchy -check -top {TOP}",
-              f"synth_ecp5 -top {TOP} -json {TOP}.json" + ("" if pads else " -noiopad")]
+    lines += ["read_rtlil in.il", f"hierarchy -check -top {top}",
+              f"synth_ecp5 -top {top} -json {top}.json" + ("" if pads else " -noiopad")]
     if not pads:
-        lines.append(f"write_verilog -noattr -norename {TOP}.v")
+        lines.append(f"write_verilog -noattr -norename {top}.v")
     return "\n".join([*lines, ""])

@@ -66,11 +66,11 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    options = [*device, "--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--freq",
+    options = [*device, "--json", made.json.name, "--lpf", f"{TOP}.lpf", "--freq",
                f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 
     def build(work: Path) -> None:
-        _link(made.json, work / f"{TOP}.json")
+        _link(made.json, work / made.json.name)
         (work / f"{TOP}.lpf").write_text(constraints)
         progress("placing", 0, 1000)
         try:
@@ -85,7 +85,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
         progress("bitstream", 980, 1000)
         run("ecppack", ["--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit"], work,
             log="ecppack.log")
-        for name in (f"{TOP}.json", f"{TOP}.config"):
+        for name in (made.json.name, f"{TOP}.config"):
             (work / name).unlink()
 
     found = cache.entry("bitstream", [str(made.place.name), constraints, *options,

@@ -62,9 +62,9 @@ def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:
     return Plan(text, core_sources(text), _text(files[f"{TOP}.lpf"]), device_options(platform))
 
 
-def without_board(core: Any) -> Plan:
-    """``core`` alone, its ports the top's."""
-    text = rtlil(core, TOP)
+def without_board(core: Any, top: str = TOP) -> Plan:
+    """``core`` alone as module ``top``, its ports those of its signature."""
+    text = rtlil(core, top)
     return Plan(text, core_sources(text))
 
 
