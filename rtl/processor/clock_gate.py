@@ -4,6 +4,8 @@ from amaranth.hdl import ClockDomain, ClockSignal, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .enabled_core import checked_step
+
 __all__ = ["RESET_EDGES", "ClockGate"]
 
 RESET_EDGES = 16
@@ -19,6 +21,14 @@ class ClockGate(wiring.Component):
     cannot glitch, and it makes no difference whether this block's own clock stands still while
     there are no edges to let through.
 
+    With ``step`` there is no gated clock: ``clk`` is this block's own, and the core has a clock
+    enable that it makes of ``edge`` and ``step``.
+
+    Parameters
+    ----------
+    step : Signal or None
+        The clock enable that this block is wrapped in.
+
     Members
     -------
     run : ``In(1)``
@@ -31,6 +41,11 @@ class ClockGate(wiring.Component):
         The core's clock, and its reset.
     edge : ``Out(1)``
         The core's clock rises at the end of this cycle.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``step`` is not a signal of one bit.
     """
 
     run: In(1)
@@ -40,18 +55,19 @@ class ClockGate(wiring.Component):
     reset: Out(1, init=1)
     edge: Out(1)
 
+    def __init__(self, *, step: Signal | None = None) -> None:
+        self._step = checked_step(step)
+        super().__init__()
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.domains.low = low = ClockDomain(clk_edge="neg", reset_less=True, local=True)
         phase = Signal(4)
         left = Signal(range(RESET_EDGES), init=RESET_EDGES - 1)
-        through = Signal()
-        m.d.low += through.eq(self.edge)
-        m.d.comb += [
-            low.clk.eq(ClockSignal()),
-            self.clk.eq(ClockSignal() & through),
-            self.edge.eq(self.run & ~self.asleep & (phase + 1 >= self.divider)),
-        ]
+        if self._step is None:
+            self._gate(m)
+        else:
+            m.d.comb += self.clk.eq(ClockSignal())
+        m.d.comb += self.edge.eq(self.run & ~self.asleep & (phase + 1 >= self.divider))
         with m.If(self.edge | ~self.run | self.asleep):
             m.d.sync += phase.eq(0)
         with m.Else():
@@ -64,3 +80,9 @@ class ClockGate(wiring.Component):
             with m.Else():
                 m.d.sync += left.eq(left - 1)
         return m
+
+    def _gate(self, m: Module) -> None:
+        m.domains.low = low = ClockDomain(clk_edge="neg", reset_less=True, local=True)
+        through = Signal()
+        m.d.low += through.eq(self.edge)
+        m.d.comb += [low.clk.eq(ClockSignal()), self.clk.eq(ClockSignal() & through)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from amaranth.hdl import Signal
 from amaranth.lib import wiring
 
 from .picorv32 import PicoRv32
@@ -10,15 +11,16 @@ from .vexriscv import VexRiscv
 
 __all__ = ["make_core"]
 
-_CORES: dict[str, Callable[[], wiring.Component]] = {
+_CORES: dict[str, Callable[..., wiring.Component]] = {
     "serv": Serv, "picorv32": PicoRv32, "vexriscv": VexRiscv,
 }
 
 
-def make_core(name: str) -> wiring.Component:
+def make_core(name: str, *, step: Signal | None = None) -> wiring.Component:
     """The core ``name`` of ``nic.processor``. Its members are those of :data:`types.CoreSide`;
     class attribute ``SPECULATES``: whether it fetches instructions, from anywhere, that are not
-    executed.
+    executed. With ``step`` its clock is its domain's, and it sees the edges at the ends of cycles
+    with ``edge`` and ``step``.
 
     Raises
     ------
@@ -27,4 +29,4 @@ def make_core(name: str) -> wiring.Component:
     """
     if name not in _CORES:
         raise ValueError(f"core must be 'serv', 'picorv32' or 'vexriscv', not {name!r}")
-    return _CORES[name]()
+    return _CORES[name](step=step)

@@ -1,8 +1,9 @@
 """The multi-cycle core."""
 
-from amaranth.hdl import Const, Instance, Module
+from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import wiring
 
+from .enabled_core import checked_step, core_instance
 from .types import CoreSide
 
 __all__ = ["PicoRv32"]
@@ -19,15 +20,16 @@ class PicoRv32(wiring.Component):
 
     SPECULATES = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, step: Signal | None = None) -> None:
+        self._step = checked_step(step)
         super().__init__(CoreSide)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         bus = self.bus
         one, none = Const(1, 1), Const(0, 1)
-        m.submodules.core = Instance(
-            "picorv32",
+        m.submodules.core = core_instance(
+            "picorv32", edge=self.edge, step=self._step,
             p_ENABLE_COUNTERS=none, p_ENABLE_COUNTERS64=none, p_BARREL_SHIFTER=one,
             p_ENABLE_FAST_MUL=one, p_ENABLE_DIV=one, p_REGS_INIT_ZERO=one,
             i_clk=self.clk, i_resetn=~self.reset, o_trap=self.trap,

@@ -1,8 +1,9 @@
 """The bit-serial core."""
 
-from amaranth.hdl import Const, Instance, Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 
+from .enabled_core import checked_step, core_instance
 from .types import CoreSide
 
 __all__ = ["Serv"]
@@ -19,7 +20,8 @@ class Serv(wiring.Component):
 
     SPECULATES = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, step: Signal | None = None) -> None:
+        self._step = checked_step(step)
         super().__init__(CoreSide)
 
     def elaborate(self, platform: object) -> Module:
@@ -28,8 +30,8 @@ class Serv(wiring.Component):
         fetch, access, write = Signal(), Signal(), Signal()
         fetch_address, address = Signal(32), Signal(32)
         off = Const(0, 1)
-        m.submodules.core = Instance(
-            "serv_rf_top",
+        m.submodules.core = core_instance(
+            "serv_rf_top", edge=self.edge, step=self._step,
             i_clk=self.clk, i_i_rst=self.reset, i_i_timer_irq=off,
             o_o_ibus_adr=fetch_address, o_o_ibus_cyc=fetch, i_i_ibus_rdt=bus.read,
             i_i_ibus_ack=bus.ack & fetch,

@@ -18,6 +18,7 @@ from .core import make_core
 from .core_bus import CoreRouter
 from .crash import Crash
 from .doorbells import Doorbells
+from .enabled_core import checked_step
 from .engine_block import EngineBlock
 from .h2n import HostToNic
 from .memory_share import MemoryShare
@@ -46,6 +47,9 @@ class Processor(wiring.Component):
     ----------
     description : :class:`Description`
         ``nic.processor``, which is not "none", and sections ``processor`` and ``memory``.
+    step : Signal or None
+        The clock enable that all of this is wrapped in. With it there is one clock only, as an FPGA
+        wants it, and ``profile`` does nothing.
 
     Members
     -------
@@ -77,19 +81,20 @@ class Processor(wiring.Component):
     Raises
     ------
     TypeError
-        ``description`` is not a :class:`Description`.
+        ``description`` is not a :class:`Description`, or ``step`` not a signal.
     ValueError
-        It asks for no processor.
+        It asks for no processor, or ``step`` is wider than a bit.
     """
 
     DMA = 2
 
-    def __init__(self, *, description: Description) -> None:
+    def __init__(self, *, description: Description, step: Signal | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         if description.nic.processor == "none":
             raise ValueError("nic.processor must name a core, not 'none'")
         self._description = description
+        self._step = checked_step(step)
         size, host = description.processor.memory, description.memory.bytes
         self._h2n = HostToNic(memory_bytes=size, host_bytes=host)
         self._n2h = NicToHost(memory_bytes=size, host_bytes=host)
@@ -136,7 +141,8 @@ class Processor(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         size = self._description.processor.memory
-        m.submodules.memory = memory = NicMemory(size=size)
+        m.submodules.memory = memory = NicMemory(
+            size=size, block_ram=self._step is not None)
         m.submodules.window = window = Window(memory_bytes=size)
         m.submodules.doorbells = doorbells = Doorbells(
             depth=self._description.processor.doorbell_queue, memory_bytes=size)
@@ -225,8 +231,8 @@ class Processor(wiring.Component):
     def _core(self, m: Module, memory: NicMemory, mmio: Mmio, pending: PendingBits, crash: Crash,
               *, alive: Signal, awake: Signal) -> None:
         """The core, its clock, its way to NIC memory and registers, and how it fails."""
-        m.submodules.core = core = make_core(self._description.nic.processor)
-        m.submodules.gate = gate = ClockGate()
+        m.submodules.core = core = make_core(self._description.nic.processor, step=self._step)
+        m.submodules.gate = gate = ClockGate(step=self._step)
         m.submodules.router = router = CoreRouter(size=self._description.processor.memory,
                                                    speculates=core.SPECULATES)
         m.submodules.watchdog = watchdog = Watchdog()
@@ -269,6 +275,7 @@ class Processor(wiring.Component):
                     m.d.comb += crash.fault_address.eq(engine.error_address)
         with m.Else():
             m.d.comb += crash.fault_address.eq(core.bus.address)
-        m.submodules.profile = Instance(
-            "nicbed_profile", i_clk=ClockSignal(), i_enable=self.profile, i_node=self.node,
-            i_pc=pc, i_awake=awake & running)
+        if self._step is None:
+            m.submodules.profile = Instance(
+                "nicbed_profile", i_clk=ClockSignal(), i_enable=self.profile, i_node=self.node,
+                i_pc=pc, i_awake=awake & running)

@@ -4,9 +4,12 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+from .enabled_core import SUFFIX, with_enable
+
 __all__ = ["CORE_MODULES", "core_verilog"]
 
-CORE_MODULES = ("picorv32", "serv_rf_top", "VexRiscv")
+_PUBLISHED = ("picorv32", "serv_rf_top", "VexRiscv")
+CORE_MODULES = (*_PUBLISHED, *(module + SUFFIX for module in _PUBLISHED))
 """Modules that :mod:`nicbed.rtl.processor` instantiates and does not define."""
 
 
@@ -15,12 +18,16 @@ def core_verilog(module: str) -> str:
 
     PicoRV32 and VexRiscv get one more output, ``nicbed_pc``: the address of the instruction in
     execution (of VexRiscv: in its memory stage). Nothing else is changed.
+    Those with SUFFIX have a clock enable on top of that (:func:`with_enable`).
 
     Raises
     ------
     ValueError
         There is no such module, or its source is not as it is expected.
     """
+    if module in CORE_MODULES and module not in _PUBLISHED:
+        published = module.removesuffix(SUFFIX)
+        return with_enable(core_verilog(published), published)
     if module == "picorv32":
         text = _read("picorv32", "picorv32.v")
         return _with_pc(text, module, "\toutput reg trap,\n", "reg_pc")

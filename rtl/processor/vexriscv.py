@@ -1,8 +1,9 @@
 """The pipelined core."""
 
-from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 
+from .enabled_core import checked_step, core_instance
 from .types import CoreSide
 
 __all__ = ["VexRiscv"]
@@ -22,7 +23,8 @@ class VexRiscv(wiring.Component):
 
     SPECULATES = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, step: Signal | None = None) -> None:
+        self._step = checked_step(step)
         super().__init__(CoreSide)
 
     def elaborate(self, platform: object) -> Module:
@@ -33,8 +35,8 @@ class VexRiscv(wiring.Component):
         off = Const(0, 1)
         # Whose turn it is does not change before the answer.
         fetching, fetches = Signal(), Signal()
-        m.submodules.core = Instance(
-            "VexRiscv",
+        m.submodules.core = core_instance(
+            "VexRiscv", edge=self.edge, step=self._step,
             i_clk=self.clk, i_reset=self.reset, i_externalResetVector=Const(0, 32),
             i_timerInterrupt=off, i_softwareInterrupt=off, i_externalInterruptArray=Const(0, 32),
             o_iBusWishbone_CYC=fetch, o_iBusWishbone_ADR=fetch_address,
