@@ -1,0 +1,108 @@
+"""A host port's block of entries and answers on a board, in LUT RAM."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS, Status
+from ..host_port import AnswerLayout
+from ..node import HostSide
+
+__all__ = ["AnswerSide", "BlockSide", "BlockStore"]
+
+BlockSide = wiring.Signature({
+    "write": Out(1),
+    "slot": Out(range(BLOCK)),
+    "word": Out(range(ENTRY_WORDS)),
+    "data": Out(32),
+    "give": Out(1),
+    "count": Out(range(BLOCK + 1)),
+})
+"""A :class:`BlockStore` as whoever gives blocks sees it. ``write``: ``data`` becomes word ``word``
+of entry ``slot``. ``give``: the port is given the first ``count`` entries."""
+
+AnswerSide = wiring.Signature({
+    "count": In(range(BLOCK + 1)),
+    "slot": Out(range(BLOCK)),
+    "word": Out(range(ANSWER_WORDS)),
+    "data": In(32),
+})
+"""A :class:`BlockStore` as whoever reads answers sees it: how many there are, and word ``word`` of
+the one in slot ``slot``, at once."""
+
+
+class BlockStore(wiring.Component):
+    """Shows a host port the entry it asks for, and keeps its answers, as :class:`Mailbox` does.
+
+    Latency: ``cpu.entry`` follows ``cpu.index`` at once; what is written or given is there from the
+    next cycle on; an answer from the next target cycle on. Reset: nothing was given. Answers mean
+    something once the port waits again.
+
+    Members
+    -------
+    cpu : ``Out(HostSide)``
+        The port.
+    block : ``In(BlockSide)``, answers : ``In(AnswerSide)``
+        Whoever gives blocks, and reads their answers. To be used while the port waits.
+    step : ``In(1)``
+        The next edge is one of the target's.
+    reset : ``In(1)``
+        The target is in reset: forgets what was given.
+    """
+
+    cpu: Out(HostSide)
+    block: In(BlockSide)
+    answers: In(AnswerSide)
+    step: In(1)
+    reset: In(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        cpu, block = self.cpu, self.block
+
+        # Asynchronous reads keep both in LUT RAM: a block RAM would be nearly empty.
+        m.submodules.entries = entries = memory.Memory(shape=32 * ENTRY_WORDS, depth=BLOCK, init=[])
+        entry_write = entries.write_port(granularity=32)
+        entry_read = entries.read_port(domain="comb")
+        m.d.comb += [
+            entry_write.addr.eq(block.slot),
+            entry_write.data.eq(block.data.replicate(ENTRY_WORDS)),
+            entry_write.en.eq(block.write << block.word),
+            entry_read.addr.eq(cpu.index),
+            cpu.entry.eq(entry_read.data),
+        ]
+        with m.If(block.give):
+            m.d.sync += [cpu.go.eq(~cpu.go), cpu.count.eq(block.count)]
+        m.d.comb += self.answers.count.eq(cpu.count)
+
+        m.submodules.answers = answers = memory.Memory(shape=32 * ANSWER_WORDS, depth=BLOCK,
+                                                       init=[])
+        answer_write = answers.write_port()
+        answer_read = answers.read_port(domain="comb")
+        discarded = Signal(BLOCK)
+        stored = Signal()
+        m.d.comb += [
+            stored.eq(cpu.answers & self.step),
+            answer_write.addr.eq(cpu.slot),
+            answer_write.data.eq(cpu.answer),
+            answer_write.en.eq(stored),
+            answer_read.addr.eq(self.answers.slot),
+        ]
+        with m.If(stored):
+            for number in range(BLOCK):
+                with m.If(cpu.slot == number):
+                    m.d.sync += discarded[number].eq(0)
+                with m.Elif(cpu.discards & (cpu.slot < number)):
+                    m.d.sync += discarded[number].eq(1)
+        gone = Signal(AnswerLayout)
+        shown = data.View(data.ArrayLayout(32, ANSWER_WORDS), Signal(32 * ANSWER_WORDS))
+        m.d.comb += [
+            gone.status.eq(Status.DISCARDED),
+            shown.as_value().eq(Mux(discarded.bit_select(self.answers.slot, 1),
+                                    gone.as_value(), answer_read.data)),
+            self.answers.data.eq(shown[self.answers.word]),
+        ]
+
+        with m.If(self.reset):
+            m.d.sync += Cat(cpu.go, cpu.count, discarded).eq(0)
+        return m

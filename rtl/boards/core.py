@@ -1,0 +1,109 @@
+"""A whole target behind a serial line."""
+
+from amaranth.hdl import ClockDomain, ClockSignal, DomainRenamer, EnableInserter, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from ...layouts.description import Description
+from ..machine import Machine
+from .harness import Harness
+from .serial_link import SerialLink
+
+__all__ = ["BoardCore"]
+
+
+class BoardCore(wiring.Component):
+    """The machine of a description, its host memories and blocks, and its control.
+
+    One clock for all of it; the machine's edges are those that control enables. Reset: as after
+    power-up, with the machine in reset until the back end ends that.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        Its structure knobs; up to NODES_MAX nodes.
+    divisor : :class:`int`
+        Clock cycles of a bit on the line, 2 or more.
+    identity : :class:`bytes`
+        The configuration's hash: 4 IDENTITY_WORDS bytes.
+    frames : :class:`int`
+        Pages of host memory that each node has here.
+
+    Members
+    -------
+    rx : ``In(1)``, tx : ``Out(1)``
+        The line from and to the back end, high when idle.
+    running : ``Out(1)``
+        Time runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :class:`Machine`, :class:`SerialLink` and :class:`Harness` do.
+    """
+
+    rx: In(1, init=1)
+    tx: Out(1)
+    running: Out(1)
+
+    def __init__(self, *, description: Description, divisor: int, identity: bytes,
+                 frames: int = 64) -> None:
+        super().__init__()
+        self._link = SerialLink(divisor=divisor)
+        self._step = Signal()
+        self._machine = machine = Machine(description=description, inline=True, trace="ports",
+                                          step=self._step)
+        self._harness = Harness(
+            nodes=machine.ports, words=description.memory.bytes // 8, sources=len(machine.trace),
+            identity=identity, frames=frames)
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._machine.description
+
+    @property
+    def divisor(self) -> int:
+        """Clock cycles of a bit."""
+        return self._link.divisor
+
+    @property
+    def identity(self) -> bytes:
+        """The configuration's hash."""
+        return self._harness.identity
+
+    @property
+    def frames(self) -> int:
+        """Pages of host memory that each node has here."""
+        return self._harness.frames
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.link = link = self._link
+        m.submodules.harness = harness = self._harness
+        machine = self._machine
+
+        # The same clock by another name, so that whatever looks at the machine's reset sees it.
+        m.domains.target = target = ClockDomain(local=True)
+        m.d.comb += [target.clk.eq(ClockSignal()), target.rst.eq(harness.reset)]
+        enabled = EnableInserter(self._step)(machine)
+        m.submodules.machine = DomainRenamer("target")(enabled)
+
+        connect(m, link.command, harness.command)
+        connect(m, harness.response, link.response)
+        m.d.comb += [
+            link.rx.eq(self.rx),
+            self.tx.eq(link.tx),
+            link.again.eq(harness.again),
+            self.running.eq(harness.running),
+            self._step.eq(harness.step),
+            *(getattr(machine, name).eq(getattr(harness, name)) for name in (
+                "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip_enable", "limit")),
+            *(getattr(harness, name).eq(getattr(machine, name)) for name in (
+                "stall", "expired", "cycle", "needs", "crash")),
+        ]
+        for inside, outside in ((machine.cpu, harness.cpu), (machine.memory, harness.memory),
+                                (machine.trace, harness.trace)):
+            for one, other in zip(inside, outside, strict=True):
+                connect(m, one, other)
+        return m
