@@ -158,6 +158,7 @@ class FakePort:
     def read(self, size: int) -> bytes:
         assert size > 0, "a read of nothing turns for ever"
         assert self.timeout > 0
+        assert self.now < 10_000, "a wait without end"
         if self.in_waiting < size:
             self.now += self.timeout
             self._arrive()
@@ -286,11 +287,14 @@ def test_busy_is_waited_for() -> None:
     line = line_to(port, patience=3.0)
     line.hello()
     cycles: list[int] = []
+    for kind in Kind.COMMAND, Kind.HELLO, 9:
+        for sequence in range(256):
+            port.say(frame([header(sequence, kind), 1, 2]))
     assert line.transact([RUN_WORD], on_busy=cycles.append) == [RUN_WORD, RUN_WORD]
     assert cycles == [7 | left << 32 for left in range(39, -1, -1)]
     assert 20 < port.now < 45, "asked every second at the most, longer than the patience"
     assert board.executed == [[RUN_WORD]]
-    board.take([header(0, Kind.HELLO), 0])
+    board.lose()
     with pytest.raises(LineError, match="lost the session"):
         line.transact([1])
 
@@ -363,6 +367,7 @@ def test_bytes_but_no_frame() -> None:
 def _babble(port: FakePort, rng: random.Random) -> Callable[[int], bytes]:
     def read(size: int) -> bytes:
         port.now += 0.001
+        assert port.now < 10, "a wait without end"
         return rng.randbytes(64).replace(b"\x7e", b"")
     return read
 
@@ -578,7 +583,7 @@ class SimulatedPort:
         self._in.clear()
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.004])
+@pytest.mark.parametrize("rate", [0.0, pytest.param(0.004, marks=pytest.mark.full)])
 def test_the_boards_own_end(rate: float, seeded: None) -> None:
     """Line and SerialLink understand each other, on a line that hurts bytes."""
     noise = Noise(rate, 3)

@@ -121,17 +121,17 @@ async def transmits(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("divisor, skew", [
-    (2, 0.0), (3, 0.015), (16, 0.03), (17, -0.03),
+    (2, 0.0), (3, 0.015), (17, -0.03),
     *(pytest.param(*case, marks=pytest.mark.full)
-      for case in [(3, -0.015), (16, 0.0), (17, 0.0), (217, 0.03)])])
+      for case in [(3, -0.015), (16, 0.03), (16, 0.0), (217, 0.03)])])
 def test_receives(divisor: int, skew: float) -> None:
     run_bench(UartReceiver(divisor=divisor), __file__, testcase="receives", divisor=divisor,
               skew=skew)
 
 
 @pytest.mark.parametrize("divisor, stall", [
-    (2, 0.0), (3, 0.9), (17, 0.0),
-    *(pytest.param(*case, marks=pytest.mark.full) for case in [(3, 0.0), (16, 0.0), (16, 0.99)])])
+    (2, 0.0), (16, 0.9),
+    *(pytest.param(*case, marks=pytest.mark.full) for case in [(3, 0.0), (3, 0.99), (17, 0.0)])])
 def test_transmits(divisor: int, stall: float) -> None:
     run_bench(UartTransmitter(divisor=divisor), __file__, testcase="transmits", divisor=divisor,
               stall=stall)

@@ -94,7 +94,8 @@ class Deframer(wiring.Component):
 
         begun = Signal()
         good = Signal()
-        m.d.comb += good.eq(flag & ~escaped & ~spoiled & (phase == 0) & count[1:].any() & magic
+        # A word that is a CRC alone, of nothing, has no magic; of no word, no CRC matches.
+        m.d.comb += good.eq(flag & ~escaped & ~spoiled & (phase == 0) & magic
                             & check.match_detected)
         with m.If(flag):
             m.d.sync += begun.eq(0)

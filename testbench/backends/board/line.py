@@ -145,7 +145,6 @@ class Line:
             self._port.reset_input_buffer()
         except _FAILURES as error:
             raise self._failed(error) from None
-        self._rest.clear()
 
         def judge(kind: int, words: Sequence[int]) -> Sequence[int] | None:
             place = STATUS_WORDS + 1
