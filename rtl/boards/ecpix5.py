@@ -9,4 +9,4 @@ from .board import Board
 __all__ = ["BOARD"]
 
 BOARD = Board(name="ecpix5", title="ECPIX-5 85F", platform=ECPIX585Platform, programmer="ecpix5",
-              clock_mhz=Fraction(48), led=("rgb_led", "g"))
+              clock_mhz=Fraction(24), led=("rgb_led", "g"))

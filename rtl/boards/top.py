@@ -41,7 +41,8 @@ class BoardTop(wiring.Component):
     def __init__(self, *, board: Board, settings: PllSettings, core: Any) -> None:
         if not isinstance(board, Board):
             raise TypeError(f"board must be a Board, not {board!r}")
-        members = getattr(getattr(core, "signature", None), "members", {})
+        signature = getattr(core, "signature", None)
+        members = dict(signature.members) if signature is not None else {}
         if any(members.get(name) != member for name, member in SIDE.members.items()):
             raise TypeError(f"core must have the members {', '.join(SIDE.members)}: {core!r}")
         self._board = board

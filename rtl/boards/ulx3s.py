@@ -9,4 +9,4 @@ from .board import Board
 __all__ = ["BOARD"]
 
 BOARD = Board(name="ulx3s", title="ULX3S 85F", platform=ULX3S_85F_Platform, programmer="ulx3s",
-              clock_mhz=Fraction(40))
+              clock_mhz=Fraction(15))

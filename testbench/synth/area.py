@@ -1,10 +1,12 @@
 """What of a device a netlist takes, block by block."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = ["Area", "by_block", "largest", "totals"]
+__all__ = ["Area", "by_block", "by_module", "largest", "totals",
+           "unnumbered"]
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,41 @@ def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
 
     A cell is its block's by its name. Flip-flops and memories keep theirs. A LUT is named after
     the signals it works on, so logic between two blocks is counted to either; and where two blocks
-    have a signal in common, what makes it may be counted to the wrong one.
+    have a signal in common, what makes it may be counted to the wrong one. The numbers by which
+    Amaranth tells a block from a signal of its name are left out.
     """
-    cells = netlist["modules"][top]["cells"]
-    blocks = {name for name, cell in cells.items() if cell["type"] == "$scopeinfo"}
+    cells = [(unnumbered(name), cell["type"])
+             for name, cell in netlist["modules"][top]["cells"].items()]
+    blocks = {name for name, kind in cells if kind == "$scopeinfo"}
     found: dict[str, Area] = {"": Area(), **{name: Area() for name in sorted(blocks)}}
     known: dict[str, str] = {}
-    for name, cell in cells.items():
-        if cell["type"] in _CELLS:
-            block = _block(name, blocks, known)
-            found[block] += _CELLS[cell["type"]]
+    for name, kind in cells:
+        if kind in _CELLS:
+            found[_block(name, blocks, known)] += _CELLS[kind]
     return found
+
+
+def by_module(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
+    """The same of a netlist that kept its modules; exact, as each was synthesised on its own."""
+    modules = netlist["modules"]
+    found: dict[str, Area] = {}
+
+    def visit(module: str, path: str) -> None:
+        found.setdefault(path, Area())
+        for name, cell in modules[module]["cells"].items():
+            kind = cell["type"]
+            if kind in _CELLS:
+                found[path] += _CELLS[kind]
+            elif kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
+                visit(kind, unnumbered(f"{path}.{name}" if path else name))
+
+    visit(top, "")
+    return found
+
+
+def unnumbered(name: str) -> str:
+    """A name without Amaranth's numbers."""
+    return re.sub(r"\$\d+", "", name)
 
 
 def _block(name: str, blocks: set[str], known: dict[str, str]) -> str:

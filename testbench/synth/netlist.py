@@ -9,7 +9,7 @@ from ..build import cache
 from .area import Area, by_block
 from .tools import Mark, Progress, run, tool_version
 
-__all__ = ["TOP", "Netlist", "netlist"]
+__all__ = ["TOP", "Netlist", "hierarchy", "netlist"]
 
 TOP = "top"
 """Module that is synthesised, unless another one is named."""
@@ -62,10 +62,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
     """
 
     def build(work: Path) -> None:
-        (work / "in.il").write_text(text)
-        for name, source in cores.items():
-            (work / f"{name}.v").write_text(source)
-        (work / "in.ys").write_text(_script(cores, pads, top))
+        _prepare(work, text, cores, _script(cores, pads, top))
         progress("synthesis", 0, 1000)
         run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log", marks=_MARKS,
             progress=progress)
@@ -73,16 +70,43 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
         (work / "area.json").write_text(json.dumps(
             {name: asdict(area) for name, area in found.items()}))
 
-    place = cache.entry("netlist", [text, *(part for one in sorted(cores.items()) for part in one),
-                                    _script(cores, pads, top), tool_version("yosys")], build)
+    place = cache.entry("netlist", [text, *_flat(cores), _script(cores, pads, top),
+                                    tool_version("yosys")], build)
     area = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
 
 
+def hierarchy(text: str, cores: Mapping[str, str], *, top: str,
+              progress: Progress = lambda *_: None) -> Path:
+    """The netlist, as JSON, of module ``top`` of RTLIL ``text`` with every module synthesised on
+    its own."""
+    script = "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
+                        f"synth_ecp5 -noflatten -noiopad -top {top} -json {top}.json", ""])
+
+    def build(work: Path) -> None:
+        _prepare(work, text, cores, script)
+        run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log",
+            marks=[("Executing ABC9 ", 0.4, "synthesis: LUTs")], progress=progress)
+
+    return cache.entry("area", [text, *_flat(cores), script, tool_version("yosys")],
+                       build) / f"{top}.json"
+
+
+def _prepare(work: Path, text: str, cores: Mapping[str, str], script: str) -> None:
+    (work / "in.il").write_text(text)
+    for name, source in cores.items():
+        (work / f"{name}.v").write_text(source)
+    (work / "in.ys").write_text(script)
+
+
+def _flat(cores: Mapping[str, str]) -> list[str]:
+    return [part for one in sorted(cores.items()) for part in one]
+
+
 def _script(cores: Mapping[str, str], pads: bool, top: str) -> str:
     lines = [f"read_verilog {name}.v" for name in sorted(cores)]
-    lines += ["read_rtlil in.il", f"hierarchy -check -top {top}",
-              f"synth_ecp5 -top {top} -json {top}.json" + ("" if pads else " -noiopad")]
+    pins = "" if pads else " -noiopad"
+    lines += ["read_rtlil in.il", f"synth_ecp5 -top {top} -json {top}.json{pins}"]
     if not pads:
         lines.append(f"write_verilog -noattr -norename {top}.v")
     return "\n".join([*lines, ""])

@@ -24,7 +24,7 @@ def area_rows(found: Mapping[str, Area], depth: int = DEPTH) -> list[tuple[str, 
     whole first, called ""."""
     whole = totals(found)
     return [(name, area) for name, area in sorted(whole.items(), key=lambda one: _order(one[0]))
-            if name.count(".") < depth and area.any]
+            if name.count(".") < depth]
 
 
 def _order(name: str) -> list[str]:
@@ -37,7 +37,9 @@ def area_table(found: Mapping[str, Area], title: str) -> "Table":
 
     rows = []
     for name, area in area_rows(found):
-        label = "  " * name.count(".") + name.rpartition(".")[2] if name else "all"
+        if not area.any:
+            continue
+        label = f"{'  ' * name.count('.')}{name.rpartition('.')[2]}" if name else "all"
         rows.append((label, *(f"{value:,}" if value else "-" for value in
                               (area.lut, area.lut_ram, area.ff, area.ram, area.dsp))))
     return table(title, ["block", *_COLUMNS], rows)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .area import unnumbered
+
 __all__ = ["Path", "clock_paths", "fmax"]
 
 
@@ -43,7 +45,7 @@ def clock_paths(report: Mapping[str, Any], blocks: Iterable[str]) -> list[Path]:
 
 
 def _block(cell: str, known: set[str]) -> str:
-    inside = cell.rpartition(".")[0]
+    inside = unnumbered(cell).rpartition(".")[0]
     while inside not in known:
         inside = inside.rpartition(".")[0]
     return inside

