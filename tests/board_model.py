@@ -14,8 +14,8 @@ from nicbed.rtl.memory import MemoryPort
 from nicbed.rtl.node import HostSide
 from nicbed.rtl.trace_sink import TracePort
 
-__all__ = ["CRASH", "IDENTITY", "NOTHING", "READ", "REST", "STOP", "SWEEP", "WRITE", "Rig",
-           "ToyMachine", "ToyModel"]
+__all__ = ["CRASH", "EVENTS", "IDENTITY", "NOTHING", "READ", "REST", "STOP", "SWEEP", "WRITE",
+           "Rig", "ToyMachine", "ToyModel"]
 
 NOTHING, WRITE, READ, REST, STOP, SWEEP = range(6)
 """What an entry does in the last of its ``work`` + 1 cycles: nothing; write ``data[0]`` to
@@ -23,6 +23,8 @@ NOTHING, WRITE, READ, REST, STOP, SWEEP = range(6)
 block discarded; stop for good. SWEEP writes ``data[0]`` plus its number to a word in every cycle,
 one after the other."""
 IDENTITY = bytes(range(1, 1 + 4 * IDENTITY_WORDS))
+EVENTS = 5
+"""Sources of events that a port has: all of them tell of each event."""
 CRASH = 0x0123_4567_89AB_CDEF_0011_2233
 MASK = (1 << 64) - 1
 
@@ -37,7 +39,7 @@ class ToyMachine(wiring.Component):
             "skip_enable": In(1), "limit": In(64), "stall": Out(1), "expired": Out(1),
             "cycle": Out(64), "needs": Out(nodes), "crash": Out(32 * CRASH_WORDS),
             "cpu": In(HostSide).array(nodes), "memory": Out(MemoryPort(words)).array(nodes),
-            "trace": Out(TracePort).array(nodes),
+            "trace": Out(TracePort).array(nodes * EVENTS),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -50,8 +52,7 @@ class ToyMachine(wiring.Component):
                      self.expired.eq(self.expired | (following == self.limit))]
         with m.If(self.cfg_we & (self.cfg_index == 3)):
             m.d.sync += setting.eq(self.cfg_data)
-        for number, (cpu, memory, event) in enumerate(
-                zip(self.cpu, self.memory, self.trace, strict=True)):
+        for number, (cpu, memory) in enumerate(zip(self.cpu, self.memory, strict=True)):
             entry, answer = cpu.entry, cpu.answer
             seen = Signal(name=f"seen_{number}")
             waiting = Signal(init=1, name=f"waiting_{number}")
@@ -70,14 +71,18 @@ class ToyMachine(wiring.Component):
                 memory.address.eq((entry.address >> 3) + age),
                 memory.wdata.eq(entry.data[0] + age),
                 memory.strobe.eq(entry.flags),
-                event.valid.eq(ends | (acts & (entry.op == SWEEP))),
-                event.node.eq(number), event.block.eq(number + 3), event.kind.eq(entry.op),
-                event.number.eq(entry.trace), event.arg.eq(entry.length + age),
                 cpu.answers.eq(ends), cpu.slot.eq(cpu.index),
                 cpu.discards.eq(entry.op == REST),
                 answer.cycle.eq(following), answer.status.eq(entry.process),
                 answer.data.eq(entry.data[1] ^ setting),
             ]
+            for block in range(EVENTS):
+                event = self.trace[EVENTS * number + block]
+                m.d.comb += [
+                    event.valid.eq(ends | (acts & (entry.op == SWEEP))),
+                    event.node.eq(number), event.block.eq(block), event.kind.eq(entry.op),
+                    event.number.eq(entry.trace), event.arg.eq(entry.length + age),
+                ]
             with m.If(reading):
                 m.d.comb += answer.data.eq(memory.rdata)
             with m.If(acts):
@@ -166,8 +171,8 @@ class ToyModel:
             if last and op == READ:
                 self.reading[port] = self.memories[port][place]
         if ends or op == SWEEP:
-            self.events.append((self.cycle, port, port + 3, op, entry["trace"],
-                                entry["length"] + age & 0xFFFF_FFFF))
+            self.events += [(self.cycle, port, block, op, entry["trace"],
+                             entry["length"] + age & 0xFFFF_FFFF) for block in range(EVENTS)]
         if not ends:
             return
         slot = self.index[port]
@@ -198,7 +203,7 @@ class Rig(wiring.Component):
 
     def __init__(self, *, nodes: int, words: int, frames: int) -> None:
         self._machine = ToyMachine(nodes=nodes, words=words)
-        self._harness = Harness(nodes=nodes, words=words, sources=nodes, identity=IDENTITY,
+        self._harness = Harness(nodes=nodes, words=words, sources=nodes * EVENTS, identity=IDENTITY,
                                 frames=frames)
         super().__init__({
             "command": In(stream.Signature(WordLayout)),

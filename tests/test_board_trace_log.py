@@ -134,8 +134,8 @@ def test_write_log() -> None:
 
 @pytest.mark.parametrize("make, error, text", [
     (lambda: TraceLog(sources="a"), TypeError, "sources must be an integer, not 'a'"),
-    (lambda: TraceLog(sources=0), ValueError, "sources: burst must be 1 to 253, not 0"),
-    (lambda: TraceLog(sources=254), ValueError, "sources: burst must be 1 to 253, not 254"),
+    (lambda: TraceLog(sources=0), ValueError, "sources must be 1 to 253, not 0"),
+    (lambda: TraceLog(sources=254), ValueError, "sources must be 1 to 253, not 254"),
     (lambda: Log(width=33, burst=1), ValueError, "width must be that of a record, not 33"),
     (lambda: Log(width=32 * MEMORY_RECORD, burst=None), TypeError, "burst must be an integer"),
     (lambda: WriteLog(nodes=2, words=100), ValueError, "words must be a power of two, at least 2"),

@@ -7,10 +7,19 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from ...layouts.board import MEMORY_RECORD, RESPONSE_FRAME, TRACE_RECORD
 from ..queue import Queue
 
-__all__ = ["DEPTH", "Log"]
+__all__ = ["DEPTH", "Log", "check_burst"]
 
 DEPTH = 512
 """Records that a log holds: the fewest that a block RAM as wide as a record has."""
+
+
+def check_burst(name: str, width: int, burst: int) -> None:
+    """Refuse more records of ``width`` bits at once, called ``name``, than a log has room for."""
+    if not isinstance(burst, int) or isinstance(burst, bool):
+        raise TypeError(f"{name} must be an integer, not {burst!r}")
+    most = DEPTH - 3 - RESPONSE_FRAME * 32 // width
+    if not 1 <= burst <= most:
+        raise ValueError(f"{name} must be 1 to {most}, not {burst}")
 
 
 class Log(wiring.Component):
@@ -50,11 +59,7 @@ class Log(wiring.Component):
     def __init__(self, *, width: int, burst: int) -> None:
         if width not in (32 * MEMORY_RECORD, 32 * TRACE_RECORD):
             raise ValueError(f"width must be that of a record, not {width}")
-        if not isinstance(burst, int) or isinstance(burst, bool):
-            raise TypeError(f"burst must be an integer, not {burst!r}")
-        most = DEPTH - 3 - RESPONSE_FRAME * 32 // width
-        if not 1 <= burst <= most:
-            raise ValueError(f"burst must be 1 to {most}, not {burst}")
+        check_burst("burst", width, burst)
         self._width = width
         self._burst = burst
         super().__init__({

@@ -8,7 +8,7 @@ from ...layouts.board import TRACE_RECORD
 from ...layouts.packet import TRACE_BITS
 from ...layouts.trace import ARG_BITS
 from ..trace_sink import TracePort
-from .log import DEPTH, Log
+from .log import DEPTH, Log, check_burst
 
 __all__ = ["EventLayout", "TraceLog"]
 
@@ -52,12 +52,7 @@ class TraceLog(wiring.Component):
     """
 
     def __init__(self, *, sources: int) -> None:
-        if not isinstance(sources, int) or isinstance(sources, bool):
-            raise TypeError(f"sources must be an integer, not {sources!r}")
-        try:
-            self._log = Log(width=32 * TRACE_RECORD, burst=sources)
-        except ValueError as error:
-            raise ValueError(f"sources: {error}") from None
+        check_burst("sources", 32 * TRACE_RECORD, sources)
         self._sources = sources
         super().__init__({
             "trace": In(TracePort).array(sources),
@@ -78,7 +73,7 @@ class TraceLog(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.log = log = self._log
+        m.submodules.log = log = Log(width=32 * TRACE_RECORD, burst=self._sources)
         record = data.View(EventLayout, log.i.payload)
 
         captured = Signal(self._sources)

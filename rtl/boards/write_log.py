@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.board import LOG_ADDRESS_BITS, MEMORY_RECORD
-from .log import DEPTH, Log
+from .log import DEPTH, Log, check_burst
 from .resident_memory import WriteLayout
 
 __all__ = ["RecordLayout", "WriteLog"]
@@ -54,7 +54,7 @@ class WriteLog(wiring.Component):
         if nodes < 1 or nodes * words > 1 << LOG_ADDRESS_BITS:
             raise ValueError(f"nodes must be 1 to {(1 << LOG_ADDRESS_BITS) // words} where each "
                              f"has {words} words, not {nodes}")
-        self._log = Log(width=32 * MEMORY_RECORD, burst=nodes)
+        check_burst("nodes", 32 * MEMORY_RECORD, nodes)
         self._nodes = nodes
         self._words = words
         super().__init__({
@@ -77,7 +77,7 @@ class WriteLog(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.log = log = self._log
+        m.submodules.log = log = Log(width=32 * MEMORY_RECORD, burst=self._nodes)
         record = data.View(RecordLayout, log.i.payload)
         for number, side in reversed(list(enumerate(self.i))):
             with m.If(side.valid):
