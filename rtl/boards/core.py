@@ -28,9 +28,6 @@ class BoardCore(wiring.Component):
         The configuration's hash: 4 IDENTITY_WORDS bytes.
     frames : :class:`int`
         Pages of host memory that each node has here.
-    gated : :class:`bool`
-        The machine's clock is let through where it would be enabled: the same edges, for a
-        simulator, which then spends nothing on a machine that stands still.
 
     Members
     -------
@@ -50,13 +47,12 @@ class BoardCore(wiring.Component):
     running: Out(1)
 
     def __init__(self, *, description: Description, divisor: int, identity: bytes,
-                 frames: int = 64, gated: bool = False) -> None:
+                 frames: int = 64) -> None:
         super().__init__()
         self._link = SerialLink(divisor=divisor)
-        self._gated = gated
         self._step = Signal()
         self._machine = machine = Machine(description=description, inline=True, trace="ports",
-                                          step=None if gated else self._step)
+                                          step=self._step)
         self._harness = Harness(
             nodes=machine.ports, words=description.memory.bytes // 8, sources=len(machine.trace),
             identity=identity, frames=frames)
@@ -89,17 +85,9 @@ class BoardCore(wiring.Component):
 
         # The same clock by another name, so that whatever looks at the machine's reset sees it.
         m.domains.target = target = ClockDomain(local=True)
-        m.d.comb += target.rst.eq(harness.reset)
-        if self._gated:
-            # Decided at the falling edge: the clock cannot glitch.
-            m.domains.low = low = ClockDomain(clk_edge="neg", reset_less=True, local=True)
-            through = Signal()
-            m.d.low += through.eq(self._step | harness.reset)
-            m.d.comb += [low.clk.eq(ClockSignal()), target.clk.eq(ClockSignal() & through)]
-            m.submodules.machine = DomainRenamer("target")(machine)
-        else:
-            m.d.comb += target.clk.eq(ClockSignal())
-            m.submodules.machine = DomainRenamer("target")(EnableInserter(self._step)(machine))
+        m.d.comb += [target.clk.eq(ClockSignal()), target.rst.eq(harness.reset)]
+        enabled = EnableInserter(self._step)(machine)
+        m.submodules.machine = DomainRenamer("target")(enabled)
 
         connect(m, link.command, harness.command)
         connect(m, harness.response, link.response)
