@@ -67,7 +67,7 @@ class Ram(wiring.Component):
 RAMS = {
     "wide": {"width": 36, "depth": 512},
     "by_nines": {"width": 36, "depth": 512, "granularity": 9},
-    "nibbles": {"width": 4, "depth": 8192},
+    "nibbles": {"width": 4, "depth": 4096},
     "bits": {"width": 1, "depth": 16384},
     "pairs": {"width": 2, "depth": 8192, "shared": True},
     "halves": {"width": 18, "depth": 1024, "granularity": 9, "shared": True},
