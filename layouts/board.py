@@ -86,10 +86,13 @@ class Operation(IntEnum):
     section READ."""
     MAP = 6
     """One word, MAP_WORD: where a page of node ``index``'s memory is resident, if it is."""
-    GIVE = 7
+    FORGET = 7
+    """``count`` pages of node ``index``'s memory, from the one whose number follows: none of them
+    is resident."""
+    GIVE = 8
     """``count`` entries, 1 to BLOCK, to host port ``index``: each a word whose bit n says that word
     n of the entry follows, and these; what does not follow is zero."""
-    RUN = 8
+    RUN = 9
     """1 word: let time run for so many cycles, 0 for without end, or until something is to be
     done. The last command of its frame."""
 

@@ -65,6 +65,10 @@ def zero(node: int, place: int, count: int) -> list[int]:
     return [command(Operation.ZERO, node, count), place]
 
 
+def forget(node: int, number: int, count: int) -> list[int]:
+    return [command(Operation.FORGET, node, count), number]
+
+
 def read(node: int, place: int, count: int) -> list[int]:
     return [command(Operation.READ, node, count), place]
 
@@ -236,7 +240,14 @@ class BackEnd:
         self._trace = trace
         self._writes: list[list[tuple[int, int, int]]] = [[] for _ in range(model.nodes)]
         self._events: list[tuple[int, ...]] = []
+        # Some pages are forgotten; those and no others are missed.
+        node, pages = self._random.randrange(model.nodes), model.words // PAGE
+        first = self._random.randrange(pages)
+        count = self._random.randint(1, pages - first)
+        for number in range(first, first + count):
+            self._resident[node].pop(number, None)
         response = await self.board.do(
+            forget(node, first, count),
             switches(reset=1), [command(Operation.TIMING, 3), setting],
             [command(Operation.TIMING, 2), 99], set_register(Register.LIMIT_LOW, limit),
             set_register(Register.LIMIT_HIGH, 0), switches(trace=int(trace)))
@@ -302,8 +313,10 @@ class BackEnd:
         resident = self._resident[node]
         assert number not in resident
         commands = []
-        frame = len(resident)
-        if frame == self._frames:
+        free = set(range(self._frames)) - set(resident.values())
+        if free:
+            frame = free.pop()
+        else:
             victim = self._random.choice(list(resident))
             frame = resident.pop(victim)
             commands.append(page(node, victim, None))

@@ -15,6 +15,7 @@ from board_client import (
     Response,
     command,
     entry,
+    forget,
     give,
     page,
     read,
@@ -43,8 +44,7 @@ async def began(dut: Any, *, stall: float = 0.3) -> Board:
     nodes = (await board.hello(250)).identity[-2]
     # Reset unmaps no page, and keeps the timing registers.
     await board.do([command(Operation.TIMING, 3), 0],
-                   *(page(node, number, None) for node in range(nodes)
-                     for number in range(WORDS // PAGE)))
+                   *(forget(node, 0, WORDS // PAGE) for node in range(nodes)))
     return board
 
 
@@ -138,7 +138,7 @@ async def refuses(dut: Any) -> None:
     good = zero(1, 5, 3)                                # places 1 and 2
     block = give(0, [entry(NOTHING, work=3, data=(5, 6)), entry(NOTHING)])
     wrong: list[list[int]] = [
-        [command(0), 0], [command(9), 0], [command(255), 0],
+        [command(0), 0], [command(10), 0], [command(255), 0],
         set_register(3, 0), set_register(255, 0),
         [command(Operation.TIMING, 3), 5],              # not in reset
         write(NODES, 0, [1]), write(0, SIZE - 1, [1, 2]), write(0, SIZE, [1]),
@@ -146,6 +146,8 @@ async def refuses(dut: Any) -> None:
         zero(NODES, 0, 1), zero(1, 0, SIZE + 1), zero(0, 5, 0xFFFF), zero(0, 0, 0),
         read(NODES, 0, 1), read(0, SIZE - 3, 4), read(0, 0xFFFF_FFFF, 1), read(0, 0, 0),
         page(NODES, 0, 0), page(0, WORDS // PAGE, 0), page(0, 0, FRAMES), page(0, 0xFFFF, None),
+        forget(NODES, 0, 1), forget(0, 0, WORDS // PAGE + 1), forget(0, WORDS // PAGE, 1),
+        forget(1, 0, 0), forget(0, 1 << 17, 1), forget(0, 0xFFFF_FFFF, 2),
         give(NODES, [entry(NOTHING)]), [command(Operation.GIVE, 0, 0), 0],
         [*give(0, [entry(NOTHING)] * BLOCK), 0, 0], [command(Operation.GIVE, 1, 1), 1 << 13, 5],
         [*run(5), *switches(reset=1)],
@@ -153,8 +155,8 @@ async def refuses(dut: Any) -> None:
     wrong[-3][0] = command(Operation.GIVE, 0, BLOCK + 1)
     for words in wrong:
         assert await board.refused(good, words, run(1)) == 3, f"{words[:2]}"
-    for whole in (switches(), good, write(0, 3, [1, 2]), read(0, 3, 1), page(0, 0, 0), block,
-                  run(1)):
+    for whole in (switches(), good, write(0, 3, [1, 2]), read(0, 3, 1), page(0, 0, 0),
+                  forget(0, 0, 1), block, run(1)):
         for length in range(1, len(whole)):
             assert await board.refused(good, whole[:length]) == 3, f"{whole[:length]}"
     # What ended within was not given; what was, is not given twice, nor to one that has stopped.

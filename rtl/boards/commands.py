@@ -38,7 +38,8 @@ class Commands(wiring.Component):
     """Executes commands, as layouts.board says, one after the other.
 
     Latency and throughput: a word of a frame a cycle at the most, every command at least 3 cycles;
-    ZERO 1 cycle a word of memory, READ 4. Reset: the target is in reset; all else is zero.
+    ZERO 1 cycle a word of memory, READ 4; FORGET 1 a page. Reset: the target is in reset; all else
+    is zero.
 
     A command is refused if it is none, if the frame ends within it, or if its index, its count or
     a place, page or frame of memory is out of range: so are GIVE to a host port that does not wait,
@@ -164,7 +165,7 @@ class Commands(wiring.Component):
         given = Signal(32)
         m.d.comb += given.eq(0)
         writes, gives = Signal(), Signal()
-        accesses, stores, maps = Signal(), Signal(), Signal()
+        accesses, stores, maps, forgets = Signal(), Signal(), Signal(), Signal()
         rdata = Signal(64)
         section = Signal(layout(SECTION))
         m.d.comb += [section.kind.eq(Section.READ), section.index.eq(command.index),
@@ -208,6 +209,10 @@ class Commands(wiring.Component):
                         m.d.comb += self.cfg_we.eq(1)
                     with m.Case(Operation.MAP):
                         m.d.comb += maps.eq(1)
+                    with m.Case(Operation.FORGET):
+                        m.d.comb += [maps.eq(1), forgets.eq(1)]
+                        with m.If(~last_item):
+                            m.next = "SHORT"
                     with m.Default():
                         m.d.comb += [accesses.eq(1), stores.eq(1)]
                         with m.If(~last_item):
@@ -274,9 +279,10 @@ class Commands(wiring.Component):
                     m.d.comb += self.refused.eq(1)
                     m.next = "IDLE"
 
-        with m.If(accesses):
+        with m.If(accesses | forgets):
             m.d.sync += [argument.eq(argument + 1), command.count.eq(command.count - 1)]
         m.d.comb += [self.cfg_index.eq(command.index), self.cfg_data.eq(argument)]
+        # The number of a page, of FORGET, is a MAP_WORD without ``valid``.
         mapped = data.View(layout(MAP_WORD), argument)
         for number in range(self._nodes):
             chosen = command.index == number
@@ -328,6 +334,9 @@ class Commands(wiring.Component):
             with m.Case(Operation.MAP):
                 m.d.comb += fits.eq(node & (mapped.page < self._words // FRAME_WORDS)
                                     & (~mapped.valid | (mapped.frame < self._frames)))
+            with m.Case(Operation.FORGET):
+                m.d.comb += fits.eq(node & (count != 0) & ~argument[17:].any()
+                                    & (argument[:17] + count <= self._words // FRAME_WORDS))
             with m.Case(Operation.GIVE):
                 m.d.comb += fits.eq(node & self.needs.bit_select(index, 1)
                                     & (count != 0) & (count <= BLOCK))
