@@ -235,6 +235,23 @@ async def answers_while_time_runs(dut: Any) -> None:
 
 
 @cocotb.test()
+async def forgets_pages(dut: Any) -> None:
+    """Those that FORGET names are missed, and no others."""
+    board = await began(dut)
+    looks = [entry(READ, work=3, address=1024 * number) for number in range(3)]
+    for first, count in ((1, 1), (0, 2), (1, WORDS // PAGE - 1), (0, WORDS // PAGE), (3, 5)):
+        await board.do(*(page(1, number, number) for number in range(3)),
+                       forget(1, first, count), forget(0, 0, 1), switches(reset=1), switches())
+        response = await board.do(give(1, looks), give(0, [entry(STOP)]), run())
+        missed = []
+        while response.status["miss"]:
+            missed.append(response.page)
+            response = await board.do(page(1, response.page, response.page), run())
+        assert missed == [number for number in range(3) if first <= number < first + count]
+        assert len(response.answers[1]) == 3
+
+
+@cocotb.test()
 async def takes_a_step_a_cycle(dut: Any) -> None:
     """As fast as the clock where nothing is accessed; 2 more cycles a write, 3 a read, 1 an event.
     """
