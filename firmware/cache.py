@@ -30,12 +30,15 @@ def key(parts: Iterable[str]) -> str:
     return digest.hexdigest()[:24]
 
 
-def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...]) -> str:
-    """One hash over all files below ``directories`` that end in one of ``suffixes``."""
+def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...],
+              without: str | None = None) -> str:
+    """One hash over all files below ``directories`` that end in one of ``suffixes``, but for those
+    in a folder ``without``."""
     digest = hashlib.sha256()
     for directory in directories:
         for path in sorted(directory.rglob("*")):
-            if path.suffix in suffixes and "__pycache__" not in path.parts:
+            if path.suffix in suffixes and "__pycache__" not in path.parts \
+                    and without not in path.parts:
                 data = path.read_bytes()
                 digest.update(f"{path.relative_to(directory)} {len(data)}\n".encode())
                 digest.update(data)

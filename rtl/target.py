@@ -101,9 +101,9 @@ class Target(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.machine = machine = self._machine
-        rest = DomainRenamer({"sync": "rest"} if self._gated else {})
+        with_machine = DomainRenamer({"sync": "memories"} if self._gated else {})
         if self._gated:
-            m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
+            m.domains.memories = domain = ClockDomain(async_reset=True, local=True)
             m.d.comb += [domain.clk.eq(machine.clk_rest), domain.rst.eq(ResetSignal())]
         for name in _SHARED:
             inside, outside = getattr(machine, name), getattr(self, name)
@@ -112,7 +112,7 @@ class Target(wiring.Component):
         for number, port in enumerate(machine.memory):
             memory = HostMemory(words=self.description.memory.bytes // 8, kind=self._memory,
                                 node=number)
-            m.submodules[f"memory_{number}"] = rest(memory)
+            m.submodules[f"memory_{number}"] = with_machine(memory)
             connect(m, port, memory.port)
         for number, cpu in enumerate(machine.cpu):
             m.submodules[f"mailbox_{number}"] = box = Mailbox()

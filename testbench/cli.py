@@ -12,11 +12,10 @@ from typing import Any, NoReturn
 
 import click
 
+from .backends import BOARDS, SIMS
 from .errors import UserError, nearest
 
 __all__ = ["main"]
-
-SIMS = ("verilator", "icarus")
 
 
 class _Commands(click.Group):
@@ -36,7 +35,8 @@ def _target_options(nic: bool = True) -> Any:
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
-                     help="Simulator: verilator or icarus."),
+                     help="Simulator, verilator or icarus; a board, or uart: a board's top in a "
+                          "simulator."),
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),
@@ -63,6 +63,8 @@ def _layer(default: str | None = None) -> Any:
 def _options(command: Any) -> Any:
     """Those, and what a command that measures messages takes."""
     for option in reversed([
+        click.option("--port", metavar="DEVICE",
+                     help="Serial port of the board, such as /dev/ttyUSB0 (--sim board)."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a waveform (a build of its own)."),
         click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
@@ -84,15 +86,17 @@ def nicbed() -> None:
 @_options
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
 def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
-          sim: str, out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
+          sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None,
+          breakdown: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
     from .command import run_bench
 
     layer = layer or next(iter(get(name).layers))
     _check(layer, sim)
-    run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out,
-              wave=wave, limit=limit, breakdown=breakdown)
+    _check_port(sim, port, wave)
+    run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
+              out=out, wave=wave, limit=limit, breakdown=breakdown)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
@@ -101,14 +105,16 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
 @_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
-        out: Path, wave: Path | None, limit: int | None, arguments: tuple[str, ...]) -> None:
+        out: Path, port: str | None, wave: Path | None, limit: int | None,
+        arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""
     from .command import run_experiment
 
     _check(layer, sim)
+    _check_port(sim, port, wave)
     run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
-                   sim=sim, out=out, wave=wave, limit=limit)
+                   sim=sim, port=port, out=out, wave=wave, limit=limit)
 
 
 @nicbed.command()
@@ -130,6 +136,9 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
     from .compare import run_compare
 
     _check(layer or "am", sim)
+    if sim == "board":
+        raise UserError("--sim board: a board carries one configuration, compare needs several; "
+                        "try --sim uart, or bench on each")
     run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
                 out=out, limit=limit)
 
@@ -211,6 +220,16 @@ def _check(layer: str, sim: str) -> None:
         raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
     if sim not in SIMS:
         raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
+
+
+def _check_port(sim: str, port: str | None, wave: Path | None) -> None:
+    if sim == "board" and port is None:
+        raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+    if sim != "board" and port is not None:
+        raise UserError(f"--port {port}: only --sim board has one")
+    if sim in BOARDS and wave is not None:
+        raise UserError(f"--wave {wave}: --sim {sim} records none; cycles are the same with "
+                        "--sim verilator")
 
 
 class _Interrupted(BaseException):

@@ -16,7 +16,8 @@ __all__ = ["Plots", "check_places", "describe", "measure_bench", "progress_bar",
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
-              sim: str, out: Path, wave: Path | None, limit: int | None, breakdown: bool) -> None:
+              sim: str, port: str | None, out: Path, wave: Path | None, limit: int | None,
+              breakdown: bool) -> None:
     """Run benchmark ``name`` and tell what it found."""
     from .benches import get
 
@@ -25,8 +26,8 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     description = describe(bench, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
     check_places(out, wave)
     plots = Plots() if hasattr(module, "draw") else None
-    document = measure_bench(bench, description, layer=layer, sim=sim, wave=wave, limit=limit,
-                             label=name)
+    document = measure_bench(bench, description, layer=layer, sim=sim, port=port, wave=wave,
+                             limit=limit, label=name)
 
     from .report import document as files
 
@@ -48,13 +49,13 @@ def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | Non
     return descriptions.for_layer(description, layer)
 
 
-def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, wave: Path | None,
-                  limit: int | None, label: str) -> dict[str, Any]:
+def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, port: str | None = None,
+                  wave: Path | None = None, limit: int | None, label: str) -> dict[str, Any]:
     """Run ``bench``; the document of its run."""
     parameters = bench.module(layer).parameters(description)
     outcome = _job(description, sim, "nicbed.testbench.benches:run",
                    {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit,
-                   label)
+                   label, port)
 
     from .report import document as files
 
@@ -62,8 +63,8 @@ def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, wave: P
 
 
 def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
-                   nodes: int | None, layer: str, sim: str, out: Path, wave: Path | None,
-                   limit: int | None) -> None:
+                   nodes: int | None, layer: str, sim: str, port: str | None, out: Path,
+                   wave: Path | None, limit: int | None) -> None:
     """Run a user's own experiment."""
     from .experiment import check
 
@@ -73,7 +74,7 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     parameters = {"arguments": list(arguments)}
     outcome = _job(description, sim, "nicbed.testbench.experiment:run",
                    {"file": str(file.resolve()), "arguments": list(arguments)}, wave, limit,
-                   file.stem)
+                   file.stem, port)
 
     from .report import document as files
     from .report.tables import console
@@ -157,8 +158,8 @@ def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -
 
 
 def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
-         limit: int | None, label: str) -> dict[str, Any]:
-    """Run ``job`` in a simulator's process."""
+         limit: int | None, label: str, port: str | None = None) -> dict[str, Any]:
+    """Run ``job`` in a process of its own."""
     from .notes import sent_again
     from .session import RunError, run_job
 
@@ -167,11 +168,11 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
     try:
         with progress_bar(label) as tell:
             return run_job(description, sim, function=job, arguments=arguments, progress=tell,
-                           wave=wave, limit=limit)
+                           wave=wave, limit=limit, port=port)
     except RunError as error:
-        if error.kind != "UserError":
+        if error.kind not in ("UserError", "LineError"):
             raise
-        raise UserError(str(error).removeprefix("UserError: "), status=1) from None
+        raise UserError(str(error).removeprefix(f"{error.kind}: "), status=1) from None
 
 
 @contextmanager

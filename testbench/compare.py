@@ -52,7 +52,7 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
     documents = {}
     for bench in chosen:
         documents[bench.name] = {
-            name: measure_bench(bench, description, layer=layer, sim=sim, wave=None, limit=limit,
+            name: measure_bench(bench, description, layer=layer, sim=sim, limit=limit,
                                 label=f"{bench.name} on {name}")
             for name, description in found[bench.name].items()}
     differences = descriptions.difference(list(found[chosen[0].name].values()))

@@ -8,8 +8,9 @@ from typing import Any
 from ..host.node import Program
 from ..host.runtime import Runtime
 from ..layouts.description import Description, Kind, knobs
-from ..layouts.timing import TIMING_REGISTERS, timing_values
+from ..layouts.timing import timing_values
 from ..layouts.trace import Event, Mark
+from .backends.switches import Switches
 from .recording import Recording
 from .watchdog import watching
 
@@ -85,12 +86,12 @@ class Lab:
     description
         What the target was built from; the base that ``settings`` of a run override.
     sim
-        "verilator" or "icarus".
+        What it runs in: one of ``backends.SIMS``.
     limit
         Cycles after which a run without a limit of its own is stopped.
     """
 
-    def __init__(self, description: Description, sim: str, dut: Any, backend: Any,
+    def __init__(self, description: Description, sim: str, backend: Any,
                  progress: Callable[[str, int, int], None] = lambda *_: None,
                  limit: int | None = None) -> None:
         self.description = description
@@ -98,7 +99,6 @@ class Lab:
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
         """Call it with what is being done, how much of it is done, and of how much."""
-        self._dut = dut
         self._backend = backend
 
     async def run(self, programs: Sequence[Program | None], *,
@@ -135,8 +135,8 @@ class Lab:
         """
         description = apply_settings(self.description, settings or {})
         backend = self._backend
-        await self._reset(description, trace, profile, skip,
-                          self.limit if limit is None else limit)
+        await backend.reset(Switches(timing_values(description), trace, profile, skip,
+                                     self.limit if limit is None else limit))
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks)
@@ -163,31 +163,6 @@ class Lab:
         """Count the CPU time that attention (all Python of a run) takes from now on, or no longer;
         what was counted so far, in seconds. Verilator only."""
         return self._backend.mailbox.timed(on)
-
-    async def _reset(self, description: Description, trace: bool, profile: bool, skip: bool,
-                     limit: int) -> None:
-        """Reset, with the timing registers set; returns while the clock is low, reset just off."""
-        from cocotb.triggers import FallingEdge, RisingEdge
-        dut = self._dut
-        rising, falling = RisingEdge(dut.clk), FallingEdge(dut.clk)
-        dut.rst.value = 1
-        dut.trace_enable.value = int(trace)
-        dut.profile_enable.value = int(profile)
-        dut.skip_enable.value = int(skip)
-        dut.limit.value = limit
-        dut.cfg_we.value = 0
-        self._backend.restart()
-        await rising
-        for register, value in zip(TIMING_REGISTERS, timing_values(description), strict=True):
-            dut.cfg_we.value = 1
-            dut.cfg_index.value = register.index
-            dut.cfg_data.value = value
-            await rising
-        dut.cfg_we.value = 0
-        await rising
-        await rising
-        await falling
-        dut.rst.value = 0
 
 
 def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[], bool]:

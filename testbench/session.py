@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..layouts.description import Description
+from .backends import BAUD, BOARDS
 from .backends.environment import cocotb_environment
 from .build import simulator
 from .build.icarus import TOP
@@ -41,11 +43,14 @@ class RunError(UserError):
 def run_job(description: Description, sim: str = "verilator", *, function: str,
             arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
-            output: Callable[[str], None] | None = None, limit: int | None = None) -> Any:
-    """Run ``async def f(lab, **arguments)`` in a simulator of ``description``; its result.
+            output: Callable[[str], None] | None = None, limit: int | None = None,
+            port: str | None = None, baud: int = BAUD) -> Any:
+    """Run ``async def f(lab, **arguments)`` on ``description``; its result.
 
     Parameters
     ----------
+    sim
+        One of ``backends.SIMS``.
     function
         "module:name" or "FILE.py:name". Arguments and result are pickled.
     progress
@@ -57,33 +62,33 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         Takes what the function prints; the default prints it here.
     limit
         Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
+    port, baud
+        Serial port of the board, where ``sim`` is "board".
 
     Raises
     ------
     RunError
         The build or the run failed. KeyboardInterrupt passes; either way no process is left.
     """
+    start = _on_board if sim in BOARDS else _simulated
     try:
-        built = simulator.build(description, sim, wave=wave is not None, target=target,
-                                progress=progress)
+        launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
+                       port=port, baud=baud)
     except BuildError as error:
         raise RunError(str(error), kind="BuildError", details=error.log) from error
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         work = Path(place)
         answer = work / "answer"
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
-                  "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit}
+                  "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
+                  **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))
-        command = [*built.command, *_options(sim, work, wave is not None)]
+        command = [*launch.command, *_options(sim, work, wave is not None)]
         reading, writing = os.pipe()
-        environment = cocotb_environment(
-            top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.entry",
-            results=str(work / "results.xml"),
-            extra={"NICBED_JOB": str(work / "job"), "NICBED_REPORTS": str(writing),
-                   "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else "",
-                   "COCOTB_LOG_LEVEL": "ERROR", "GPI_LOG_LEVEL": "ERROR",
-                   "COCOTB_REWRITE_ASSERTION_FILES": "",
-                   **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
+        environment = {
+            **launch.environment, "NICBED_JOB": str(work / "job"),
+            "NICBED_REPORTS": str(writing),
+            "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         with open(work / "log", "wb") as log:
             process = subprocess.Popen(command, cwd=work, env=environment, stdout=log,
                                        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -100,6 +105,40 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                 if wave is not None and (work / WAVE).exists():
                     shutil.move(work / WAVE, wave)
         return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """How a job's process is started, and what more its job has to say."""
+
+    command: list[str]
+    environment: dict[str, str]
+    wanted: dict[str, Any] = field(default_factory=dict)
+
+
+def _simulated(description: Description, sim: str, *, wave: bool, target: str,
+               progress: Progress, **_: Any) -> _Launch:
+    built = simulator.build(description, sim, wave=wave, target=target, progress=progress)
+    environment = cocotb_environment(
+        top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.simulated",
+        results="results.xml",
+        extra={"COCOTB_LOG_LEVEL": "ERROR", "GPI_LOG_LEVEL": "ERROR",
+               "COCOTB_REWRITE_ASSERTION_FILES": "",
+               **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
+    return _Launch(built.command, environment)
+
+
+def _on_board(description: Description, sim: str, *, progress: Progress, port: str | None,
+              baud: int, **_: Any) -> _Launch:
+    from .build.board import build_board
+    from .synth.identity import identity
+
+    place = str(build_board(description, progress)) if sim == "uart" else port
+    if place is None:
+        raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+    return _Launch([sys.executable, "-m", "nicbed.testbench.backends.board.entry"],
+                   dict(os.environ),
+                   {"place": place, "baud": baud, "identity": identity(description)})
 
 
 def _die_with_parent() -> Callable[[], None] | None:

@@ -1,4 +1,4 @@
-"""Inside the simulator: the one cocotb test, which carries out a job and leaves its result."""
+"""In the process of a back end: a job carried out, and its result left where it is wanted."""
 
 import importlib
 import importlib.util
@@ -7,12 +7,11 @@ import os
 import pickle
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cocotb
-
-__all__ = ["job"]
+__all__ = ["carry_out"]
 
 
 def _function(name: str) -> Any:
@@ -56,17 +55,9 @@ class _Reports:
         self._pipe.close()
 
 
-def _backend(sim: str, dut: Any, memory_bytes: int) -> Any:
-    if sim == "icarus":
-        from .icarus import IcarusBackend
-        return IcarusBackend(dut, memory_bytes)
-    from .verilator import VerilatorBackend
-    return VerilatorBackend(dut, memory_bytes)
-
-
-@cocotb.test()
-async def job(dut: Any) -> None:
-    """Carry out the job in the file that NICBED_JOB names."""
+async def carry_out(make_backend: Callable[[dict[str, Any]], Any]) -> None:
+    """Carry out the job in the file that NICBED_JOB names, on the back end that ``make_backend``
+    makes for it."""
     from ..lab import Lab
     with open(os.environ["NICBED_JOB"], "rb") as file:
         wanted = pickle.load(file)
@@ -74,9 +65,8 @@ async def job(dut: Any) -> None:
     sys.stdout = reports  # type: ignore[assignment]
     try:
         function = _function(wanted["function"])
-        description, sim = wanted["description"], wanted["sim"]
-        backend = _backend(sim, dut, description.memory.bytes)
-        lab = Lab(description, sim, dut, backend, reports.progress, wanted["limit"])
+        lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted), reports.progress,
+                  wanted["limit"])
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:

@@ -8,6 +8,8 @@ from typing import Any
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Event
+from .simulated_reset import reset
+from .switches import Switches
 
 __all__ = ["IcarusMailbox", "HandleMemory", "IcarusBackend"]
 
@@ -160,8 +162,11 @@ class IcarusBackend:
         self._file = os.environ.get("NICBED_TRACE_FILE", "")
         self._read = 0
 
-    def restart(self) -> None:
-        """Prepare for reset: no block given, memories and trace empty."""
+    async def reset(self, switches: Switches) -> None:
+        """Reset the target, with memories and trace empty."""
+        await reset(self._dut, switches, self._restart)
+
+    def _restart(self) -> None:
         self.mailbox.restart()
         self._dut.clear.value = not int(self._dut.clear.value)
         for memory in self.memories:

@@ -9,6 +9,8 @@ import numpy as np
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Event
+from .simulated_reset import reset
+from .switches import Switches
 
 __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 
@@ -141,8 +143,11 @@ class VerilatorBackend:
             self._library.nicbed_trace_count.restype = ctypes.c_uint64
             self._library.nicbed_trace_data.restype = ctypes.c_void_p
 
-    def restart(self) -> None:
-        """Prepare for reset: no block given, memories and trace empty."""
+    async def reset(self, switches: Switches) -> None:
+        """Reset the target, with memories and trace empty."""
+        await reset(self._dut, switches, self._restart)
+
+    def _restart(self) -> None:
         self.mailbox.restart()
         for memory in self.memories:
             memory.clear()

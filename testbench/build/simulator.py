@@ -24,7 +24,8 @@ from .verilator import (
 )
 from .verilog import SOURCES, BuildError, core_files, instances, rtlil, to_verilog
 
-__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "structure", "tool_versions"]
+__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "sources_key", "structure",
+           "tool_versions"]
 
 PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable",
           "skip_enable", "limit", "attention")
@@ -74,10 +75,16 @@ def tool_versions(sim: str) -> dict[str, str]:
     return tools | ({"icarus": icarus_version()} if sim == "icarus" else toolchain().versions)
 
 
+def sources_key(boards: bool = False) -> str:
+    """A hash of all that a simulator is made from but its description: of the target, or of a
+    board's top."""
+    return cache.tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
+                           (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")
+
+
 def _parts(description: Description, sim: str, wave: str | None, bare: bool, target: str
            ) -> list[str]:
-    sources = cache.tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
-                              (".py", ".v", ".cpp", ".h"))
+    sources = sources_key()
     if target != _DEFAULT_TARGET:
         module = importlib.import_module(target.split(":")[0])
         sources += cache.tree_hash([Path(str(module.__file__)).parent], ("target.py",))

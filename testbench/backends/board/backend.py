@@ -1,0 +1,174 @@
+"""The target on a board, or on a board's top in a simulator: operations and answers by frames."""
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ....layouts.board import IDENTITY_WORDS, LOG_ADDRESS_BITS
+from ....layouts.operations import ANSWER_WORDS, BLOCK
+from ....layouts.processor import CRASH_WORDS
+from ....layouts.trace import Event
+from ..switches import Switches
+from . import commands
+from .line import LineError
+from .memory import PagedMemory
+from .responses import Damaged, Response, parse
+
+__all__ = ["BoardBackend", "BoardMailbox", "Transport"]
+
+_NO_ANSWERS = bytes(4 * BLOCK * ANSWER_WORDS)
+
+
+class Transport(Protocol):
+    """What carries frames: :class:`~.line.Line`."""
+
+    def hello(self) -> list[int]: ...
+
+    def transact(self, words: Sequence[int], *,
+                 on_busy: Callable[[int], None] | None = None) -> list[int]: ...
+
+
+class BoardMailbox:
+    """The host ports' blocks and answers, as they were when time last stood still."""
+
+    def __init__(self, ports: int) -> None:
+        self.ports = ports
+        self.now = 0
+        self.waiting = 0
+        self.ended = False
+        self.given: list[tuple[int, ...]] = []
+        self.crashed: tuple[int, ...] = (0,) * CRASH_WORDS
+        self.answered = [_NO_ANSWERS] * ports
+
+    def cycle(self) -> int:
+        return self.now
+
+    def needs(self) -> int:
+        return self.waiting
+
+    def expired(self) -> bool:
+        return self.ended
+
+    def crash(self) -> tuple[int, ...]:
+        return self.crashed
+
+    def answers(self, port: int) -> bytes:
+        return self.answered[port]
+
+    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+        self.given.append(commands.give(port, entries, count))
+        self.waiting &= ~(1 << port)
+
+
+class BoardBackend:
+    """What :class:`~nicbed.testbench.lab.Lab` needs of a board.
+
+    Parameters
+    ----------
+    line
+        The serial line.
+    nodes, memory_bytes
+        Of the description.
+    identity
+        The configuration's hash, as the board must have it.
+    advice
+        What to do if it has another.
+
+    Raises
+    ------
+    LineError
+        Nothing answers, or the board is another configuration's.
+    """
+
+    def __init__(self, line: Transport, *, nodes: int, memory_bytes: int, identity: bytes,
+                 advice: str = "") -> None:
+        self._line = line
+        found = self._parse(line.hello()).identity
+        if len(found) != IDENTITY_WORDS + 3:
+            raise LineError("what answers is not a board of this version of nicbed")
+        has = struct.pack(f"<{IDENTITY_WORDS}I", *found[1:IDENTITY_WORDS + 1])
+        if has != identity:
+            raise LineError(f"the board carries another configuration ({has.hex()[:16]}, not "
+                            f"{identity.hex()[:16]}){advice}")
+        ports, frames = found[IDENTITY_WORDS + 1:]
+        if ports != nodes:
+            raise LineError(f"the board has {ports} host ports, not {nodes}")
+        self.mailbox = BoardMailbox(ports)
+        self.memories: list[Any] = [PagedMemory(node, memory_bytes, frames)
+                                    for node in range(nodes)]
+        self._words = memory_bytes // 8
+        if nodes * self._words > 1 << LOG_ADDRESS_BITS:
+            raise LineError(f"memory.bytes = {memory_bytes}: {nodes} nodes can have "
+                            f"{8 << LOG_ADDRESS_BITS} bytes in all on a board")
+        self._events: list[Event] = []
+        self._take(self._send([memory.begin() for memory in self.memories]))
+
+    async def reset(self, switches: Switches) -> None:
+        """Reset the target, with memories and trace empty."""
+        box = self.mailbox
+        box.given.clear()
+        box.answered = [_NO_ANSWERS] * box.ports
+        for memory in self.memories:
+            memory.clear()
+        self._events = []
+        *held, released = commands.reset(switches)
+        self._take(self._send([*held, *self._changes(), released]))
+
+    async def serve(self, attention: Callable[[], bool]) -> None:
+        """Call ``attention`` at once and then at each attention, until it returns False."""
+        while attention():
+            given = self.mailbox.given
+            self.mailbox.given = []
+            response = self._send([*self._changes(), *given, commands.RUN])
+            while True:
+                self._take(response)
+                if response.miss is not None:
+                    node, page = response.miss
+                    response = self._send([*self.memories[node].load(page), commands.RUN])
+                elif response.more:
+                    done = response.attention or response.expired
+                    response = self._send([] if done else [commands.RUN])
+                elif response.attention or response.expired:
+                    break
+                else:
+                    raise LineError("the board stands still for no reason")
+
+    async def events(self) -> list[Event]:
+        """Events of the run so far."""
+        return self._events
+
+    def profile(self, node: int) -> dict[int, int]:
+        """Nothing is counted here."""
+        return {}
+
+    def _changes(self) -> list[tuple[int, ...]]:
+        return [command for memory in self.memories for command in memory.changes()]
+
+    def _send(self, wanted: Sequence[tuple[int, ...]]) -> Response:
+        """Have ``wanted`` carried out; the response to the last frame of it."""
+        *before, last = commands.frames(wanted)
+        for frame in before:
+            self._take(self._parse(self._line.transact(frame)))
+        return self._parse(self._line.transact(last))
+
+    def _parse(self, words: Sequence[int]) -> Response:
+        try:
+            return parse(words)
+        except Damaged as error:
+            raise LineError(f"the board answers what no board answers: {error}") from None
+
+    def _take(self, response: Response) -> None:
+        """Make the mailbox and the memories what ``response`` says."""
+        box = self.mailbox
+        box.now = response.cycle
+        box.waiting = response.needs
+        box.ended = response.expired
+        if response.crash:
+            box.crashed = tuple(response.crash)
+        for port, words in response.answers.items():
+            box.answered[port] = struct.pack(f"<{len(words)}I", *words).ljust(len(_NO_ANSWERS),
+                                                                             b"\0")
+        for written in response.written:
+            node, place = divmod(written.address, self._words)
+            self.memories[node].take(place, written.strobe, written.word)
+        self._events += response.events

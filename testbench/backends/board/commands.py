@@ -1,0 +1,88 @@
+"""Commands to a board, as words (:mod:`nicbed.layouts.board`)."""
+
+import struct
+from collections.abc import Iterator, Sequence
+
+from ....layouts.board import COMMAND, COMMAND_FRAME, MAP_WORD, SWITCHES, Operation, Register
+from ....layouts.operations import ENTRY_WORDS
+from ....layouts.timing import TIMING_REGISTERS
+from ..switches import Switches
+
+__all__ = ["CAPACITY", "RUN", "forget", "frames", "give", "map_page", "reset", "write"]
+
+CAPACITY = COMMAND_FRAME - 2
+"""Words of commands in a frame: without header and CRC."""
+RUN = (COMMAND.pack(operation=Operation.RUN), 0)
+_ENTRY = struct.Struct(f"<{ENTRY_WORDS}I")
+_INDEX = COMMAND.offset("index")
+_COUNT = COMMAND.offset("count")
+
+
+def _command(operation: Operation, index: int, count: int = 0) -> int:
+    return operation | index << _INDEX | count << _COUNT
+
+
+def _set(register: Register, value: int) -> tuple[int, int]:
+    return _command(Operation.SET, register), value
+
+
+def reset(switches: Switches) -> list[tuple[int, ...]]:
+    """Reset of the target with its registers set, and the end of reset."""
+    held = {"trace": int(switches.trace), "skip": int(switches.skip)}
+    return [
+        _set(Register.SWITCHES, SWITCHES.pack(reset=1, **held)),
+        *((_command(Operation.TIMING, register.index), value)
+          for register, value in zip(TIMING_REGISTERS, switches.timing, strict=True)),
+        _set(Register.LIMIT_LOW, switches.limit & 0xFFFF_FFFF),
+        _set(Register.LIMIT_HIGH, switches.limit >> 32),
+        _set(Register.SWITCHES, SWITCHES.pack(**held)),
+    ]
+
+
+def give(port: int, entries: bytes | bytearray, count: int) -> tuple[int, ...]:
+    """Give ``port`` the first ``count`` of ``entries``; words that are zero are left out."""
+    words = [_command(Operation.GIVE, port, count)]
+    for entry in range(count):
+        found = _ENTRY.unpack_from(entries, _ENTRY.size * entry)
+        words.append(sum(1 << bit for bit, word in enumerate(found) if word))
+        words += filter(None, found)
+    return tuple(words)
+
+
+def map_page(node: int, page: int, frame: int) -> tuple[int, int]:
+    """``page`` of the node's memory is resident in ``frame``."""
+    return (_command(Operation.MAP, node), MAP_WORD.pack(page=page, frame=frame, valid=1))
+
+
+def forget(node: int, page: int, count: int) -> tuple[int, int]:
+    """``count`` pages of the node's memory, from ``page`` on, are not resident."""
+    return _command(Operation.FORGET, node, count), page
+
+
+def write(node: int, place: int, words: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """8-byte ``words`` from ``place`` (in 8-byte words) of the node's resident memory on: zeros as
+    such where there are enough of them."""
+    begin = 0
+    while begin < len(words):
+        zero = not words[begin]
+        end = begin + 1
+        while end < len(words) and (not words[end] if zero else any(words[end:end + 2])):
+            end += 1
+        run = words[begin:end]
+        if zero:
+            yield _command(Operation.ZERO, node, len(run)), place + begin
+        else:
+            yield (_command(Operation.WRITE, node, len(run)), place + begin,
+                   *(half for word in run for half in (word & 0xFFFF_FFFF, word >> 32)))
+        begin = end
+
+
+def frames(commands: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
+    """The ``commands`` in as few frames as hold them, in order, none of them cut."""
+    frame: list[int] = []
+    for command in commands:
+        if len(frame) + len(command) > CAPACITY:
+            yield frame
+            frame = []
+        frame += command
+    yield frame

@@ -1,0 +1,40 @@
+"""The process that carries out a job on a board, or on a board's top in a simulator."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..entry import carry_out
+from .backend import BoardBackend
+from .line import Line
+from .ports import open_port, simulated_port
+
+__all__ = ["main"]
+
+
+def _backend(wanted: dict[str, Any]) -> BoardBackend:
+    description, place = wanted["description"], wanted["place"]
+    if wanted["sim"] == "uart":
+        # A simulated byte takes its time, however loaded the machine is.
+        line = Line(simulated_port(Path(place)), 120.0, resend=10.0)
+        advice = ""
+    else:
+        line = Line(open_port(place, wanted["baud"]))
+        advice = "; program it: nicbed synth --program"
+    return BoardBackend(line, nodes=description.fabric.nodes,
+                        memory_bytes=description.memory.bytes, identity=wanted["identity"],
+                        advice=advice)
+
+
+def main() -> None:
+    """Carry out the job that NICBED_JOB names."""
+    job = carry_out(_backend)
+    try:
+        job.send(None)
+    except StopIteration:
+        return
+    sys.exit("nicbed: an experiment on a board can await operations and lab.run alone")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""A node's host memory, all of it here, and pages of it resident on the board."""
+
+from ....host.memory import ArrayMemory
+from ....layouts.board import PAGE_BYTES
+from . import commands
+
+__all__ = ["PagedMemory"]
+
+_WORDS = PAGE_BYTES // 8
+
+
+class PagedMemory(ArrayMemory):
+    """The memory of node ``node``: ``size`` bytes, of which ``frames`` pages fit on the board.
+
+    What the target writes is told by the board (:meth:`take`), so that this copy is always the
+    memory's content; reads cost nothing. What is written here is remembered if its page is
+    resident, and goes to the board with :meth:`changes`. The page that came first gives way first.
+    """
+
+    __slots__ = ("node", "frames", "_resident", "_changed")
+
+    def __init__(self, node: int, size: int, frames: int) -> None:
+        super().__init__(size)
+        self.node = node
+        self.frames = frames
+        self._resident: dict[int, int] = {}
+        self._changed: set[int] = set()
+
+    def write(self, address: int, data: bytes) -> None:
+        super().write(address, data)
+        if not data or not self._resident:
+            return
+        last = address + len(data) - 1 >> 3
+        first = address >> 3
+        if last - first < _WORDS:
+            pages = {first // _WORDS, last // _WORDS} & self._resident.keys()
+        else:
+            pages = {page for page in self._resident
+                     if first // _WORDS <= page <= last // _WORDS}
+        for page in pages:
+            self._changed.update(range(max(first, page * _WORDS),
+                                       min(last, page * _WORDS + _WORDS - 1) + 1))
+
+    def clear(self) -> None:
+        super().clear()
+        self._changed.update(word for page in self._resident
+                             for word in range(page * _WORDS, (page + 1) * _WORDS))
+
+    def take(self, place: int, strobe: int, word: int) -> None:
+        """The target wrote the bytes of 8-byte word ``place`` that ``strobe`` selects."""
+        data = word.to_bytes(8, "little")
+        address = 8 * place
+        if strobe == 0xFF:
+            self.data[address:address + 8] = data
+            return
+        for byte in range(8):
+            if strobe >> byte & 1:
+                self.data[address + byte] = data[byte]
+
+    def begin(self) -> tuple[int, int]:
+        """The command that makes the board forget what it had resident before this one."""
+        return commands.forget(self.node, 0, self.size // PAGE_BYTES)
+
+    def changes(self) -> list[tuple[int, ...]]:
+        """Commands that make the resident pages what they are here; they are then."""
+        found: list[tuple[int, ...]] = []
+        words = sorted(self._changed)
+        self._changed.clear()
+        begin = 0
+        for end in range(1, len(words) + 1):
+            # A run ends at a gap and at the end of a page, as the next one is somewhere else.
+            if end == len(words) or words[end] != words[end - 1] + 1 or not words[end] % _WORDS:
+                found += self._copy(words[begin], words[end - 1] + 1)
+                begin = end
+        return found
+
+    def load(self, page: int) -> list[tuple[int, ...]]:
+        """Commands that make ``page`` resident, in place of another if need be."""
+        found: list[tuple[int, ...]] = []
+        if len(self._resident) == self.frames:
+            victim = next(iter(self._resident))
+            frame = self._resident.pop(victim)
+            self._changed.difference_update(range(victim * _WORDS, (victim + 1) * _WORDS))
+            found.append(commands.forget(self.node, victim, 1))
+        else:
+            frame = len(self._resident)
+        self._resident[page] = frame
+        found += self._copy(page * _WORDS, (page + 1) * _WORDS)
+        found.append(commands.map_page(self.node, page, frame))
+        return found
+
+    def _copy(self, first: int, end: int) -> list[tuple[int, ...]]:
+        """Commands that copy 8-byte words ``first`` to ``end``, of one resident page."""
+        page, offset = divmod(first, _WORDS)
+        words = memoryview(self.data).cast("Q")[first:end].tolist()
+        return list(commands.write(self.node, self._resident[page] * _WORDS + offset, words))

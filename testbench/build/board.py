@@ -1,0 +1,57 @@
+"""A board's top as an executable, its serial line a pseudo-terminal."""
+
+from pathlib import Path
+
+from ...layouts.description import Description
+from . import cache
+from .simulator import sources_key, structure, tool_versions
+from .verilator import Compilation, Progress, compile_all, toolchain, verilate
+from .verilog import SOURCES, convert, core_files
+
+__all__ = ["DIVISOR", "FRAMES", "build_board", "compile_board"]
+
+DIVISOR = 2
+"""Clocks a bit: the fewer, the sooner a simulated byte is there."""
+FRAMES = 64
+"""Pages of a node's resident memory."""
+
+
+def build_board(description: Description, progress: Progress = lambda *_: None) -> Path:
+    """The executable for ``description``, built now if there is none.
+
+    It takes NICBED_UART_FD, the descriptor of a pseudo-terminal, from the environment.
+
+    Raises
+    ------
+    BuildError
+        A tool is missing or refuses its input.
+    """
+    def make(work: Path) -> None:
+        from ...rtl.boards.core import BoardCore
+        from ..synth.identity import identity
+        progress("converting", 0, 1)
+        core = BoardCore(description=description, divisor=DIVISOR,
+                         identity=identity(description), frames=FRAMES)
+        text = convert(core, "top", processes=True)
+        progress("converting", 1, 1)
+        compile_board(text, work, progress)
+
+    place = cache.entry("uart", [sources_key(boards=True), repr(structure(description)),
+                                 repr(tool_versions("verilator")), cache.machine(),
+                                 *toolchain().compiler, str(DIVISOR), str(FRAMES)], make)
+    return place / "simulator"
+
+
+def compile_board(text: str, work: Path, progress: Progress = lambda *_: None) -> None:
+    """``work/simulator`` out of Verilog ``text``, whose module ``top`` has the ports ``clk``,
+    ``rst``, ``rx``, ``tx`` and ``running``."""
+    import shutil
+    objects = work / "objects"
+    objects.mkdir()
+    (objects / "top.v").write_text(text)
+    progress("verilating", 0, 1)
+    files = verilate([objects / "top.v", *core_files(text, objects)], objects, top="top", vpi=False)
+    progress("verilating", 1, 1)
+    compile_all(Compilation(objects, [*files, SOURCES / "uart.cpp"], work / "simulator",
+                            defines=[f"-DNICBED_DIVISOR={DIVISOR}"]), progress)
+    shutil.rmtree(objects, ignore_errors=True)
