@@ -94,8 +94,10 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
         text = (work / log).read_text(errors="replace") if (work / log).exists() else ""
         if status:
             text += said.read()
-            wrong = [line.strip() for line in text.splitlines() if "ERROR" in line]
-            raise ToolError(wrong[0] if wrong else f"{name} ended with status {status}", text)
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            wrong = [line for line in lines if "ERROR" in line]
+            last = f": {lines[-1]}" if lines else ""
+            raise ToolError(wrong[0] if wrong else f"{name} ended with status {status}{last}", text)
     return text
 
 
