@@ -17,7 +17,7 @@ from nicbed.rtl.boards.top import SIDE, BoardTop
 from nicbed.testbench import cli, descriptions
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.synth import boards, command, plan, program, report, tools
-from nicbed.testbench.synth.area import Area, by_block, by_module, largest, totals
+from nicbed.testbench.synth.area import Area, by_block, largest, totals
 from nicbed.testbench.synth.device import device_options, over
 from nicbed.testbench.synth.identity import identity
 from nicbed.testbench.synth.netlist import netlist
@@ -199,16 +199,6 @@ def test_area_by_block():
                              "a.b": Area(lut=8, lut_ram=6, ram=2)}
     assert largest(found, "lut", 2) == [("a.b", Area(lut=8, lut_ram=6, ram=2)), ("", Area(lut=1))]
     assert [name for name, _ in report.area_rows(found)] == ["", "a", "a.b"]
-
-
-def test_area_by_module():
-    modules = {
-        "top": {"cells": {"one": {"type": "part"}, "two$3": {"type": "part"},
-                          "q": {"type": "TRELLIS_FF"}}},
-        "part": {"cells": {"l": {"type": "LUT4"}}},
-    }
-    assert by_module({"modules": modules}, "top") == {
-        "": Area(ff=1), "one": Area(lut=1), "two": Area(lut=1)}
 
 
 def _step(kind, delay, cell):

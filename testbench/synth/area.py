@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = ["Area", "by_block", "by_module", "largest", "totals",
+__all__ = ["Area", "by_block", "largest", "totals",
            "unnumbered"]
 
 
@@ -62,24 +62,6 @@ def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
     for name, kind in cells:
         if kind in _CELLS:
             found[_block(name, blocks, known)] += _CELLS[kind]
-    return found
-
-
-def by_module(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
-    """The same of a netlist that kept its modules; exact, as each was synthesised on its own."""
-    modules = netlist["modules"]
-    found: dict[str, Area] = {}
-
-    def visit(module: str, path: str) -> None:
-        found.setdefault(path, Area())
-        for name, cell in modules[module]["cells"].items():
-            kind = cell["type"]
-            if kind in _CELLS:
-                found[path] += _CELLS[kind]
-            elif kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
-                visit(kind, unnumbered(f"{path}.{name}" if path else name))
-
-    visit(top, "")
     return found
 
 

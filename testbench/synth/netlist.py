@@ -9,7 +9,7 @@ from ..build import cache
 from .area import Area, by_block
 from .tools import Mark, Progress, run, tool_version
 
-__all__ = ["TOP", "Netlist", "hierarchy", "netlist"]
+__all__ = ["TOP", "Netlist", "netlist"]
 
 TOP = "top"
 """Module that is synthesised, unless another one is named."""
@@ -74,22 +74,6 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
                                     tool_version("yosys")], build)
     area = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
-
-
-def hierarchy(text: str, cores: Mapping[str, str], *, top: str,
-              progress: Progress = lambda *_: None) -> Path:
-    """The netlist, as JSON, of module ``top`` of RTLIL ``text`` with every module synthesised on
-    its own."""
-    script = "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
-                        f"synth_ecp5 -noflatten -noiopad -top {top} -json {top}.json", ""])
-
-    def build(work: Path) -> None:
-        _prepare(work, text, cores, script)
-        run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log",
-            marks=[("Executing ABC9 ", 0.4, "synthesis: LUTs")], progress=progress)
-
-    return cache.entry("area", [text, *_flat(cores), script, tool_version("yosys")],
-                       build) / f"{top}.json"
 
 
 def _prepare(work: Path, text: str, cores: Mapping[str, str], script: str) -> None:
