@@ -7,7 +7,7 @@ Amaranth says a memory and a product are.
 
 import cocotb
 import pytest
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from bench import pack, parameters
@@ -15,6 +15,8 @@ from gate_pair import check_gates, drive_pair
 from nicbed.rtl.boards.framer import Framer
 from nicbed.rtl.crc import CrcCheck
 from nicbed.rtl.faults import FaultInjector
+from nicbed.rtl.processor.nic_memory import NicMemory
+from nicbed.rtl.processor.types import WidePort
 from nicbed.rtl.queue import Queue
 from nicbed.rtl.send_dma import SendDma
 from nicbed.rtl.tag_cache import TagCache
@@ -110,6 +112,28 @@ def test_memories_of_every_shape():
 
 
 
+class Words(wiring.Component):
+    """NIC memory in block RAM, whose words count in the cycle after a read only."""
+
+    def __init__(self) -> None:
+        super().__init__({"core": In(WidePort), "wide": In(WidePort)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.words = words = NicMemory(size=8192, block_ram=True)
+        for name in ("core", "wide"):
+            port, inside = getattr(self, name), getattr(words, name)
+            m.d.comb += [
+                *(getattr(inside, field).eq(getattr(port, field))
+                  for field in ("valid", "write", "address", "data", "strobe")),
+                port.ready.eq(inside.ready),
+            ]
+            fresh = Signal(name=f"{name}_fresh")
+            m.d.sync += fresh.eq(port.valid & port.ready & ~port.write)
+            m.d.comb += port.read.eq(Mux(fresh, inside.read, 0))
+        return m
+
+
 FAULTS = {"faults_drop": 1 << 20, "faults_corrupt": 1 << 22, "faults_duplicate": 1 << 22,
           "faults_delay": 1 << 21, "faults_delay_cycles": 5, "faults_seed": 7}
 
@@ -124,6 +148,9 @@ BLOCKS = {
         lambda: FaultInjector(node=1, mtu=128), {
             "often": {"i__valid": 0.8, "o__ready": 0.9}, "fixed": {"timing": pack(Timing, FAULTS)},
             "still": ["event__number"]}),
+    "two ports that write and read": (
+        lambda: Words(), {"narrow": {"core__address": 2, "wide__address": 2},
+                          "still": ["wide__ready"]}),
     "a CRC": (
         lambda: CrcCheck(), {"often": {"i__valid": 0.9, "o__ready": 0.9}}),
     "state machines with block RAM and a CRC": (
