@@ -137,7 +137,7 @@ def _on_board(description: Description, sim: str, *, progress: Progress, port: s
     if place is None:
         raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
     return _Launch([sys.executable, "-m", "nicbed.testbench.backends.board.entry"],
-                   dict(os.environ),
+                   {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                    {"place": place, "baud": baud, "identity": identity(description)})
 
 

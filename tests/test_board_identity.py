@@ -1,0 +1,206 @@
+"""The same cycles, results, events and marks on a board's top as in a simulator of the target."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import target_jobs
+from am_scenarios import FAULTY, describe
+from nicbed.layouts.description import Description
+from nicbed.testbench import descriptions
+from nicbed.testbench.backends.board.backend import BoardBackend
+from nicbed.testbench.backends.board.line import Line, LineError
+from nicbed.testbench.backends.board.ports import open_port, simulated_port
+from nicbed.testbench.build.board import build_board
+from nicbed.testbench.lab import Lab
+from nicbed.testbench.session import RunError, run_job
+from nicbed.testbench.synth.identity import identity
+from test_am_target import RATES, run
+from test_board_line import Noise
+
+pytest.importorskip("serial")
+pytestmark = pytest.mark.xdist_group("board")
+TIMINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "slow link": {"link.bytes_per_cycle": "2/3", "link.latency": 40, "bus.pio_write": 9},
+    "slow memory": {"memory.latency": 30, "bus.max_burst": 64, "bus.dma_setup": 1},
+}
+# A ring of a page or two of host memory at a time, beside 64 pages on the board.
+JOBS: list[tuple[str, dict[str, Any]]] = [
+    ("echo_words", {}), ("bulk", {"sizes": (0, 1, 1027, 9000)}),
+    ("in_order", {"count": 75}),
+    ("in_order", {"count": 30, "settings": {**FAULTY, **RATES["all"]}}),
+]
+STRUCTURES: dict[str, tuple[Description, str]] = {
+    "memory bus": (descriptions.load("memory-bus"), "am"),
+    "small": (describe({"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128,
+                        "nic.send_ring": 4, "nic.receive_ring": 4, "link.buffer": 64,
+                        "bus.posted_writes": 2, "cpu.cache_lines": 4}), "am"),
+    "picorv32": (describe({"nic.processor": "picorv32"}), "am"),
+    "via": (descriptions.for_layer(descriptions.load("default"), "via"), "via"),
+}
+
+
+def exchanges(sim: str, description: Description | None = None, **arguments: Any) -> Any:
+    return run_job(description or Description(), sim, function="target_jobs:exchanges",
+                   arguments={"requests": 8, "trace": True, **arguments})
+
+
+@pytest.mark.parametrize("timing", TIMINGS.values(), ids=TIMINGS)
+def test_everything_of_a_run_is_the_same(timing: dict[str, Any]) -> None:
+    """Wakes among it: a program is woken as often."""
+    arguments: dict[str, Any] = {"settings": timing, "runs": 2}
+    one = exchanges("verilator", **arguments)
+    assert one[0] == one[1] and len(one[0]["events"]) > 500
+    assert exchanges("uart", **arguments) == one
+
+
+def test_faults_are_the_same() -> None:
+    settings = {"settings": {**FAULTY, **RATES["all"]}}
+    assert exchanges("uart", **settings) == exchanges("verilator", **settings)
+
+
+def test_skipping_is_the_same() -> None:
+    """Of time in which nothing happens, and of none."""
+    one = exchanges("verilator", requests=3, step=3000)
+    assert one[0]["cycles"] > 9000
+    for skip in (True, False):
+        assert exchanges("uart", requests=3, step=3000, skip=skip) == one
+
+
+def test_more_memory_than_there_is_on_the_board() -> None:
+    assert run(Description(), JOBS, "uart") == run(Description(), JOBS)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_other_nics(name: str) -> None:
+    description, layer = STRUCTURES[name]
+    if layer == "via":
+        found = [run_job(description, sim, function="nicbed.testbench.benches:run",
+                         arguments={"name": "latency", "layer": "via", "parameters": {
+                             "sizes": [4, 1024, 5000], "rounds": 3}})
+                 for sim in ("verilator", "uart")]
+        assert found[0] == found[1]
+        return
+    assert exchanges("uart", description) == exchanges("verilator", description)
+    jobs = JOBS[:2] + JOBS[3:]
+    assert run(description, jobs, "uart") == run(description, jobs)
+
+
+def test_errors_are_the_same() -> None:
+    """A limit that is reached, and a program that raises."""
+    texts = []
+    for sim in ("verilator", "uart"):
+        with pytest.raises(RunError, match="stopped at cycle 300") as error:
+            exchanges(sim, limit=300)
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
+class NoisyPort:
+    """A port both of whose ways are hurt."""
+
+    def __init__(self, port: Any, rate: float, seed: int) -> None:
+        self._port = port
+        self.noise = [Noise(rate, seed), Noise(rate, seed + 1)]
+        self._held = b""
+
+    timeout = property(lambda self: self._port.timeout,
+                       lambda self, value: setattr(self._port, "timeout", value))
+
+    @property
+    def in_waiting(self) -> int:
+        return len(self._held) or self._port.in_waiting
+
+    def read(self, size: int) -> bytes:
+        if not self._held:
+            self._held = self.noise[0].through(self._port.read(max(1, self._port.in_waiting)))
+        found, self._held = self._held[:size], self._held[size:]
+        return found
+
+    def write(self, data: bytes) -> int:
+        self._port.write(self.noise[1].through(data))
+        return len(data)
+
+    def reset_input_buffer(self) -> None:
+        self._held = b""
+        self._port.reset_input_buffer()
+
+
+def lab(change: Callable[[Any], Any] = lambda port: port) -> tuple[Lab, Any]:
+    """A lab of this process's own on the default NIC's board, and its port."""
+    description = Description()
+    port = change(simulated_port(build_board(description)))
+    backend = BoardBackend(Line(port, 10.0, resend=0.02), nodes=2,
+                           memory_bytes=description.memory.bytes, identity=identity(description))
+    return Lab(description, "uart", backend), port
+
+
+@pytest.mark.parametrize("seed, least", [
+    (1, 200), pytest.param(2, 2000, marks=pytest.mark.full)])
+def test_a_line_that_hurts_what_it_carries(seed: int, least: int) -> None:
+    """The same run, or an error that says that the board could not be talked to: never another
+    run, though ``least`` bytes and more are dropped, flipped, doubled or joined by others.
+    (tests/test_board_line.py does so thousands of times with a model of the board.)"""
+    want = exchanges("verilator", requests=6)
+    hurt = same = 0
+    rng = random.Random(seed)
+    while hurt < least:
+        rate = rng.choice([0.001, 0.003, 0.006])
+        try:
+            found, port = lab(lambda port: NoisyPort(port, rate, rng.randrange(1 << 30)))  # noqa: B023
+        except LineError:
+            continue
+        try:
+            rows = asyncio.run(target_jobs.exchanges(found, requests=6, trace=True))
+        except LineError:
+            pass
+        else:
+            assert rows == want
+            same += 1
+        hurt += sum(noise.hurt for noise in port.noise)
+    assert same
+
+
+def test_another_configurations_board() -> None:
+    description = Description()
+    line = Line(simulated_port(build_board(description)), 60.0)
+    with pytest.raises(LineError, match="carries another configuration .*program it"):
+        BoardBackend(line, nodes=2, memory_bytes=description.memory.bytes,
+                     identity=bytes(32), advice="; program it")
+
+
+def test_a_session_after_another() -> None:
+    """A board knows nothing of the session before, wherever that ended."""
+    found, port = lab()
+    want = exchanges("verilator", requests=4)
+    job = target_jobs.exchanges(found, requests=40, trace=True)
+    calls = 0
+    transact = found._backend._line.transact
+
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 60:
+            raise KeyboardInterrupt
+        return transact(*arguments, **more)
+
+    found._backend._line.transact = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        job.send(None)
+    again = BoardBackend(Line(port, 60.0), nodes=2, memory_bytes=found.description.memory.bytes,
+                         identity=identity(found.description))
+    rows = asyncio.run(target_jobs.exchanges(Lab(found.description, "uart", again), requests=4,
+                                             trace=True))
+    assert rows == want
+
+
+def test_no_such_port() -> None:
+    with pytest.raises(LineError, match="/dev/ttyNone: the serial port cannot be opened: No such"):
+        open_port("/dev/ttyNone")
+    with pytest.raises(RunError, match="cannot be opened") as error:
+        run_job(Description(), "board", function="target_jobs:exchanges", port="/dev/ttyNone")
+    assert error.value.kind == "LineError"
