@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -130,12 +131,14 @@ class NoisyPort:
         self._port.reset_input_buffer()
 
 
-def lab(change: Callable[[Any], Any] = lambda port: port) -> tuple[Lab, Any]:
-    """A lab of this process's own on the default NIC's board, and its port."""
+def lab(change: Callable[[Any], Any], *, patient: bool = True) -> tuple[Lab, Any]:
+    """A lab of this process's own on the default NIC's board, and its port as ``change`` makes it.
+    Unless ``patient``, what may have been lost is soon sent again."""
     description = Description()
     port = change(simulated_port(build_board(description)))
-    backend = BoardBackend(Line(port, 10.0, resend=0.02), nodes=2,
-                           memory_bytes=description.memory.bytes, identity=identity(description))
+    line = Line(port, 60.0, resend=30.0) if patient else Line(port, 10.0, resend=0.02)
+    backend = BoardBackend(line, nodes=2, memory_bytes=description.memory.bytes,
+                           identity=identity(description))
     return Lab(description, "uart", backend), port
 
 
@@ -151,7 +154,8 @@ def test_a_line_that_hurts_what_it_carries(seed: int, least: int) -> None:
     while hurt < least:
         rate = rng.choice([0.001, 0.003, 0.006])
         try:
-            found, port = lab(lambda port: NoisyPort(port, rate, rng.randrange(1 << 30)))  # noqa: B023
+            found, port = lab(partial(NoisyPort, rate=rate, seed=rng.randrange(1 << 30)),
+                              patient=False)
         except LineError:
             continue
         try:
@@ -175,7 +179,7 @@ def test_another_configurations_board() -> None:
 
 def test_a_session_after_another() -> None:
     """A board knows nothing of the session before, wherever that ended."""
-    found, port = lab()
+    found, port = lab(lambda port: port)
     want = exchanges("verilator", requests=4)
     job = target_jobs.exchanges(found, requests=40, trace=True)
     calls = 0
