@@ -35,8 +35,8 @@ def _target_options(nic: bool = True) -> Any:
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
-                     help="Simulator, verilator or icarus; a board, or uart: a board's top in a "
-                          "simulator."),
+                     help="Simulator, verilator or icarus; a board; a board's top in a simulator: "
+                          "uart, or gates, its netlist."),
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),

@@ -20,6 +20,7 @@ from .build import simulator
 from .build.icarus import TOP
 from .build.verilog import BuildError
 from .errors import UserError
+from .synth.tools import ToolError
 
 __all__ = ["RunError", "run_job"]
 
@@ -74,7 +75,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
     try:
         launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
                        port=port, baud=baud)
-    except BuildError as error:
+    except (BuildError, ToolError) as error:
         raise RunError(str(error), kind="BuildError", details=error.log) from error
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         work = Path(place)
@@ -133,9 +134,12 @@ def _on_board(description: Description, sim: str, *, progress: Progress, port: s
     from .build.board import build_board
     from .synth.identity import identity
 
-    place = str(build_board(description, progress)) if sim == "uart" else port
-    if place is None:
-        raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+    if sim == "board":
+        if port is None:
+            raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+        place = port
+    else:
+        place = str(build_board(description, progress, gates=sim == "gates"))
     return _Launch([sys.executable, "-m", "nicbed.testbench.backends.board.entry"],
                    {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                    {"place": place, "baud": baud, "identity": identity(description)})

@@ -10,36 +10,54 @@ from .verilog import SOURCES, convert, core_files
 
 __all__ = ["DIVISOR", "FRAMES", "build_board", "compile_board"]
 
+_SYNTH = Path(__file__).parent.parent / "synth"
+
 DIVISOR = 2
 """Clocks a bit: the fewer, the sooner a simulated byte is there."""
 FRAMES = 64
 """Pages of a node's resident memory."""
 
 
-def build_board(description: Description, progress: Progress = lambda *_: None) -> Path:
-    """The executable for ``description``, built now if there is none.
+def build_board(description: Description, progress: Progress = lambda *_: None, *,
+                gates: bool = False) -> Path:
+    """The executable for ``description``, built now if there is none; with ``gates``, out of the
+    netlist that synthesis makes for an ECP5, whose hash is in the file ``netlist`` beside it.
 
     It takes NICBED_UART_FD, the descriptor of a pseudo-terminal, from the environment.
 
     Raises
     ------
-    BuildError
+    BuildError, ToolError
         A tool is missing or refuses its input.
     """
     def make(work: Path) -> None:
-        from ...rtl.boards.core import BoardCore
-        from ..synth.identity import identity
-        progress("converting", 0, 1)
-        core = BoardCore(description=description, divisor=DIVISOR,
-                         identity=identity(description), frames=FRAMES)
-        text = convert(core, "top", processes=True)
-        progress("converting", 1, 1)
-        compile_board(text, work, progress)
+        compile_board((_netlist if gates else _core)(description, work, progress), work, progress)
 
-    place = cache.entry("uart", [sources_key(boards=True), repr(structure(description)),
-                                 repr(tool_versions("verilator")), cache.machine(),
-                                 *toolchain().compiler, str(DIVISOR), str(FRAMES)], make)
-    return place / "simulator"
+    parts = [sources_key(boards=True), repr(structure(description)),
+             repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
+             str(DIVISOR), str(FRAMES)]
+    if gates:
+        from ..synth.tools import tool_version
+        parts += [tool_version("yosys"), cache.tree_hash([_SYNTH], (".py", ".v"))]
+    return cache.entry("gates" if gates else "uart", parts, make) / "simulator"
+
+
+def _core(description: Description, _: Path, progress: Progress) -> str:
+    from ...rtl.boards.core import BoardCore
+    from ..synth.identity import identity
+    progress("converting", 0, 1)
+    core = BoardCore(description=description, divisor=DIVISOR, identity=identity(description),
+                     frames=FRAMES)
+    text = convert(core, "top", processes=True)
+    progress("converting", 1, 1)
+    return text
+
+
+def _netlist(description: Description, work: Path, progress: Progress) -> str:
+    from ..synth.gates import board_gates
+    made = board_gates(description, divisor=DIVISOR, frames=FRAMES, progress=progress)
+    (work / "netlist").write_text(made.digest)
+    return made.text
 
 
 def compile_board(text: str, work: Path, progress: Progress = lambda *_: None) -> None:

