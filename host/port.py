@@ -6,7 +6,8 @@ needed. Time is counted in ticks, 1/TICKS of a target cycle; the port executes w
 keeps the fraction, so no time is ever lost.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..layouts.operations import (
@@ -133,6 +134,15 @@ class Port(Work):
         if not 0 <= number <= 255:
             raise ValueError(f"process must be 0 to 255, not {number}")
         self._process = number << PROCESS
+
+    @contextmanager
+    def in_kernel(self) -> Iterator[None]:
+        """PIO inside is the kernel's, whosever it is outside."""
+        before, self._process = self._process, 0
+        try:
+            yield
+        finally:
+            self._process = before
 
     @property
     def interrupted(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from model_target import Model
 from nicbed.host.costs import ITEMS, Costs, Path
 from nicbed.host.memory import Allocator, ArrayMemory
-from nicbed.host.port import Watch
+from nicbed.host.port import Port, Watch
 from nicbed.host.runtime import Stuck
 from nicbed.layouts.description import Cpu, Description, Nic
 from nicbed.layouts.operations import BLOCK
@@ -344,3 +344,15 @@ def test_trace_numbers_differ_between_nodes_and_are_never_zero():
     run(program, program)
     assert not set(seen[0]) & set(seen[1])
     assert all(0 < number < 1 << 24 for numbers in seen.values() for number in numbers)
+
+
+def test_the_kernels_pio_is_its_own_until_it_ends() -> None:
+    """However it ends."""
+    port = Port(0, 0, Costs(Description()))
+    port.process = 7
+    with port.in_kernel():
+        assert port.process == 0
+    assert port.process == 7
+    with pytest.raises(KeyError), port.in_kernel():
+        raise KeyError
+    assert port.process == 7

@@ -210,7 +210,5 @@ class Driver:
         await self._kernel_write(IRQ_STATUS, int(Irq.PROCESSOR), posted=False)
 
     async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
-        port = self.port
-        process, port.process = port.process, 0
-        await port.pio_write(place, word, posted=posted)
-        port.process = process
+        with self.port.in_kernel():
+            await self.port.pio_write(place, word, posted=posted)

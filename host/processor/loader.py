@@ -91,11 +91,8 @@ class NicProcessor:
         if "doorbells_are_words" in image.parameters:
             values["doorbells_are_words"] = int(words)
         code = image.with_parameters(values)
-        process, port.process = port.process, 0
-        try:
+        with port.in_kernel():
             await self._start(image, code, words, limit)
-        finally:
-            port.process = process
         return image
 
     async def _start(self, image: Image, code: bytes, words: bool, limit: int) -> None:
@@ -153,16 +150,14 @@ class NicProcessor:
 
     async def stop(self) -> None:
         """Put the processor into reset."""
-        process, self.port.process = self.port.process, 0
-        await self._stop()
-        self.port.process = process
+        with self.port.in_kernel():
+            await self._stop()
         self.node.firmware = self.image = None
 
     async def state(self) -> State:
         """What the processor is doing."""
-        process, self.port.process = self.port.process, 0
-        word = await self.port.pio_read(_STATUS)
-        self.port.process = process
+        with self.port.in_kernel():
+            word = await self.port.pio_read(_STATUS)
         return State(STATUS.get(word, "state"))
 
     def symbol(self, name: str) -> int:

@@ -35,15 +35,14 @@ class Mailbox:
         if not 1 <= len(words) <= WORDS:
             raise ValueError(f"a command has 1 to {WORDS} words, not {len(words)}")
         port, base = self.port, self._base
-        process, port.process = port.process, 0
         self._sequence = sequence = self._sequence + 1 & 0xFFFF_FFFF
         port.spend(self._command)
-        for at in range(0, len(words), BURST):
-            await port.pio_write(base + 8 * at, *words[at:at + BURST])
-        await port.pio_write(base + _SEQUENCE, sequence)
-        await port.pio_write(self._doorbell, sequence)
-        poll = await port.poll(Watch(base + _ANSWERED, sequence, 0xFFFF_FFFF), timeout=limit)
-        port.process = process
+        with port.in_kernel():
+            for at in range(0, len(words), BURST):
+                await port.pio_write(base + 8 * at, *words[at:at + BURST])
+            await port.pio_write(base + _SEQUENCE, sequence)
+            await port.pio_write(self._doorbell, sequence)
+            poll = await port.poll(Watch(base + _ANSWERED, sequence, 0xFFFF_FFFF), timeout=limit)
         if poll.timed_out:
             raise ProcessorError(f"the firmware of node {self.processor.node.number} does not "
                                  f"answer command {words[0]:#x} within {limit} cycles")
@@ -51,7 +50,5 @@ class Mailbox:
 
     async def answer(self, index: int = 0) -> int:
         """Word ``index`` (0 or 1) of the last answer."""
-        process, self.port.process = self.port.process, 0
-        word = await self.port.pio_read(self._base + _ANSWER + 8 * index)
-        self.port.process = process
-        return word
+        with self.port.in_kernel():
+            return await self.port.pio_read(self._base + _ANSWER + 8 * index)
