@@ -1,9 +1,13 @@
 """The same cycles, results, events and marks on a board's top as in a simulator of the target."""
 
 import asyncio
+import os
 import random
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -200,6 +204,40 @@ def test_a_session_after_another() -> None:
     rows = asyncio.run(target_jobs.exchanges(Lab(found.description, "uart", again), requests=4,
                                              trace=True))
     assert rows == want
+
+
+@contextmanager
+def board_at_a_port() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The path of a serial port with the default NIC's board at its other end, and that."""
+    master, slave = os.openpty()
+    board = subprocess.Popen([build_board(Description())], pass_fds=[master],
+                             env={**os.environ, "NICBED_UART_FD": str(master)})
+    os.close(master)
+    try:
+        yield os.ttyname(slave), board
+    finally:
+        board.kill()
+        board.wait()
+        os.close(slave)
+
+
+def test_a_board_at_a_serial_port() -> None:
+    """Twice: one session after the other."""
+    want = exchanges("verilator")
+    with board_at_a_port() as (port, _):
+        for _ in range(2):
+            assert run_job(Description(), "board", function="target_jobs:exchanges", port=port,
+                           arguments={"requests": 8, "trace": True}) == want
+
+
+def test_a_cable_that_is_pulled() -> None:
+    with board_at_a_port() as (port, board):
+        pull = Timer(3.0, board.kill)
+        pull.start()
+        with pytest.raises(RunError) as error:
+            run_job(Description(), "board", function="target_jobs:exchanges", port=port,
+                    arguments={"requests": 100_000})
+    assert error.value.kind == "LineError" and "\n" not in str(error.value), str(error.value)
 
 
 def test_no_such_port() -> None:
