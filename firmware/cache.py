@@ -37,8 +37,8 @@ def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...],
     digest = hashlib.sha256()
     for directory in directories:
         for path in sorted(directory.rglob("*")):
-            if path.suffix in suffixes and "__pycache__" not in path.parts \
-                    and without not in path.parts:
+            inside = path.relative_to(directory).parts
+            if path.suffix in suffixes and not {"__pycache__", without} & set(inside):
                 data = path.read_bytes()
                 digest.update(f"{path.relative_to(directory)} {len(data)}\n".encode())
                 digest.update(data)

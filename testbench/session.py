@@ -129,11 +129,13 @@ def _simulated(description: Description, sim: str, *, wave: bool, target: str,
     return _Launch(built.command, environment)
 
 
-def _on_board(description: Description, sim: str, *, progress: Progress, port: str | None,
-              baud: int, **_: Any) -> _Launch:
+def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,
+              port: str | None, baud: int, **_: Any) -> _Launch:
     from .build.board import build_board
     from .synth.identity import identity
 
+    if wave:
+        raise UserError(f"--sim {sim} records no waveform")
     if sim == "board":
         if port is None:
             raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")

@@ -219,6 +219,17 @@ def test_a_cut_response_is_damaged() -> None:
         parse([*WHOLE, SECTION.pack(kind=99, count=1), 0])
 
 
+@pytest.mark.parametrize("size", [1 << 16, 1 << 23, 1 << 26])
+def test_forgets_all_of_a_memory(size: int) -> None:
+    pages = size // PAGE_BYTES
+    board = Resident(1, 1)
+    board.count = pages
+    board.pages[0] = {0: 0, pages // 2: 1, pages - 1: 2}
+    for command in PagedMemory(0, size, 1).begin():
+        board.execute(command)
+    assert board.pages == [{}]
+
+
 class Script:
     """A transport whose responses are written down; what comes is kept."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from nicbed.layouts.description import Description
 from nicbed.testbench import descriptions
 from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line, LineError
-from nicbed.testbench.backends.board.ports import open_port, simulated_port
+from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
 from nicbed.testbench.build.board import build_board
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
@@ -209,7 +210,10 @@ def test_a_session_after_another() -> None:
 @contextmanager
 def board_at_a_port() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The path of a serial port with the default NIC's board at its other end, and that."""
-    master, slave = os.openpty()
+    try:
+        master, slave = os.openpty()
+    except OSError:
+        pytest.skip("no pseudo-terminals on this machine")
     board = subprocess.Popen([build_board(Description())], pass_fds=[master],
                              env={**os.environ, "NICBED_UART_FD": str(master)})
     os.close(master)
@@ -228,6 +232,20 @@ def test_a_board_at_a_serial_port() -> None:
         for _ in range(2):
             assert run_job(Description(), "board", function="target_jobs:exchanges", port=port,
                            arguments={"requests": 8, "trace": True}) == want
+
+
+def test_a_machine_without_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise OSError(19, "No such device")
+
+    monkeypatch.setattr(os, "openpty", none)
+    found, port = lab(lambda port: port)
+    assert isinstance(port, SocketPort)
+    rows = asyncio.run(target_jobs.exchanges(found, requests=8, trace=True))
+    assert rows == exchanges("verilator")
+    port._socket.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(LineError):
+        asyncio.run(target_jobs.exchanges(found, requests=8))
 
 
 def test_a_cable_that_is_pulled() -> None:

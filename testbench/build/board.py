@@ -8,14 +8,12 @@ from .simulator import sources_key, structure, tool_versions
 from .verilator import Compilation, Progress, compile_all, toolchain, verilate
 from .verilog import SOURCES, convert, core_files
 
-__all__ = ["DIVISOR", "FRAMES", "build_board", "compile_board"]
+__all__ = ["DIVISOR", "build_board", "compile_board"]
 
 _SYNTH = Path(__file__).parent.parent / "synth"
 
 DIVISOR = 2
 """Clocks a bit: the fewer, the sooner a simulated byte is there."""
-FRAMES = 64
-"""Pages of a node's resident memory."""
 
 
 def build_board(description: Description, progress: Progress = lambda *_: None, *,
@@ -30,12 +28,14 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
     BuildError, ToolError
         A tool is missing or refuses its input.
     """
+    from ..synth.identity import identity
+
     def make(work: Path) -> None:
         compile_board((_netlist if gates else _core)(description, work, progress), work, progress)
 
     parts = [sources_key(boards=True), repr(structure(description)),
              repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
-             str(DIVISOR), str(FRAMES)]
+             str(DIVISOR), identity(description).hex()]
     if gates:
         from ..synth.tools import tool_version
         parts += [tool_version("yosys"), cache.tree_hash([_SYNTH], (".py", ".v"))]
@@ -43,19 +43,16 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
 
 
 def _core(description: Description, _: Path, progress: Progress) -> str:
-    from ...rtl.boards.core import BoardCore
-    from ..synth.identity import identity
+    from ..synth.plan import board_core
     progress("converting", 0, 1)
-    core = BoardCore(description=description, divisor=DIVISOR, identity=identity(description),
-                     frames=FRAMES)
-    text = convert(core, "top", processes=True)
+    text = convert(board_core(description, DIVISOR), "top", processes=True)
     progress("converting", 1, 1)
     return text
 
 
 def _netlist(description: Description, work: Path, progress: Progress) -> str:
     from ..synth.gates import board_gates
-    made = board_gates(description, divisor=DIVISOR, frames=FRAMES, progress=progress)
+    made = board_gates(description, divisor=DIVISOR, progress=progress)
     (work / "netlist").write_text(made.digest)
     return made.text
 

@@ -54,11 +54,15 @@ class Simulator:
 
 def structure(description: Description) -> dict[str, str]:
     """The knobs of ``description`` that a built simulator depends on: without those of a VI engine
-    or a NIC processor that is not there."""
+    or a NIC processor that is not there, and with the version of the core that is."""
     engine = description.via.design == "engine"
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
     found = {knob.name: repr(_value(description, knob.name)) for knob in knobs()
              if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
+    processor = description.nic.processor
+    if processor != "none":
+        from importlib.metadata import version
+        found["core"] = version(f"pythondata-cpu-{processor}")
     return found | {"via.design": repr(engine)}
 
 

@@ -42,6 +42,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     shown.print(report.area_table(area, f"Area on the {chosen.title}"))
     shown.print(f"fmax {document['fmax_mhz']:.1f} MHz, asked {document['clock_mhz']:g} MHz")
     if document["fmax_mhz"] < clock_mhz:
+        path.with_suffix(".bit").unlink(missing_ok=True)
         print(path, flush=True)
         raise UserError(report.misses_clock(chosen.title, clock_mhz, document["fmax_mhz"],
                                             made["paths"]), status=1)

@@ -32,11 +32,20 @@ class Plan:
 
 
 def board_core(description: Description, divisor: int, frames: int = FRAMES) -> Any:
-    """What is behind a board's pins."""
+    """What is behind a board's pins.
+
+    Raises
+    ------
+    UserError
+        No board can hold the description.
+    """
     from ...rtl.boards.core import BoardCore
 
-    return BoardCore(description=description, divisor=divisor, frames=frames,
-                     identity=identity(description))
+    try:
+        return BoardCore(description=description, divisor=divisor, frames=frames,
+                         identity=identity(description))
+    except ValueError as error:
+        raise UserError(f"no board holds this description: {error}") from None
 
 
 def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:

@@ -101,7 +101,8 @@ class BoardBackend:
             raise LineError(f"memory.bytes = {memory_bytes}: {nodes} nodes can have "
                             f"{8 << LOG_ADDRESS_BITS} bytes in all on a board")
         self._events: list[Event] = []
-        self._take(self._send([memory.begin() for memory in self.memories]))
+        self._take(self._send([command for memory in self.memories
+                               for command in memory.begin()]))
 
     async def reset(self, switches: Switches) -> None:
         """Reset the target, with memories and trace empty."""

@@ -1,9 +1,10 @@
 """The process that carries out a job on a board, or on a board's top in a simulator."""
 
-import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ...errors import UserError
 from ..entry import carry_out
 from .backend import BoardBackend
 from .line import Line
@@ -30,11 +31,9 @@ def _backend(wanted: dict[str, Any]) -> BoardBackend:
 def main() -> None:
     """Carry out the job that NICBED_JOB names."""
     job = carry_out(_backend)
-    try:
+    with suppress(StopIteration):
         job.send(None)
-    except StopIteration:
-        return
-    sys.exit("nicbed: an experiment on a board can await operations and lab.run alone")
+        job.throw(UserError("an experiment on a board can await operations and lab.run alone"))
 
 
 if __name__ == "__main__":

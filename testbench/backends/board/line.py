@@ -137,7 +137,7 @@ class Line:
         LineError
             Nothing answers, or not a board.
         """
-        # Old responses may still come: neither number nor nonce is one that anybody used.
+        # Old responses may still come: the nonce is one that nobody used.
         nonce = secrets.randbits(32)
         sequence = secrets.randbits(8)
         self._sequence = None

@@ -7,6 +7,8 @@ from . import commands
 __all__ = ["PagedMemory"]
 
 _WORDS = PAGE_BYTES // 8
+_AT_ONCE = 1 << 15
+"""Pages of one FORGET."""
 
 
 class PagedMemory(ArrayMemory):
@@ -57,9 +59,11 @@ class PagedMemory(ArrayMemory):
             if strobe >> byte & 1:
                 self.data[address + byte] = data[byte]
 
-    def begin(self) -> tuple[int, int]:
-        """The command that makes the board forget what it had resident before this one."""
-        return commands.forget(self.node, 0, self.size // PAGE_BYTES)
+    def begin(self) -> list[tuple[int, ...]]:
+        """Commands that make the board forget what it had resident before this one."""
+        pages = self.size // PAGE_BYTES
+        return [commands.forget(self.node, first, min(_AT_ONCE, pages - first))
+                for first in range(0, pages, _AT_ONCE)]
 
     def changes(self) -> list[tuple[int, ...]]:
         """Commands that make the resident pages what they are here; they are then."""

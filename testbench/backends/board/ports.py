@@ -1,7 +1,12 @@
-"""Serial ports: a board's, and the pseudo-terminal of a board's top in a simulator."""
+"""Serial ports: a board's, and that of a board's top in a simulator."""
 
+import array
+import fcntl
 import os
+import select
+import socket
 import subprocess
+import termios
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,7 @@ from ...errors import UserError
 from .. import BAUD
 from .line import LineError
 
-__all__ = ["open_port", "simulated_port"]
+__all__ = ["SocketPort", "open_port", "simulated_port"]
 
 
 def open_port(path: str, baud: int = BAUD) -> Any:
@@ -38,14 +43,60 @@ def open_port(path: str, baud: int = BAUD) -> Any:
     return port
 
 
+class SocketPort:
+    """A stream socket, as a serial port is used."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+        self.timeout: float | None = None
+
+    @property
+    def in_waiting(self) -> int:
+        """Bytes that have come."""
+        waiting = array.array("i", [0])
+        fcntl.ioctl(self._socket, termios.FIONREAD, waiting)
+        return waiting[0]
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes; none after ``timeout`` seconds without one."""
+        if not select.select([self._socket], [], [], self.timeout)[0]:
+            return b""
+        found = self._socket.recv(size)
+        if not found:
+            raise OSError("the other end is closed")
+        return found
+
+    def write(self, data: bytes) -> int:
+        """Send all of ``data``."""
+        self._socket.sendall(data)
+        return len(data)
+
+    def reset_input_buffer(self) -> None:
+        """Drop what has come."""
+        while self.in_waiting:
+            self._socket.recv(self.in_waiting)
+
+
 def simulated_port(executable: Path) -> Any:
     """A port at whose other end ``executable`` runs a board's top. It ends when the port is closed.
+
+    The port is a pseudo-terminal; on a machine without any, such as a bare container, a socket.
     """
-    master, slave = os.openpty()
     try:
-        subprocess.Popen([str(executable)], pass_fds=[master], stdin=subprocess.DEVNULL,
-                         env={**os.environ, "NICBED_UART_FD": str(master)})
-        return open_port(os.ttyname(slave))
+        theirs, ours = os.openpty()
+    except OSError:
+        near, far = socket.socketpair()
+        with far:
+            _start(executable, far.fileno())
+        return SocketPort(near)
+    try:
+        _start(executable, theirs)
+        return open_port(os.ttyname(ours))
     finally:
-        os.close(master)
-        os.close(slave)
+        os.close(theirs)
+        os.close(ours)
+
+
+def _start(executable: Path, line: int) -> None:
+    subprocess.Popen([str(executable)], pass_fds=[line], stdin=subprocess.DEVNULL,
+                     env={**os.environ, "NICBED_UART_FD": str(line)})

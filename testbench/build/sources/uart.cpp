@@ -1,5 +1,5 @@
-// Runs a board's top, whose serial line is the pseudo-terminal NICBED_UART_FD: what is written to
-// its other end comes in by rx, what goes out by tx is read there. NICBED_DIVISOR clocks a bit, 8N1.
+// Runs a board's top, whose serial line is the pseudo-terminal, or socket, NICBED_UART_FD: what is
+// written to its other end comes in by rx, what goes out by tx is read there. NICBED_DIVISOR clocks a bit, 8N1.
 //
 // Ends when the other end is closed. While nothing is under way it waits instead of clocking: the
 // board's own time is of no meaning to anyone.
