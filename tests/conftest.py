@@ -10,8 +10,6 @@ warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run what takes longer, too")
-    parser.addoption("--update", action="store_true",
-                     help="rewrite docs/area.md with what the blocks take now (with --full)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
