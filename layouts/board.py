@@ -7,9 +7,10 @@ noise: the receiver begins anew at the next FLAG.
 
 The back end sends a command frame and waits for the one response frame to it. The first word of
 both is the header. A command with the sequence number of the last one executed is not executed
-again: its response is repeated, or BUSY is answered while time still runs. Any other number but
-the next one is answered by LOST. HELLO begins a session with any number, wherever the board is: it
-ends a run, and its response shows what the board is.
+again: its response is repeated, or BUSY is answered while time still runs. Any other number but the
+next one is answered by LOST and ends the session: so is every one then, until HELLO. HELLO begins a
+session with any number, wherever the board is: it ends a run, and its response shows what the board
+is.
 
 After the header a command frame has **commands** in the order in which they are to be executed,
 each a word with its operation and arguments, then its own words. Time runs only within RUN, which
@@ -23,11 +24,13 @@ from enum import IntEnum
 
 from .bits import Field, Word
 
-__all__ = ["COMMAND", "COMMAND_FRAME", "ESCAPE", "FLAG", "FLIP", "HEADER", "IDENTITY_WORDS", "Kind",
-           "LOG_ADDRESS_BITS", "MAGIC", "MAP_WORD", "MEMORY_RECORD", "Operation", "PAGE_BYTES",
-           "RESPONSE_FRAME", "Register", "SECTION", "STATUS", "STATUS_WORDS", "SWITCHES", "Section",
-           "TRACE_RECORD", "TRACE_WORD"]
+__all__ = ["BAUD", "COMMAND", "COMMAND_FRAME", "ESCAPE", "FLAG", "FLIP", "HEADER", "IDENTITY_WORDS",
+           "Kind", "LOG_ADDRESS_BITS", "MAGIC", "MAP_WORD", "MEMORY_RECORD", "Operation",
+           "PAGE_BYTES", "RESPONSE_FRAME", "Register", "SECTION", "STATUS", "STATUS_WORDS",
+           "SWITCHES", "Section", "TRACE_RECORD", "TRACE_WORD"]
 
+BAUD = 3_000_000
+"""Bits a second on the serial line: what the USB bridges of boards do at the most."""
 FLAG, ESCAPE, FLIP = 0x7E, 0x7D, 0x20
 MAGIC = 0x6E62
 COMMAND_FRAME = 1024

@@ -21,7 +21,7 @@ from .fabric import Fabric
 from .memory import MemoryPort
 from .node import CPUS, HostSide, Node, NodeSide
 from .timekeeper import Timekeeper
-from .trace_sink import TRACES, TracePort, TraceSink
+from .trace_sink import TRACES, TracePort, TraceSink, expose
 
 __all__ = ["NODE_MODULE", "Machine"]
 
@@ -260,12 +260,7 @@ class Machine(wiring.Component):
                 connect(m, flipped(outside), inside)
             for outside, ((place, block), event) in zip(self.trace[len(inner):], sources,
                                                         strict=True):
-                m.d.comb += [
-                    *(getattr(outside, name).eq(getattr(event, name))
-                      for name in ("valid", "kind", "number", "arg")),
-                    outside.node.eq(place),
-                    outside.block.eq(block.value),
-                ]
+                expose(m, event, outside, node=place, block=block)
             return m
         for number, ((place, block), event) in enumerate(sources):
             sink = TraceSink(block=block)

@@ -13,7 +13,7 @@ from .host_port import AnswerLayout, EntryLayout, HostPort
 from .memory import MemoryController, MemoryPort
 from .nic import Nic
 from .timing import Timing
-from .trace_sink import TRACES, TracePort, TraceSink
+from .trace_sink import TRACES, TracePort, TraceSink, expose
 
 __all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
 
@@ -118,7 +118,7 @@ class Node(wiring.Component):
             raise ValueError(f"trace must be {' or '.join(map(repr, TRACES))}, not {trace!r}")
         self._description = description
         self._gated = gated
-        self._nic = Nic(description=description, **({} if step is None else {"step": step}))
+        self._nic = Nic(description=description, step=step)
         self._bus = Bus(ports=CPUS, engines=2 + len(self._nic.dma_engine))
         self._traced = trace == "ports"
         sources = len(self._nic.event_sources) + len(self._bus.event_sources)
@@ -197,12 +197,7 @@ class Node(wiring.Component):
             sources = [*zip(bus.event_sources, bus.events, strict=True),
                        *zip(nic.event_sources, nic.events, strict=True)]
             for (block, event), trace in zip(sources, self.trace, strict=True):
-                m.d.comb += [
-                    *(getattr(trace, name).eq(getattr(event, name))
-                      for name in ("valid", "kind", "number", "arg")),
-                    trace.node.eq(self.node),
-                    trace.block.eq(block.value),
-                ]
+                expose(m, event, trace, node=self.node, block=block)
             return m
         for unit, name in ((bus, "bus"), (nic, "nic")):
             for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,

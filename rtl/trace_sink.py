@@ -1,6 +1,6 @@
 """Where a block's events leave the target."""
 
-from amaranth.hdl import ClockSignal, Instance, Module
+from amaranth.hdl import ClockSignal, Instance, Module, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,7 @@ from ..layouts.packet import TRACE_BITS
 from ..layouts.trace import ARG_BITS, Block
 from .event import EventPort
 
-__all__ = ["TRACES", "TracePort", "TraceSink"]
+__all__ = ["TRACES", "TracePort", "TraceSink", "expose"]
 
 TRACES = ("collectors", "ports")
 """Where events leave the target: by a :class:`TraceSink` each, or by ports, for a board."""
@@ -23,6 +23,18 @@ TracePort = wiring.Signature({
 })
 """An event of one source with all that tells where it is from; ``valid`` in the cycle that the
 event is of."""
+
+
+def expose(m: Module, event: wiring.PureInterface, trace: wiring.PureInterface, *, node: ValueLike,
+           block: Block) -> None:
+    """Show on ``trace``, a :data:`TracePort`, ``event``: an :data:`EventPort` of ``block`` at
+    ``node``."""
+    m.d.comb += [
+        *(getattr(trace, name).eq(getattr(event, name))
+          for name in ("valid", "kind", "number", "arg")),
+        trace.node.eq(node),
+        trace.block.eq(block.value),
+    ]
 
 
 class TraceSink(wiring.Component):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..layouts.board import BAUD
 from ..layouts.description import Description
-from .backends import BAUD, BOARDS
+from .backends import BOARDS
 from .backends.environment import cocotb_environment
 from .build import simulator
 from .build.icarus import TOP

@@ -1,5 +1,6 @@
 """Jobs for the whole target: what back ends and options are held against each other with."""
 
+import asyncio
 from typing import Any
 
 from nicbed.host.am.gam import Gam
@@ -43,3 +44,8 @@ async def exchanges(lab: Lab, requests: int = 10, words: int = 2, step: int = 50
     """The exchange, ``runs`` times over."""
     programs = [exchange(requests, words, step) for _ in range(lab.description.fabric.nodes)]
     return [as_rows(await lab.run(programs, **options)) for _ in range(runs)]
+
+
+async def foreign(lab: Lab) -> None:
+    """Awaits what is no operation."""
+    await asyncio.sleep(0)

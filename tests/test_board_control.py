@@ -119,8 +119,11 @@ async def says_what_it_is(dut: Any) -> None:
         board.repeat()
         await cycles(dut, 50)
         assert (board.repeats, board.sink.taken) == (number + 1, [])
-    for number in (2, 255, 128):
-        assert await board.ask(Kind.COMMAND, number, [command(9)]) == (Kind.LOST, [1])
+    # After a wrong number no other is right, but after HELLO.
+    for wrong in (2, 255, 128):
+        for number in (wrong, 0, 1):
+            assert await board.ask(Kind.COMMAND, number, [command(9)]) == (Kind.LOST, [1])
+        await board.hello(0)
     board.sequence = 1
     assert await board.ask(Kind.DONE, 1, [1, 2, 3]) == (Kind.REFUSED, [0])
     board.repeat()

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import target_jobs
 from am_scenarios import FAULTY, describe
+from board_ports import Noise
 from nicbed.layouts.description import Description
 from nicbed.testbench import descriptions
 from nicbed.testbench.backends.board.backend import BoardBackend
@@ -24,7 +25,6 @@ from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
 from nicbed.testbench.synth.identity import identity
 from test_am_target import RATES, run
-from test_board_line import Noise
 
 pytest.importorskip("serial")
 pytestmark = pytest.mark.xdist_group("board")
@@ -142,7 +142,7 @@ def lab(change: Callable[[Any], Any], *, patient: bool = True) -> tuple[Lab, Any
     description = Description()
     port = change(simulated_port(build_board(description)))
     line = Line(port, 60.0, resend=30.0) if patient else Line(port, 10.0, resend=0.02)
-    backend = BoardBackend(line, nodes=2, memory_bytes=description.memory.bytes,
+    backend = BoardBackend(line, memory_bytes=description.memory.bytes,
                            identity=identity(description))
     return Lab(description, "uart", backend), port
 
@@ -178,8 +178,8 @@ def test_another_configurations_board() -> None:
     description = Description()
     line = Line(simulated_port(build_board(description)), 60.0)
     with pytest.raises(LineError, match="carries another configuration .*program it"):
-        BoardBackend(line, nodes=2, memory_bytes=description.memory.bytes,
-                     identity=bytes(32), advice="; program it")
+        BoardBackend(line, memory_bytes=description.memory.bytes, identity=bytes(32),
+                     advice="; program it")
 
 
 def test_a_session_after_another() -> None:
@@ -200,7 +200,7 @@ def test_a_session_after_another() -> None:
     found._backend._line.transact = interrupted
     with pytest.raises(KeyboardInterrupt):
         job.send(None)
-    again = BoardBackend(Line(port, 60.0), nodes=2, memory_bytes=found.description.memory.bytes,
+    again = BoardBackend(Line(port, 60.0), memory_bytes=found.description.memory.bytes,
                          identity=identity(found.description))
     rows = asyncio.run(target_jobs.exchanges(Lab(found.description, "uart", again), requests=4,
                                              trace=True))
@@ -256,6 +256,11 @@ def test_a_cable_that_is_pulled() -> None:
             run_job(Description(), "board", function="target_jobs:exchanges", port=port,
                     arguments={"requests": 100_000})
     assert error.value.kind == "LineError" and "\n" not in str(error.value), str(error.value)
+
+
+def test_what_a_board_cannot_await() -> None:
+    with pytest.raises(RunError, match="on a board can await operations and lab.run alone"):
+        run_job(Description(), "uart", function="target_jobs:foreign")
 
 
 def test_no_such_port() -> None:

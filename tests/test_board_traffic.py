@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import target_jobs
+from nicbed.layouts.board import BAUD
 from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line
 from nicbed.testbench.backends.board.memory import PagedMemory
@@ -15,7 +16,6 @@ from test_board_identity import lab
 pytestmark = pytest.mark.xdist_group("board")
 SLOTS = 10
 """Bits of a byte on the line."""
-BAUD = 3_000_000
 LATENCY = 0.001
 """Seconds of a round trip over USB."""
 

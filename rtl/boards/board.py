@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["BAUD", "Board", "uart_divisor"]
+from ...layouts.board import BAUD
 
-BAUD = 3_000_000
-"""Bits a second on the serial line: what the USB bridges of the boards do at the most."""
+__all__ = ["Board", "uart_divisor"]
 
 _TOLERANCE = Fraction(25, 1000)
 """By how much a bit may be too long or too short: the last one of a byte is then a quarter off."""

@@ -25,8 +25,9 @@ class Control(wiring.Component):
     """Executes the back end's frames, lets time run, and answers, as layouts.board says.
 
     A frame is looked at when the one before was answered, or while time runs. Until the first HELLO
-    every other frame is answered by LOST; a HELLO without its word by REFUSED. A REFUSED frame
-    counts as executed. Time stands still while a frame is looked at. Reset: as after power-up.
+    and after a LOST every other frame is answered by LOST; a HELLO without its word by REFUSED. A
+    REFUSED frame counts as executed. Time stands still while a frame is looked at. Reset: as after
+    power-up.
 
     Parameters
     ----------
@@ -208,6 +209,9 @@ class Control(wiring.Component):
                     with m.Else():
                         m.next = "REPEAT"
                 with m.Elif(~session | (header.sequence != expected) | ran):
+                    # Whoever sent it is not who sent the others, or has lost count: this takes the
+                    # place of the response that was kept for them.
+                    m.d.sync += session.eq(0)
                     answer(Kind.LOST, expected)
                 with m.Else():
                     m.d.sync += last.eq(header.sequence)

@@ -47,7 +47,7 @@ class BoardCore(wiring.Component):
     running: Out(1)
 
     def __init__(self, *, description: Description, divisor: int, identity: bytes,
-                 frames: int = 64) -> None:
+                 frames: int) -> None:
         super().__init__()
         self._link = SerialLink(divisor=divisor)
         self._step = Signal()

@@ -1,9 +1,6 @@
 """Back ends: what carries a host port's operations to a running target."""
 
-__all__ = ["BAUD", "BOARDS", "SIMS"]
-
-BAUD = 3_000_000
-"""Bits a second of a board's serial line."""
+__all__ = ["BOARDS", "SIMS"]
 
 BOARDS = ("board", "uart", "gates")
 """Back ends behind a serial line: a board's, that of a board's top in a simulator, and that of its

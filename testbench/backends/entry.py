@@ -11,7 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["carry_out"]
+__all__ = ["Progress", "carry_out"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and of how much (0: not known)."""
 
 
 def _function(name: str) -> Any:
@@ -55,9 +58,9 @@ class _Reports:
         self._pipe.close()
 
 
-async def carry_out(make_backend: Callable[[dict[str, Any]], Any]) -> None:
+async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> None:
     """Carry out the job in the file that NICBED_JOB names, on the back end that ``make_backend``
-    makes for it."""
+    makes for it, which may report as the job does."""
     from ..lab import Lab
     with open(os.environ["NICBED_JOB"], "rb") as file:
         wanted = pickle.load(file)
@@ -65,7 +68,8 @@ async def carry_out(make_backend: Callable[[dict[str, Any]], Any]) -> None:
     sys.stdout = reports  # type: ignore[assignment]
     try:
         function = _function(wanted["function"])
-        lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted), reports.progress,
+        lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
+                  reports.progress,
                   wanted["limit"])
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)

@@ -4,7 +4,7 @@ from typing import Any
 
 import cocotb
 
-from .entry import carry_out
+from .entry import Progress, carry_out
 
 __all__ = ["job"]
 
@@ -12,7 +12,7 @@ __all__ = ["job"]
 @cocotb.test()
 async def job(dut: Any) -> None:
     """Carry out the job."""
-    def backend(wanted: dict[str, Any]) -> Any:
+    def backend(wanted: dict[str, Any], _: Progress) -> Any:
         memory_bytes = wanted["description"].memory.bytes
         if wanted["sim"] == "icarus":
             from .icarus import IcarusBackend

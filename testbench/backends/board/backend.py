@@ -4,7 +4,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ....layouts.board import IDENTITY_WORDS, LOG_ADDRESS_BITS
+from ....layouts.board import IDENTITY_WORDS
 from ....layouts.operations import ANSWER_WORDS, BLOCK
 from ....layouts.processor import CRASH_WORDS
 from ....layouts.trace import Event
@@ -67,12 +67,14 @@ class BoardBackend:
     ----------
     line
         The serial line.
-    nodes, memory_bytes
+    memory_bytes
         Of the description.
     identity
-        The configuration's hash, as the board must have it.
+        The configuration's hash, as the board must have it: nodes and memory are in it.
     advice
         What to do if it has another.
+    tell
+        Called with the cycle now and then while time runs.
 
     Raises
     ------
@@ -80,9 +82,10 @@ class BoardBackend:
         Nothing answers, or the board is another configuration's.
     """
 
-    def __init__(self, line: Transport, *, nodes: int, memory_bytes: int, identity: bytes,
-                 advice: str = "") -> None:
+    def __init__(self, line: Transport, *, memory_bytes: int, identity: bytes, advice: str = "",
+                 tell: Callable[[int], None] = lambda cycle: None) -> None:
         self._line = line
+        self._tell = tell
         found = self._parse(line.hello()).identity
         if len(found) != IDENTITY_WORDS + 3:
             raise LineError("what answers is not a board of this version of nicbed")
@@ -91,15 +94,10 @@ class BoardBackend:
             raise LineError(f"the board carries another configuration ({has.hex()[:16]}, not "
                             f"{identity.hex()[:16]}){advice}")
         ports, frames = found[IDENTITY_WORDS + 1:]
-        if ports != nodes:
-            raise LineError(f"the board has {ports} host ports, not {nodes}")
         self.mailbox = BoardMailbox(ports)
         self.memories: list[Any] = [PagedMemory(node, memory_bytes, frames)
-                                    for node in range(nodes)]
+                                    for node in range(ports)]
         self._words = memory_bytes // 8
-        if nodes * self._words > 1 << LOG_ADDRESS_BITS:
-            raise LineError(f"memory.bytes = {memory_bytes}: {nodes} nodes can have "
-                            f"{8 << LOG_ADDRESS_BITS} bytes in all on a board")
         self._events: list[Event] = []
         self._take(self._send([command for memory in self.memories
                                for command in memory.begin()]))
@@ -123,12 +121,13 @@ class BoardBackend:
             response = self._send([*self._changes(), *given, commands.RUN])
             while True:
                 self._take(response)
-                if response.miss is not None:
+                stands = response.attention or response.expired or response.miss is not None
+                if response.more:
+                    response = self._send([] if stands else [commands.RUN])
+                elif response.miss is not None:
+                    # All that was written is here: the page is as the target left it.
                     node, page = response.miss
                     response = self._send([*self.memories[node].load(page), commands.RUN])
-                elif response.more:
-                    done = response.attention or response.expired
-                    response = self._send([] if done else [commands.RUN])
                 elif response.attention or response.expired:
                     break
                 else:
@@ -149,8 +148,11 @@ class BoardBackend:
         """Have ``wanted`` carried out; the response to the last frame of it."""
         *before, last = commands.frames(wanted)
         for frame in before:
-            self._take(self._parse(self._line.transact(frame)))
-        return self._parse(self._line.transact(last))
+            self._take(self._transact(frame))
+        return self._transact(last)
+
+    def _transact(self, frame: Sequence[int]) -> Response:
+        return self._parse(self._line.transact(frame, on_busy=self._tell))
 
     def _parse(self, words: Sequence[int]) -> Response:
         try:

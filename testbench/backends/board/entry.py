@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UserError
-from ..entry import carry_out
+from ..entry import Progress, carry_out
 from .backend import BoardBackend
 from .line import Line
 from .ports import open_port, simulated_port
@@ -13,8 +13,8 @@ from .ports import open_port, simulated_port
 __all__ = ["main"]
 
 
-def _backend(wanted: dict[str, Any]) -> BoardBackend:
-    description, place = wanted["description"], wanted["place"]
+def _backend(wanted: dict[str, Any], progress: Progress) -> BoardBackend:
+    place = wanted["place"]
     if wanted["sim"] == "board":
         line = Line(open_port(place, wanted["baud"]))
         advice = "; program it: nicbed synth --program"
@@ -23,9 +23,9 @@ def _backend(wanted: dict[str, Any]) -> BoardBackend:
         patience = 120.0 if wanted["sim"] == "uart" else 3600.0
         line = Line(simulated_port(Path(place)), patience, resend=patience / 2)
         advice = ""
-    return BoardBackend(line, nodes=description.fabric.nodes,
-                        memory_bytes=description.memory.bytes, identity=wanted["identity"],
-                        advice=advice)
+    return BoardBackend(line, memory_bytes=wanted["description"].memory.bytes,
+                        identity=wanted["identity"], advice=advice,
+                        tell=lambda cycle: progress(f"cycle {cycle:,}", 0, 0))
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ....layouts.board import BAUD
 from ...errors import UserError
-from .. import BAUD
 from .line import LineError
 
 __all__ = ["SocketPort", "open_port", "simulated_port"]
