@@ -194,14 +194,18 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
               type=click.Path(file_okay=False, path_type=Path),
               help="Folder for the bitstream and its report.")
 @click.option("--program", is_flag=True, help="Program the board with it.")
+@click.option("--area", "area_only", is_flag=True,
+              help="Print what it takes, and stop there: before it is placed, which takes longest.")
 def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
-          seed: int, out: Path, program: bool) -> None:
+          seed: int, out: Path, program: bool, area_only: bool) -> None:
     """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
     from .synth.command import run_synth
 
     _check(layer, SIMS[0])
+    if program and area_only:
+        raise UserError("--area makes no bitstream: leave out --program")
     run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, out=out,
-              program=program)
+              program=program, area_only=area_only)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

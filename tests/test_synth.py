@@ -307,6 +307,11 @@ def test_a_bitstream(small, capsys):
     assert b"LFE5UM5G-85F" in files[1].read_bytes()[:400]
     assert re.search(r"^ core .*\n   inner ", shown, re.MULTILINE), shown
 
+    small("--board", "ecpix5", "--area")
+    area = capsys.readouterr().out
+    assert shown.startswith(area.rstrip()) and "fmax" not in area
+    assert len(list(files[0].parent.iterdir())) == 2, "nothing is written"
+
     code, error = _failure(capsys, small, "--board", "ecpix5", "--clock", "300")
     assert code == 1
     assert error.startswith("nicbed: the NIC reaches ") and "not 300 MHz; its longest path" in error

@@ -13,33 +13,42 @@ from .tools import Progress, ToolError, need, tool_version
 
 if TYPE_CHECKING:
     from ...rtl.boards.board import Board
+    from .netlist import Netlist
+    from .plan import Plan
 
 __all__ = ["parse_clock", "run_synth"]
 
 
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
-              seed: int, out: Path, program: bool) -> None:
-    """Synthesise a description for ``board``; write the bitstream and what is known of it."""
+              seed: int, out: Path, program: bool, area_only: bool = False) -> None:
+    """Synthesise a description for ``board``; write the bitstream and what is known of it. With
+    ``area_only``, print what it takes and write nothing."""
     chosen = find_board(board)
-    need("yosys", "nextpnr", "ecppack", *(["openFPGALoader"] if program else []))
+    need("yosys", *([] if area_only else ["nextpnr", "ecppack"]),
+         *(["openFPGALoader"] if program else []))
     description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
     clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
 
     from ..command import check_places, progress_bar
     from ..report import document as files
     from ..report.tables import console
+    from . import report
 
     check_places(out, None)
+    title = f"Area on the {chosen.title}"
+    if area_only:
+        with progress_bar("synth") as tell, _tool_errors():
+            _, _, made = _synthesise(chosen, description, clock_mhz, tell)
+        console().print(report.area_table(made.area, title))
+        return
     with progress_bar("synth") as tell, _tool_errors():
         made = _make(chosen, description, clock_mhz, seed, tell)
     document, area, bitstream = made["document"], made["area"], made["bitstream"]
     path = out / f"{board}-{document['identity'][:10]}.json"
     files.save(path, files.text(document).encode())
 
-    from . import report
-
     shown = console()
-    shown.print(report.area_table(area, f"Area on the {chosen.title}"))
+    shown.print(report.area_table(area, title))
     shown.print(f"fmax {document['fmax_mhz']:.1f} MHz, asked {document['clock_mhz']:g} MHz")
     if document["fmax_mhz"] < clock_mhz:
         path.with_suffix(".bit").unlink(missing_ok=True)
@@ -71,16 +80,12 @@ def parse_clock(text: str) -> Fraction:
     return value
 
 
-def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell: Progress
-          ) -> dict[str, Any]:
-    """All steps; what they found."""
+def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Progress
+                ) -> tuple[int, "Plan", "Netlist"]:
+    """The divisor of the line's clock, what is placed, and its netlist."""
     from ...rtl.boards.board import uart_divisor
-    from . import report
-    from .identity import identity
     from .netlist import netlist
-    from .placement import DoesNotFit, place
-    from .plan import FRAMES, board_core, on_board
-    from .timing import clock_paths, fmax
+    from .plan import board_core, on_board
 
     try:
         divisor = uart_divisor(clock_mhz)
@@ -88,7 +93,19 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
         raise UserError(f"--clock: {error}") from None
     tell("converting", 0, 1000)
     plan = on_board(board, board_core(description, divisor), clock_mhz)
-    made = netlist(plan.text, plan.cores, pads=True, progress=tell)
+    return divisor, plan, netlist(plan.text, plan.cores, pads=True, progress=tell)
+
+
+def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell: Progress
+          ) -> dict[str, Any]:
+    """All steps; what they found."""
+    from . import report
+    from .identity import identity
+    from .placement import DoesNotFit, place
+    from .plan import FRAMES
+    from .timing import clock_paths, fmax
+
+    divisor, plan, made = _synthesise(board, description, clock_mhz, tell)
     try:
         placed = place(made, constraints=plan.constraints, device=plan.device,
                        clock_mhz=clock_mhz, seed=seed, progress=tell)
