@@ -147,13 +147,16 @@ class Lab:
         """
         # Of the program before nothing is left (what it stored beyond its image stays).
         image += bytes(-len(image) % 8)
-        whole = image.ljust(self._dirty, b"\0")
+        reset = ("reset", divider, watchdog, int(skip), int(profile))
+        self._ask(*reset)
+        for at in range(len(image), self._dirty, 8):
+            self.write(at, 0)
         self._dirty = len(image)
-        self._ask("reset", divider, watchdog, int(skip), int(profile))
-        for at in range(0, len(whole), 8):
-            self.write(at, int.from_bytes(whole[at:at + 8], "little"))
+        self._ask(*reset)  # so that cycles do not tell how long the program before was
+        for at in range(0, len(image), 8):
+            self.write(at, int.from_bytes(image[at:at + 8], "little"))
         self._ask("run", 1)
-        return len(whole) // 8
+        return len(image) // 8
 
     def write(self, address: int, value: int) -> None:
         """A word of NIC memory, by the window, in one cycle."""

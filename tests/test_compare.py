@@ -14,7 +14,7 @@ from test_benches import SMALL
 from test_cli import nicbed
 
 
-def measure(bench, description, *, layer, sim, wave, limit, label):
+def measure(bench, description, *, layer, sim, limit, label):
     """As `command.measure_bench`, on the model."""
     parameters = {**bench.module(layer).parameters(description), **SMALL[bench.name]}
     found = asyncio.run(benches.run(ModelLab(description), bench.name, layer, parameters))

@@ -181,7 +181,7 @@ class Node:
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Runs ``await body(ctx, node)``."""
     core = Played()
-    monkeypatch.setattr("nicbed.rtl.processor.subsystem.make_core", lambda name: core)
+    monkeypatch.setattr("nicbed.rtl.processor.subsystem.make_core", lambda name, step: core)
 
     def run(body: Any, limit: int = 20_000) -> None:
         processor = Processor(description=DESCRIPTION)
