@@ -23,6 +23,9 @@ Progress = Callable[[str, int, int], None]
 MINIMUM = (5, 36)
 """Oldest Verilator that works."""
 
+UNIT_BYTES = 4 << 20
+"""C++ that is compiled as one."""
+
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
 
@@ -169,9 +172,12 @@ def _runtime(wave: str | None) -> list[Path]:
     return [place / f"{name}.o" for name in names]
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+
+
 def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress) -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-    with ThreadPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(_cores()) as pool:
         futures = [pool.submit(_run, command, work) for command in commands]
         try:
             for done, future in enumerate(futures):
@@ -183,16 +189,41 @@ def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress)
     progress("compiling", len(commands), len(commands))
 
 
+def _units(sources: Sequence[Path], work: Path) -> list[tuple[Path, int]]:
+    """What is compiled of ``sources``, the biggest first: files, and how much there is in each.
+
+    Of what Verilator wrote several files go into one unit, as its headers take longer to compile
+    than 200 KB of it: what runs at each edge into as many as there are cores, what runs once
+    ("Slow", about half) into one, each up to a size that a compiler takes well.
+    """
+    slow = [path for path in sources if path.name.startswith("Vtop") and "Slow" in path.name]
+    fast = [path for path in sources if path.name.startswith("Vtop") and path not in slow]
+    units = [(path, path.stat().st_size) for path in sources if path not in [*slow, *fast]]
+    for name, files, least in (("fast", fast, _cores()), ("slow", slow, 1)):
+        sizes = {path: path.stat().st_size for path in files}
+        count = min(max(least, -(-sum(sizes.values()) // UNIT_BYTES)), len(files))
+        groups: list[list[Path]] = [[] for _ in range(count)]
+        for path in sorted(files, key=lambda path: (-sizes[path], path.name)):
+            min(groups, key=lambda group: sum(map(sizes.__getitem__, group))).append(path)
+        for number, group in enumerate(groups):
+            unit = work / f"unit_{name}_{number}.cpp"
+            unit.write_text("".join(f'#include "{path.name}"\n' for path in sorted(group)))
+            units.append((unit, sum(map(sizes.__getitem__, group))))
+    return sorted(units, key=lambda unit: -unit[1])
+
+
 def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
-    """Compile and link; the biggest files first, so that no core waits long at the end."""
+    """Compile and link; the biggest units first, so that no core waits long at the end."""
     tools = toolchain()
-    progress("compiling", 0, len(job.sources))
     runtime = _runtime(job.wave)
     flags = _flags(tools, job.wave, [f"-I{job.work}", *job.defines])
-    sources = sorted(job.sources, key=lambda path: -path.stat().st_size)
-    objects = [job.work / f"{source.stem}.o" for source in sources]
-    _parallel([[*tools.compiler, *flags, "-c", str(source), "-o", str(target)]
-               for source, target in zip(sources, objects, strict=True)], job.work, progress)
+    units = [path for path, _ in _units(job.sources, job.work)]
+    progress("compiling", 0, len(units))
+    objects = [job.work / f"{unit.stem}.o" for unit in units]
+    once = ["-O0"]  # the last of several counts
+    _parallel([[*tools.compiler, *flags, *(once if unit.name.startswith("unit_slow") else []),
+                "-c", str(unit), "-o", str(target)]
+               for unit, target in zip(units, objects, strict=True)], job.work, progress)
     _run([*tools.compiler, "-o", str(job.output), *map(str, objects), *map(str, runtime),
           *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
           "-rdynamic", "-lpthread", "-ldl", *job.libraries], job.work)
