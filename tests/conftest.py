@@ -10,6 +10,8 @@ warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run what takes longer, too")
+    parser.addoption("--update", action="store_true",
+                     help="write generated pages anew instead of comparing them")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -96,6 +96,12 @@ def test_other_nics(name: str) -> None:
     assert run(description, jobs, "uart") == run(description, jobs)
 
 
+@pytest.mark.full
+def test_the_netlist_is_the_same() -> None:
+    """What synthesis makes of all that is behind a board's pins."""
+    assert exchanges("gates", requests=3) == exchanges("verilator", requests=3)
+
+
 def test_errors_are_the_same() -> None:
     """A limit that is reached, and a program that raises."""
     texts = []

