@@ -38,8 +38,8 @@ class Counter(wiring.Component):
             m.submodules.inner = inner = Counter(5)
             m.submodules.words = words = memory.Memory(shape=16, depth=1024, init=[])
             write, read = words.write_port(), words.read_port()
-            m.d.comb += [self.value.eq(read.data ^ count), inner.enable.eq(read.data[0]), write.en.eq(self.enable),
-                         write.addr.eq(count), write.data.eq(inner.value),
+            m.d.comb += [self.value.eq(read.data ^ count), inner.enable.eq(read.data[0]),
+                         write.en.eq(self.enable), write.addr.eq(count), write.data.eq(inner.value),
                          read.addr.eq(inner.value)]
         return m
 
