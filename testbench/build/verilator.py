@@ -24,7 +24,7 @@ MINIMUM = (5, 36)
 """Oldest Verilator that works."""
 
 UNIT_BYTES = 4 << 20
-"""C++ that is compiled as one."""
+"""C++ of a model that is compiled as one, where that does not leave cores idle."""
 
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
@@ -189,41 +189,36 @@ def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress)
     progress("compiling", len(commands), len(commands))
 
 
-def _units(sources: Sequence[Path], work: Path) -> list[tuple[Path, int]]:
-    """What is compiled of ``sources``, the biggest first: files, and how much there is in each.
-
-    Of what Verilator wrote several files go into one unit, as its headers take longer to compile
-    than 200 KB of it: what runs at each edge into as many as there are cores, what runs once
-    ("Slow", about half) into one, each up to a size that a compiler takes well.
-    """
-    slow = [path for path in sources if path.name.startswith("Vtop") and "Slow" in path.name]
-    fast = [path for path in sources if path.name.startswith("Vtop") and path not in slow]
-    units = [(path, path.stat().st_size) for path in sources if path not in [*slow, *fast]]
-    for name, files, least in (("fast", fast, _cores()), ("slow", slow, 1)):
-        sizes = {path: path.stat().st_size for path in files}
-        count = min(max(least, -(-sum(sizes.values()) // UNIT_BYTES)), len(files))
-        groups: list[list[Path]] = [[] for _ in range(count)]
-        for path in sorted(files, key=lambda path: (-sizes[path], path.name)):
-            min(groups, key=lambda group: sum(map(sizes.__getitem__, group))).append(path)
-        for number, group in enumerate(groups):
-            unit = work / f"unit_{name}_{number}.cpp"
-            unit.write_text("".join(f'#include "{path.name}"\n' for path in sorted(group)))
-            units.append((unit, sum(map(sizes.__getitem__, group))))
-    return sorted(units, key=lambda unit: -unit[1])
+def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Path]:
+    """C++ in ``work`` that includes ``files``, about as much in each: ``least`` units, or as many
+    as UNIT_BYTES asks for. The headers and the compiler's start take as long as 400 KB of it."""
+    sizes = {path: path.stat().st_size for path in sorted(files)}
+    count = min(max(least, -(-sum(sizes.values()) // UNIT_BYTES)), len(sizes))
+    units: list[list[Path]] = [[] for _ in range(count)]
+    for path in sorted(sizes, key=lambda path: -sizes[path]):
+        min(units, key=lambda unit: sum(sizes[one] for one in unit)).append(path)
+    places = [work / f"{name}_{number}.cpp" for number in range(count)]
+    for place, unit in zip(places, units, strict=True):
+        place.write_text("".join(f'#include "{path}"\n' for path in unit))
+    return places
 
 
 def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
-    """Compile and link; the biggest units first, so that no core waits long at the end."""
+    """Compile and link. Of what Verilator wrote, "Slow" runs once, at the start, and is about half:
+    that is not optimised."""
     tools = toolchain()
+    model = [path for path in job.sources if path.name.startswith("Vtop")]
+    once = [path for path in model if "__Slow" in path.name]
+    slow = _units(once, "model_once", 1, job.work)
+    units = [*_units([path for path in model if path not in once], "model", _cores(), job.work),
+             *slow, *(path for path in job.sources if path not in model)]
+    progress("compiling", 0, len(units))
     runtime = _runtime(job.wave)
     flags = _flags(tools, job.wave, [f"-I{job.work}", *job.defines])
-    units = [path for path, _ in _units(job.sources, job.work)]
-    progress("compiling", 0, len(units))
     objects = [job.work / f"{unit.stem}.o" for unit in units]
-    once = ["-O0"]  # the last of several counts
-    _parallel([[*tools.compiler, *flags, *(once if unit.name.startswith("unit_slow") else []),
-                "-c", str(unit), "-o", str(target)]
-               for unit, target in zip(units, objects, strict=True)], job.work, progress)
+    _parallel([[*tools.compiler, *flags, *(["-O0"] if unit in slow else []), "-c", str(unit), "-o",
+                str(target)] for unit, target in zip(units, objects, strict=True)],
+              job.work, progress)
     _run([*tools.compiler, "-o", str(job.output), *map(str, objects), *map(str, runtime),
           *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
           "-rdynamic", "-lpthread", "-ldl", *job.libraries], job.work)
