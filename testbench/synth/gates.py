@@ -32,7 +32,6 @@ _SHARED = ("common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module (\w+)\b.*?^endmodule\n", re.MULTILINE | re.DOTALL)
 _SPECIFY = re.compile(r"^[ \t]*specify\b.*?\bendspecify\n", re.MULTILINE | re.DOTALL)
 
-
 _LUT4 = """
 module LUT4(input A, B, C, D, output Z);
     parameter [15:0] INIT = 16'h0000;
@@ -99,7 +98,7 @@ def gates(core: Any, *, top: str, unknowns: bool = True, progress: Progress = la
         *tables,  # those in the models of carry chains
         "opt_expr",
         "opt_clean -purge",
-        "rename -hide w:* c:* %u",
+        "rename -hide w:* c:* %u",  # a path through the blocks in each name is most of the text
         f"write_verilog -noattr {top}-gates.v",
     ], files={"lut4.v": _LUT4, "models.v": "\n".join(
         source for name, source in known.items() if name not in _INSTANCES)})

@@ -62,9 +62,8 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     ToolError
         yosys refuses it.
     """
-    sources = {f"{name}.v": source for name, source in cores.items()}
-    inputs = {"in.il": text, "in.ys": _script(cores, pads, flat, top, then), **sources,
-              **(files or {})}
+    inputs = {"in.il": text, "in.ys": _script(cores, pads, flat, top, then),
+              **{f"{name}.v": source for name, source in cores.items()}, **(files or {})}
 
     def build(work: Path) -> None:
         for name, content in inputs.items():
@@ -77,13 +76,10 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
         (work / "area.json").write_text(json.dumps(
             {name: asdict(area) for name, area in found.items()}))
 
-    place = cache.entry("netlist", [*_parts(inputs), tool_version("yosys")], build)
+    place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
+                                    tool_version("yosys")], build)
     area = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
-
-
-def _parts(inputs: Mapping[str, str]) -> list[str]:
-    return [part for one in sorted(inputs.items()) for part in one]
 
 
 def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, then: Sequence[str]) -> str:
