@@ -67,23 +67,22 @@ def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
 def by_instance(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
     """As :func:`by_block`, of a netlist whose blocks were kept apart: every cell is counted to the
     block that it is in."""
+    modules = {name: module for name, module in netlist["modules"].items()
+               if "blackbox" not in module["attributes"]}
     found: dict[str, Area] = {}
 
     def count(module: str, block: str) -> None:
         own = Area()
-        for name, cell in netlist["modules"][module]["cells"].items():
+        for name, cell in modules[module]["cells"].items():
             kind = cell["type"]
             if kind in _CELLS:
                 own += _CELLS[kind]
-            elif "blackbox" not in netlist["modules"].get(kind, _NONE)["attributes"]:
-                count(kind, f"{block}.{unnumbered(name)}" if block else unnumbered(name))
+            elif kind in modules:
+                count(kind, f"{block}.{unnumbered(name)}".lstrip("."))
         found[block] = own
 
     count(top, "")
     return dict(sorted(found.items()))
-
-
-_NONE = {"attributes": {"blackbox": 1}}
 
 
 def unnumbered(name: str) -> str:
