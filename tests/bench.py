@@ -27,7 +27,8 @@ take its ``shape`` and then speak dicts of fields (no shape: integers). Values a
 ``RisingEdge``, i.e. as they were before it. Keyword arguments of :func:`run_bench` beyond its own
 reach the cocotb side as ``parameters()``. Every wait has a limit: :func:`within`.
 
-Icarus runs the benches; without it, Verilator does (``NICBED_BENCH_SIM`` chooses). Instances of
+Icarus runs the benches; those of a large block for many cycles Verilator, which is built more slowly
+and runs faster, and all where there is no Icarus (``NICBED_BENCH_SIM`` chooses). Instances of
 nicbed_memory and nicbed_trace find their Verilog.
 """
 
@@ -57,9 +58,9 @@ TIME_LIMIT = 600
 
 
 def run_bench(component: Any, module: str, *, testcase: str | None = None, seed: int = 1,
-              source: str = "", **parameters: Any) -> None:
+              source: str = "", many_cycles: bool = False, **parameters: Any) -> None:
     """Run the cocotb tests of file ``module`` (or the one called ``testcase``) on ``component``.
-    ``source`` is Verilog of modules that it instantiates.
+    ``source`` is Verilog of modules that it instantiates; ``many_cycles`` is for Verilator.
 
     Raises
     ------
@@ -69,8 +70,8 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     from nicbed.testbench.backends.environment import cocotb_environment
     from nicbed.testbench.build import verilog
     text = verilog.rtlil(component, "top")
-    icarus = os.environ.get("NICBED_BENCH_SIM", "icarus" if shutil.which("iverilog") else
-                            "verilator") == "icarus"
+    fits = "verilator" if many_cycles or not shutil.which("iverilog") else "icarus"
+    icarus = os.environ.get("NICBED_BENCH_SIM", fits) == "icarus"
     build = _build_icarus if icarus else _build_verilator
     command = build(text, source)
     file = Path(module).resolve()

@@ -77,7 +77,8 @@ async def is_fast(dut: Any) -> None:
 
 @pytest.mark.parametrize("i_stall, o_stall", [(0.0, 0.0), (0.6, 0.0), (0.2, 0.6)])
 def test_realigns(i_stall: float, o_stall: float) -> None:
-    run_bench(Aligner(), __file__, testcase="realigns", i_stall=i_stall, o_stall=o_stall)
+    run_bench(Aligner(), __file__, testcase="realigns", i_stall=i_stall, o_stall=o_stall,
+              many_cycles=True)
 
 
 def test_is_fast() -> None:

@@ -142,4 +142,4 @@ def test_keeps_pace() -> None:
                                                 (0.1, 8, 4096)])
 def test_sends_arrive(stall: float, burst: int, page: int) -> None:
     run_bench(small(), __file__, testcase="sends_arrive", stall=stall, burst=burst, page=page,
-              take=1.0 if stall == 0 else 0.5, seed=burst)
+              take=1.0 if stall == 0 else 0.5, seed=burst, many_cycles=True)

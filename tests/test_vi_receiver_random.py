@@ -227,7 +227,7 @@ async def does_what_the_model_does(dut: Any) -> None:
                    marks=pytest.mark.full) for number in range(4, 24))])
 def test_does_what_the_model_does(number: int, stall: float, burst: int, page: int) -> None:
     run_bench(small(), __file__, testcase="does_what_the_model_does", stall=stall, burst=burst,
-              page=page, rounds=12, packets=60, seed=number)
+              page=page, rounds=12, packets=60, seed=number, many_cycles=True)
 
 
 def test_refuses_other_things() -> None:

@@ -126,7 +126,7 @@ async def errors(dut: Any) -> None:
                                                 (RR, 0.0, 4), (RR, 0.2, 5)])
 def test_errors(level: int, stall: float, seed: int) -> None:
     run_bench(sender(), __file__, testcase="errors", level=int(level), stall=stall, count=24,
-              seed=seed)
+              seed=seed, many_cycles=True)
 
 
 @cocotb.test()

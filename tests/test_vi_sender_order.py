@@ -72,7 +72,7 @@ async def error_behind(dut: Any) -> None:
     (RR, 2, 0.0), (RR, 1, 0.3), (RR, 0, 0.1), (RD, 2, 0.0), (RD, 0, 0.3)])
 def test_error_behind(level: int, before: int, stall: float) -> None:
     run_bench(sender(), __file__, testcase="error_behind", level=int(level),
-              before=before, stall=stall)
+              before=before, stall=stall, many_cycles=True)
 
 
 @cocotb.test()

@@ -47,7 +47,8 @@ async def writes(dut: Any) -> None:
 
 @pytest.mark.parametrize("stall", [0.0, 0.2])
 def test_writes(stall: float) -> None:
-    run_bench(sender(), __file__, testcase="writes", stall=stall, count=20)
+    run_bench(sender(), __file__, testcase="writes", stall=stall, count=20,
+              many_cycles=True)
 
 
 @cocotb.test()
@@ -99,7 +100,8 @@ async def reads(dut: Any) -> None:
 
 @pytest.mark.parametrize("level, stall", [(RD, 0.0), (RR, 0.0), (RR, 0.3)])
 def test_reads(level: int, stall: float) -> None:
-    run_bench(sender(), __file__, testcase="reads", level=int(level), stall=stall)
+    run_bench(sender(), __file__, testcase="reads", level=int(level), stall=stall,
+              many_cycles=True)
 
 
 @cocotb.test()
@@ -148,7 +150,8 @@ async def answers(dut: Any) -> None:
 
 @pytest.mark.parametrize("loss, stall, seed", [(0.0, 0.0, 1), (0.2, 0.2, 2)])
 def test_answers(loss: float, stall: float, seed: int) -> None:
-    run_bench(sender(), __file__, testcase="answers", loss=loss, stall=stall, count=8, seed=seed)
+    run_bench(sender(), __file__, testcase="answers", loss=loss, stall=stall, count=8, seed=seed,
+              many_cycles=True)
 
 
 @cocotb.test()

@@ -127,7 +127,8 @@ async def lossy(dut: Any) -> None:
 def test_lossy(loss: float, stall: float, ready: float, delay: int, window: int, timeout: int,
                seed: int) -> None:
     run_bench(sender(window=window), __file__, testcase="lossy", loss=loss, stall=stall,
-              ready=ready, delay=delay, timeout=timeout, mtu=64, count=14, seed=seed)
+              ready=ready, delay=delay, timeout=timeout, mtu=64, count=14, seed=seed,
+              many_cycles=window == 4)
 
 
 @cocotb.test()
@@ -147,7 +148,7 @@ async def numbers_wrap(dut: Any) -> None:
 
 
 def test_numbers_wrap() -> None:
-    run_bench(sender(), __file__, testcase="numbers_wrap")
+    run_bench(sender(), __file__, testcase="numbers_wrap", many_cycles=True)
 
 
 @cocotb.test()
@@ -193,7 +194,8 @@ async def silent_peer(dut: Any) -> None:
 
 @pytest.mark.parametrize("level, short", [(RD, False), (RR, False), (RD, True), (RR, True)])
 def test_silent_peer(level: int, short: bool) -> None:
-    run_bench(sender(), __file__, testcase="silent_peer", level=int(level), short=short)
+    run_bench(sender(), __file__, testcase="silent_peer", level=int(level), short=short,
+              many_cycles=True)
 
 
 @cocotb.test()
@@ -312,7 +314,8 @@ async def aborts(dut: Any) -> None:
 @pytest.mark.parametrize("stall, ready, seed", [(0.0, 0.0, 1), (0.2, 0.3, 2), (0.0, 0.8, 3),
                                                 (0.1, 0.9, 4)])
 def test_aborts(stall: float, ready: float, seed: int) -> None:
-    run_bench(sender(), __file__, testcase="aborts", stall=stall, ready=ready, count=16, seed=seed)
+    run_bench(sender(), __file__, testcase="aborts", stall=stall, ready=ready, count=16, seed=seed,
+              many_cycles=True)
 
 
 @cocotb.test()
