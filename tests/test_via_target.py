@@ -55,7 +55,7 @@ ICARUS = {
     "test_the_states_of_a_vi", "test_a_misaligned_token_is_post_desc",
     "test_an_rdma_read_that_is_refused", "test_what_has_to_match_and_mending_it",
 }
-"""A few of each kind, some seconds all together."""
+"""One of each kind, the first of its parameters: Icarus takes a hundred times as long."""
 LIMIT = 300_000
 """Cycles that a case may take on Icarus."""
 
@@ -117,7 +117,7 @@ def test_other_structures(name):
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 def test_some_on_icarus():
     check({}, [case for case in by_structure()["small"]
-               if case.name in ICARUS], "icarus", LIMIT)
+               if case.name in ICARUS and case.number == 0], "icarus", LIMIT)
 
 
 @pytest.mark.full

@@ -306,8 +306,10 @@ class Plan:
         extra, _ = self.bad(node, pair.tags[node], self.draw.choice([1, 8, 70]))
         at = self.draw.randrange(len(post.segments) + 1)
         post.segments.insert(at, extra)
-        post.fields["length"] = post.length + extra[2]
-        post.error = Status.PROTECTION
+        total = post.length + extra[2]
+        post.fields["length"] = total
+        # Too long is found before any segment is looked at.
+        post.error = Status.PROTECTION if total <= MAX_TRANSFER else Status.LENGTH
 
     def _read_protection(self, pair: Pair, node: int) -> bool:
         """What an RDMA read brings has no place to go to."""

@@ -90,6 +90,9 @@ class SendTransmit(wiring.Component):
         index = Signal(9)
         following = Signal(9)
         fronts = Signal(2)
+        # Not read back from the flit: a vector that a part of itself depends on is a loop to
+        # simulators, and Verilator's optimiser has got it wrong.
+        last = Signal()
         m.d.comb += [
             self.done_slot.eq(slot),
             header.route.eq(peer.route),
@@ -148,8 +151,9 @@ class SendTransmit(wiring.Component):
                     following.eq(index + 1),
                     flit.data.eq(Mux(index < fronts, self.front, self.body)),
                     flit.first.eq(index == 0),
-                    flit.last.eq(following == self.meta.words),
-                    flit.size.eq(Mux(flit.last, self.meta.size, FLIT_BYTES)),
+                    last.eq(following == self.meta.words),
+                    flit.last.eq(last),
+                    flit.size.eq(Mux(last, self.meta.size, FLIT_BYTES)),
                     flit.trace.eq(self.meta.trace),
                     self.o.valid.eq(1),
                     self.read_slot.eq(slot),
@@ -157,9 +161,9 @@ class SendTransmit(wiring.Component):
                     self.read_body.eq(following - fronts),
                 ]
                 with m.If(self.o.ready):
-                    m.d.comb += self.read_en.eq(~flit.last)
+                    m.d.comb += self.read_en.eq(~last)
                     m.d.sync += index.eq(following)
-                    with m.If(flit.last):
+                    with m.If(last):
                         m.d.comb += [self.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
                         m.next = "IDLE"
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~queue.o.valid & (queue.level == 0)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .cache import entry
 from .verilog import SOURCES, BuildError, core_files, instances, to_verilog
@@ -239,24 +240,27 @@ def cocotb_libraries() -> list[str]:
     return [f"-L{place}", f"-Wl,-rpath,{place}", "-lcocotbvpi_verilator"]
 
 
-def build_stock(text: str, place: Path, extra: str = "") -> None:
-    """A bench's simulator in ``place``: RTLIL ``text`` and Verilog ``extra``, every signal visible,
-    cocotb's own main."""
+def build_stock(text: str, place: Path, ports: Sequence[str], extra: str = "") -> None:
+    """A bench's simulator in ``place``: RTLIL ``text`` and Verilog ``extra``, ``ports`` visible, so
+    that it is as optimised as the target is; cocotb's own main."""
     import cocotb_tools.config
     stock = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
 
     def build(work: Path) -> None:
-        build_flat(text, work, stock, extra)
+        _build_top(text, work, stock, extra, public=ports)
 
     entry(place.parent.name, [place.name], build, place=place)
 
 
-def build_flat(text: str, work: Path, main: Path, extra: str = "") -> None:
-    """A simulator of RTLIL ``text`` and Verilog ``extra`` with every signal visible, under
-    ``main``, in ``work``."""
+def build_flat(text: str, work: Path, main: Path) -> None:
+    """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
+    _build_top(text, work, main, "", flat=True)
+
+
+def _build_top(text: str, work: Path, main: Path, extra: str, **visible: Any) -> None:
     (work / "top.v").write_text(to_verilog(text, processes=True) + extra)
     own = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
     files = verilate([work / "top.v", *core_files(text, work),
-                      *(name.with_suffix(".v") for name in own)], work, top="top", flat=True)
+                      *(name.with_suffix(".v") for name in own)], work, top="top", **visible)
     compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in own)],
                             work / "simulator", libraries=cocotb_libraries()))
