@@ -56,8 +56,10 @@ ICARUS = {
     "test_an_rdma_read_that_is_refused", "test_what_has_to_match_and_mending_it",
 }
 """One of each kind, the first of its parameters: Icarus takes a hundred times as long."""
-LIMIT = 300_000
-"""Cycles that a case may take on Icarus."""
+LIMIT = 800_000
+"""Cycles that a case may take on Icarus, which is half an hour of it."""
+TOO_LONG = {"test_unreliable_messages_arrive_at_most_once_in_order_and_whole"}
+"""Takes more: millions of them."""
 
 
 def chosen(modules: Iterable[str] = MODULES) -> list[Case]:
@@ -96,7 +98,7 @@ def test_every_case_has_its_place():
     places = by_structure()
     assert all(places.values()), places
     names = {case.name for module in MODULES for case in cases(importlib.import_module(module))}
-    assert set(MODEL_ONLY) <= names and set(ICARUS) <= names
+    assert set(MODEL_ONLY) | ICARUS | TOO_LONG <= names
 
 
 def test_small():
@@ -123,4 +125,6 @@ def test_some_on_icarus():
 @pytest.mark.full
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 def test_small_on_icarus():
-    check({}, by_structure()["small"], "icarus")
+    """Every function, with the first of its parameters."""
+    check({}, [case for case in by_structure()["small"]
+               if case.number == 0 and case.name not in TOO_LONG], "icarus", LIMIT)
