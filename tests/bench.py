@@ -121,7 +121,7 @@ def _cache(text: str, *keys: str) -> Path:
 
 def _build_icarus(text: str, extra_source: str) -> list[str]:
     import cocotb_tools.config
-    from nicbed.testbench.build.verilog import SOURCES, core_files, instances, to_verilog
+    from nicbed.testbench.build.verilog import instances, module_files, to_verilog
     place = _cache(text, "icarus", extra_source)
     built = place.with_suffix(".vvp")
     if not built.is_file():
@@ -129,10 +129,9 @@ def _build_icarus(text: str, extra_source: str) -> list[str]:
         with tempfile.TemporaryDirectory(dir=place.parent) as work:
             source = Path(work) / "top.v"
             source.write_text(to_verilog(text, processes=False) + extra_source)
-            extra = instances(text)
-            roots = ["-s", "nicbed_trace_file"] if "nicbed_trace" in extra else []
-            files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
-            files += map(str, core_files(text, Path(work)))
+            traces = instances(text, ["nicbed_trace"])
+            roots = ["-s", "nicbed_trace_file"] if traces else []
+            files = map(str, module_files(text, Path(work)))
             done = subprocess.run(["iverilog", "-g2012", "-o", f"{work}/top.vvp", "-s", "top",
                                    *roots, str(source), *files], capture_output=True, text=True)
             if done.returncode:
@@ -142,10 +141,11 @@ def _build_icarus(text: str, extra_source: str) -> list[str]:
 
 
 def _build_verilator(text: str, extra_source: str, ports: list[str]) -> list[str]:
-    from nicbed.testbench.build.verilator import build_stock
+    from nicbed.testbench.build import cache
+    from nicbed.testbench.build.verilator import build_block
     place = _cache(text, "verilator", extra_source)
-    if not (place / "simulator").is_file():
-        build_stock(text, place, ports, extra_source)
+    cache.entry(place.parent.name, [place.name],
+                lambda work: build_block(text, work, ports, extra=extra_source), place=place)
     return [str(place / "simulator")]
 
 

@@ -21,7 +21,14 @@ from nicbed.rtl.processor.subsystem import Processor
 from nicbed.rtl.processor.verilog import CORE_MODULES, core_verilog
 from nicbed.testbench.build import cache as build_cache
 from nicbed.testbench.build.verilator import Compilation, compile_all, verilate
-from nicbed.testbench.build.verilog import SOURCES, core_files, instances, rtlil, to_verilog
+from nicbed.testbench.build.verilog import (
+    SOURCES,
+    instances,
+    module_files,
+    own_files,
+    rtlil,
+    to_verilog,
+)
 
 __all__ = ["CORES", "End", "HERE", "Lab", "ProcessorTop", "assemble", "constants", "describe"]
 
@@ -108,11 +115,8 @@ def _simulator(core: str) -> Path:
 
     def build(work: Path) -> None:
         (work / "top.v").write_text(to_verilog(text, processes=True))
-        extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
-        cores = core_files(text, work)
-        files = verilate([work / "top.v", *cores, *(name.with_suffix(".v") for name in extra)],
-                         work, top="top", vpi=False)
-        compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
+        files = verilate([work / "top.v", *module_files(text, work)], work, top="top", vpi=False)
+        compile_all(Compilation(work, [*files, main, *own_files(text, ".cpp")],
                                 work / "simulator"))
 
     return build_cache.entry("processor", parts, build) / "simulator"

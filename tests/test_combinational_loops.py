@@ -45,14 +45,12 @@ def loops(component: Any, work: Path) -> list[str]:
     """Signals of ``component`` that depend on themselves, as Verilator finds them."""
     text = verilog.rtlil(component, "top")
     (work / "top.v").write_text(verilog.to_verilog(text, processes=True))
-    own = [verilog.SOURCES / f"{name.removeprefix('nicbed_')}.v" for name in
-           verilog.instances(text)]
     tools = verilator.toolchain()
     # Without its data-flow graph, which cuts loops before they are seen.
     done = subprocess.run(
         [tools.binary, "--lint-only", "--top-module", "top", "-fno-dfg", "-Wno-lint", "-Wno-style",
          "-Wwarn-UNOPTFLAT", "-Wno-fatal", "--no-timing", str(work / "top.v"),
-         *map(str, verilog.core_files(text, work)), *map(str, own)],
+         *map(str, verilog.module_files(text, work))],
         env={**os.environ, "VERILATOR_ROOT": str(tools.root)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return re.findall(r"Circular combinational logic: '(.*)'", done.stderr)

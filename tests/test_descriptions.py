@@ -25,6 +25,19 @@ def test_default_file_is_the_declared_default():
     assert listed == {knob.name for knob in knobs()}
 
 
+@pytest.mark.parametrize("name", names())
+def test_a_file_says_of_each_knob_what_its_declaration_says(name):
+    declared = {knob.name: f"{knob.unit}: {knob.doc}" if knob.unit else knob.doc
+                for knob in knobs()}
+    said, section = {}, ""
+    for line in find(name).read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif found := re.match(r"(\w+) = \S+ +# (.*)", line):
+            said[f"{section}.{found[1]}"] = found[2]
+    assert said and said == {knob: declared[knob] for knob in said}
+
+
 def test_ideal_costs_nothing():
     ideal = load("ideal")
     assert ideal.cpu.call == ideal.cpu.copy_word == 0

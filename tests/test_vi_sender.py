@@ -90,7 +90,7 @@ async def unreliable(dut: Any) -> None:
     (64, 0.0, 0.0, 32), (64, 0.2, 0.5, 4), (128, 0.1, 0.0, 1), (1024, 0.0, 0.7, 32)])
 def test_unreliable(mtu: int, stall: float, ready: float, beats: int) -> None:
     run_bench(sender(mtu=mtu), __file__, testcase="unreliable", mtu=mtu, stall=stall, ready=ready,
-              beats=beats, count=50, seed=mtu + beats, many_cycles=mtu == 64)
+              beats=beats, count=50, seed=mtu + beats, many_cycles=True)
 
 
 @cocotb.test()

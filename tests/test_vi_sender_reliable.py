@@ -128,7 +128,7 @@ def test_lossy(loss: float, stall: float, ready: float, delay: int, window: int,
                seed: int) -> None:
     run_bench(sender(window=window), __file__, testcase="lossy", loss=loss, stall=stall,
               ready=ready, delay=delay, timeout=timeout, mtu=64, count=14, seed=seed,
-              many_cycles=window == 4)
+              many_cycles=True)
 
 
 @cocotb.test()

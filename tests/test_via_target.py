@@ -55,9 +55,9 @@ ICARUS = {
     "test_the_states_of_a_vi", "test_a_misaligned_token_is_post_desc",
     "test_an_rdma_read_that_is_refused", "test_what_has_to_match_and_mending_it",
 }
-"""One of each kind, the first of its parameters: Icarus takes a hundred times as long."""
+"""One of each kind, the first of its parameters."""
 LIMIT = 800_000
-"""Cycles that a case may take on Icarus, which is half an hour of it."""
+"""Cycles that a case may take on Icarus."""
 TOO_LONG = {"test_unreliable_messages_arrive_at_most_once_in_order_and_whole"}
 """Takes more: millions of them."""
 

@@ -6,7 +6,7 @@ from ...layouts.description import Description
 from . import cache
 from .simulator import sources_key, structure, tool_versions
 from .verilator import Compilation, Progress, compile_all, toolchain, verilate
-from .verilog import SOURCES, convert, core_files
+from .verilog import SOURCES, convert, module_files
 
 __all__ = ["DIVISOR", "build_board", "compile_board"]
 
@@ -65,7 +65,8 @@ def compile_board(text: str, work: Path, progress: Progress = lambda *_: None) -
     objects.mkdir()
     (objects / "top.v").write_text(text)
     progress("verilating", 0, 1)
-    files = verilate([objects / "top.v", *core_files(text, objects)], objects, top="top", vpi=False)
+    files = verilate([objects / "top.v", *module_files(text, objects)], objects, top="top",
+                     vpi=False)
     progress("verilating", 1, 1)
     compile_all(Compilation(objects, [*files, SOURCES / "uart.cpp"], work / "simulator",
                             defines=[f"-DNICBED_DIVISOR={DIVISOR}"]), progress)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
-from .verilog import SOURCES, BuildError, core_files, instances
+from .verilog import BuildError, instances, module_files
 
 __all__ = ["TOP", "build_icarus", "icarus_command", "icarus_version"]
 
@@ -80,10 +80,9 @@ def build_icarus(source: str, work: Path, ports: int, words: int) -> None:
     icarus_version()
     (work / "target.v").write_text(_clearable(source, words))
     (work / "wrapper.v").write_text(_wrapper(ports))
-    extra = instances(source)
-    roots = ["-s", "nicbed_trace_file", "-DNICBED_TRACE"] if "nicbed_trace" in extra else []
-    files = [str(SOURCES / f"{name.removeprefix('nicbed_')}.v") for name in extra]
-    files += map(str, core_files(source, work))
+    traces = instances(source, ["nicbed_trace"])
+    roots = ["-s", "nicbed_trace_file", "-DNICBED_TRACE"] if traces else []
+    files = map(str, module_files(source, work))
     done = subprocess.run(["iverilog", "-g2012", "-DNICBED_WRAPPER", "-o",
                            str(work / "simulator.vvp"), "-s", TOP,
                            *roots, str(work / "wrapper.v"), str(work / "target.v"), *files],

@@ -22,7 +22,7 @@ from .verilator import (
     verilate,
     wave_format,
 )
-from .verilog import SOURCES, BuildError, core_files, instances, rtlil, to_verilog
+from .verilog import SOURCES, BuildError, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "sources_key", "structure",
            "tool_versions"]
@@ -184,17 +184,14 @@ def _build_verilator(source: str, work: Path, ports: int, wave: str | None, bare
     objects.mkdir()
     (objects / "target.v").write_text(source)
     (objects / "nicbed_ports.h").write_text(_ports_header(ports))
-    extra = [SOURCES / name.removeprefix("nicbed_") for name in instances(source)]
     progress("verilating", 0, 1)
-    files = verilate([objects / "target.v", *core_files(source, objects),
-                      *(name.with_suffix(".v") for name in extra)], objects,
+    files = verilate([objects / "target.v", *module_files(source, objects)], objects,
                      top="target", public=() if bare else PUBLIC, vpi=not bare, wave=wave)
     progress("verilating", 1, 1)
     main = SOURCES / ("bare.cpp" if bare else "main.cpp")
     compile_all(Compilation(
-        objects, [*files, main, *(name.with_suffix(".cpp") for name in extra)],
-        work / "simulator", wave, ["-DNICBED_PORTS=1", f"-I{SOURCES}"],
-        [] if bare else cocotb_libraries()), progress)
+        objects, [*files, main, *own_files(source, ".cpp")], work / "simulator", wave,
+        ["-DNICBED_PORTS=1", f"-I{SOURCES}"], [] if bare else cocotb_libraries()), progress)
     _remove(objects)
 
 

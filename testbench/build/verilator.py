@@ -10,13 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from .cache import entry
-from .verilog import SOURCES, BuildError, core_files, instances, to_verilog
+from .verilog import BuildError, module_files, own_files, to_verilog
 
 __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
-           "cocotb_libraries", "wave_format", "build_stock", "build_flat"]
+           "cocotb_libraries", "wave_format", "build_block"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and of how much."""
@@ -99,13 +98,13 @@ def toolchain() -> Toolchain:
 
 
 def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[str] = (),
-             vpi: bool = True, wave: str | None = None, flat: bool = False) -> list[Path]:
+             vpi: bool = True, wave: str | None = None) -> list[Path]:
     """Translate Verilog ``files`` to C++ in ``work``; the C++ files.
 
     Parameters
     ----------
     public
-        Ports of ``top`` that VPI sees; ``flat`` makes all signals visible (slow: for benches).
+        Ports of ``top`` that VPI sees.
     wave
         "fst" or "vcd": with code to record waveforms.
     """
@@ -118,7 +117,7 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
                "-Wno-fatal",
                "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing",
                "--output-split", "12000",
-               *(["--vpi"] if vpi else []), *(["--public-flat-rw"] if flat else []),
+               *(["--vpi"] if vpi else []),
                *([f"--trace-{wave}"] if wave else []), str(control), *map(str, files)]
     done = subprocess.run(command, env={**os.environ, "VERILATOR_ROOT": str(tools.root)},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work)
@@ -240,27 +239,23 @@ def cocotb_libraries() -> list[str]:
     return [f"-L{place}", f"-Wl,-rpath,{place}", "-lcocotbvpi_verilator"]
 
 
-def build_stock(text: str, place: Path, ports: Sequence[str], extra: str = "") -> None:
-    """A bench's simulator in ``place``: RTLIL ``text`` and Verilog ``extra``, ``ports`` visible, so
-    that it is as optimised as the target is; cocotb's own main."""
+def build_block(text: str, work: Path, ports: Sequence[str], *, main: Path | None = None,
+                extra: str = "") -> None:
+    """A block's simulator, ``work/simulator``, in which VPI sees its ports: it is as optimised as
+    the target is.
+
+    Parameters
+    ----------
+    text
+        RTLIL.
+    main
+        cocotb's own, unless another one is named.
+    extra
+        Verilog of modules that it instantiates and nothing else has.
+    """
     import cocotb_tools.config
     stock = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-
-    def build(work: Path) -> None:
-        _build_top(text, work, stock, extra, public=ports)
-
-    entry(place.parent.name, [place.name], build, place=place)
-
-
-def build_flat(text: str, work: Path, main: Path) -> None:
-    """A simulator of RTLIL ``text`` with every signal visible, under ``main``, in ``work``."""
-    _build_top(text, work, main, "", flat=True)
-
-
-def _build_top(text: str, work: Path, main: Path, extra: str, **visible: Any) -> None:
     (work / "top.v").write_text(to_verilog(text, processes=True) + extra)
-    own = [SOURCES / name.removeprefix("nicbed_") for name in instances(text)]
-    files = verilate([work / "top.v", *core_files(text, work),
-                      *(name.with_suffix(".v") for name in own)], work, top="top", **visible)
-    compile_all(Compilation(work, [*files, main, *(name.with_suffix(".cpp") for name in own)],
+    files = verilate([work / "top.v", *module_files(text, work)], work, top="top", public=ports)
+    compile_all(Compilation(work, [*files, main or stock, *own_files(text, ".cpp")],
                             work / "simulator", libraries=cocotb_libraries()))

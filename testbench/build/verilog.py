@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "BuildError", "convert", "core_files", "inputs", "instances", "ports",
-           "rtlil", "to_verilog"]
+__all__ = ["SOURCES", "BuildError", "convert", "inputs", "instances", "module_files", "own_files",
+           "ports", "rtlil", "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked beside what Amaranth emits."""
@@ -98,10 +98,16 @@ def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trac
     return [module for module in modules if re.search(rf"\\?\b{module}\b", text)]
 
 
-def core_files(text: str, work: Path) -> list[Path]:
-    """Verilog files, put into ``work``, of the processor cores that ``text`` instantiates."""
+def own_files(text: str, suffix: str) -> list[Path]:
+    """Files of the hand-written modules that ``text`` instantiates: ".v", or their ".cpp"."""
+    return [SOURCES / f"{name.removeprefix('nicbed_')}{suffix}" for name in instances(text)]
+
+
+def module_files(text: str, work: Path) -> list[Path]:
+    """Verilog of all modules that ``text`` instantiates and does not define: the hand-written ones,
+    and processor cores, which are put into ``work``."""
     from ...rtl.processor.verilog import CORE_MODULES, core_verilog
-    files = []
+    files = own_files(text, ".v")
     for module in instances(text, CORE_MODULES):
         files.append(work / f"{module}.v")
         files[-1].write_text(core_verilog(module))
