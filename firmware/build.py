@@ -81,7 +81,13 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
              repr((FLAGS, WHOLE.get(title))), c_header(),
              cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
              version("ziglang"), Path(__file__).read_text()]
-    place = cache.entry("firmware", parts, lambda work: _build(folder, core, memory, work))
+    return _built(title, core, memory, cache.entry(
+        "firmware", parts, lambda work: _build(folder, core, memory, work)))
+
+
+@once
+def _built(title: str, core: str, memory: int, place: Path) -> Image:
+    """What is in ``place``: one for all nodes and runs, as reading an ELF file takes its time."""
     text, data, bss = map(int, (place / "sizes").read_text().split())
     return Image(title, core, memory, (place / "image.bin").read_bytes(), place / "image.elf",
                  text, data, bss)

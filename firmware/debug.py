@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Call", "Debug", "read_debug"]
+__all__ = ["Call", "Debug", "read_debug", "read_symbols"]
 
 ASSEMBLER = 0x8001
 """DW_LANG_Mips_Assembler: what DWARF calls all assembler."""
@@ -22,12 +22,10 @@ class Call(NamedTuple):
 
 
 class Debug(NamedTuple):
-    """What an ELF file says.
+    """Where in the source the instructions of an ELF file are.
 
     Attributes
     ----------
-    symbols
-        Name, address, size, whether it is a function.
     lines
         Address from which on instructions belong to a line, file, line; by address. Line 0 ends a
         stretch.
@@ -35,9 +33,21 @@ class Debug(NamedTuple):
         Functions in line.
     """
 
-    symbols: list[tuple[str, int, int, bool]]
     lines: list[tuple[int, str, int]]
     calls: list[Call]
+
+
+def read_symbols(elf: Path) -> list[tuple[str, int, int, bool]]:
+    """Name, address, size, whether it is a function."""
+    from elftools.elf.elffile import ELFFile
+    with open(elf, "rb") as stream:
+        file = ELFFile(stream)  # type: ignore[no-untyped-call]
+        return [
+            (one.name, one["st_value"], one["st_size"], one["st_info"]["type"] == "STT_FUNC")
+            for one in file.get_section_by_name(".symtab").iter_symbols()
+            if one.name and one["st_shndx"] != "SHN_UNDEF"
+            and one["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
+            and not one.name.startswith((".L", "$"))]
 
 
 def read_debug(elf: Path) -> Debug:
@@ -48,12 +58,6 @@ def read_debug(elf: Path) -> Debug:
     calls: list[Call] = []
     with open(elf, "rb") as stream:
         file = ELFFile(stream)  # type: ignore[no-untyped-call]
-        symbols = [
-            (one.name, one["st_value"], one["st_size"], one["st_info"]["type"] == "STT_FUNC")
-            for one in file.get_section_by_name(".symtab").iter_symbols()
-            if one.name and one["st_shndx"] != "SHN_UNDEF"
-            and one["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
-            and not one.name.startswith((".L", "$"))]
         dwarf = file.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
@@ -65,7 +69,7 @@ def read_debug(elf: Path) -> Debug:
             lines += _lines(program, files, assembler)
             calls += _calls(dwarf, unit, top, files, 0)
     lines.sort(key=lambda line: (line[0], line[2] != 0))
-    return Debug(symbols, lines, calls)
+    return Debug(lines, calls)
 
 
 def _files(program: Any) -> dict[int, str]:

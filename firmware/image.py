@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from .debug import Debug, read_debug
+from .debug import Debug, read_debug, read_symbols
 
 __all__ = ["Image", "Line", "Symbol"]
 
@@ -59,7 +59,7 @@ class Image:
     @cached_property
     def symbols(self) -> dict[str, Symbol]:
         """Functions, objects and the linker's symbols, by name."""
-        return {name: Symbol(address, size) for name, address, size, _ in self._debug.symbols}
+        return {name: Symbol(address, size) for name, address, size, _ in self._symbols}
 
     @property
     def parameters(self) -> dict[str, Symbol]:
@@ -93,13 +93,17 @@ class Image:
         return bytes(code)
 
     @cached_property
+    def _symbols(self) -> list[tuple[str, int, int, bool]]:
+        return read_symbols(self.elf)
+
+    @cached_property
     def _debug(self) -> Debug:
         return read_debug(self.elf)
 
     @cached_property
     def _functions(self) -> tuple[list[int], list[tuple[str, Symbol]]]:
         found = sorted((Symbol(address, size), name)
-                       for name, address, size, function in self._debug.symbols if function)
+                       for name, address, size, function in self._symbols if function)
         return [symbol.address for symbol, _ in found], [(name, symbol) for symbol, name in found]
 
     @cached_property

@@ -37,8 +37,8 @@ TURNS = 3
 
 async def workload(lab: Any, layer: str, name: str, until: int, short: int, turns: int, record: str
                    ) -> dict[str, Any]:
-    """Inside the simulator: run a workload, timed, ``short`` cycles of it with Python timed apart;
-    then record it."""
+    """Inside the simulator: run a workload, timed, ``short`` cycles of it with Python timed apart,
+    less what its begin and end alone take; then record it."""
     nodes = lab.description.fabric.nodes
     program = WORKLOADS[layer][name]
 
@@ -46,7 +46,14 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
         return await lab.run([program(until)] * nodes, settings=SETTINGS, skip=False, marks=False,
                              record=record)
 
-    await run(2000)
+    async def python(until: int) -> tuple[float, int]:
+        """CPU seconds of Python, and messages."""
+        lab.timed(True)
+        done = await run(until)
+        return lab.timed(False), sum(done.results)
+
+    begin = (await run(0)).cycles
+    until += begin
     before = os.times()
     cycles = wakes = messages = 0
     for _ in range(turns):
@@ -55,11 +62,9 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
         wakes += done.wakes
         messages += sum(done.results)
     after = os.times()
-    lab.timed(True)
-    timed = await run(short)
-    python = lab.timed(False)
+    (around, few), (whole, many) = [await python(cycles) for cycles in (0, begin + short)]
     await run(until, Path(record))
-    return {"python": python, "timed_messages": sum(timed.results),
+    return {"python": whole - around, "timed_messages": many - few,
             "seconds": after.user + after.system - before.user - before.system,
             "cycles": cycles, "wakes": wakes, "messages": messages,
             "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
@@ -120,8 +125,9 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
 
     Figures: target cycles a CPU second of the whole simulator process, the same of the bare loop
     (the limit) and their ratio; the CPU time of all that happens at attentions, a one-way message
-    (microseconds; in runs of their own, as measuring it costs); wake-ups of host programs a
-    message; peak memory in MB.
+    (microseconds; in runs of their own, as measuring it costs, and without opening the layer,
+    which loads firmware where there is some); wake-ups of host programs a message; peak memory in
+    MB.
     """
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
