@@ -13,7 +13,8 @@ from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind, Mark
 class Machine:
     """All times in cycles: a request costs ``send`` to issue and ``handle`` at the receiver, its
     reply ``reply`` and ``finish``; the link takes ``service`` a packet, then ``flight``; the check
-    that ends each request takes ``poll``, and a spinning CPU looks every ``period``."""
+    that ends each request takes ``poll``, and a spinning CPU looks every ``period``. With ``room``
+    requests under way, one more is kept by the layer, in ``keep`` cycles."""
 
     send: int = 20
     handle: int = 14
@@ -24,6 +25,8 @@ class Machine:
     flight: int = 100
     period: int = 1
     window: int = 75
+    room: int = 75
+    keep: int = 16
     marks: list[Mark] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -76,8 +79,9 @@ class Machine:
                     take(*back.pop(0))
                 self._mark(time, 0, Activity.WINDOW_WAIT, Kind.END, 0)
             number = 2 * index + 1
-            self._span(time, time + self.send, 0, Activity.REQUEST_SEND, number)
-            time += self.send
+            send = self.send if index - done < self.room else self.keep
+            self._span(time, time + send, 0, Activity.REQUEST_SEND, number)
+            time += send
             landed = self._ship(time, 0, free, number)
             begin = self._look(receiver, landed)
             self._mark(begin, 1, Activity.REQUEST_HANDLE, Kind.BEGIN, number)

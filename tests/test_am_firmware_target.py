@@ -1,5 +1,6 @@
 """Active Messages over firmware on the real target: scenarios, faults, nonsense, on all cores."""
 
+import shutil
 from typing import Any
 
 import am_scenarios as scenarios
@@ -76,6 +77,23 @@ def test_coherent_queue():
 @pytest.mark.parametrize("core", ["vexriscv", "serv"])
 def test_other_cores(core):
     run(SMOKE, processor=core)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
+@pytest.mark.parametrize("core, attachment", [
+    ("picorv32", "io_bus"), ("picorv32", "memory_bus"), ("vexriscv", "io_bus")])
+def test_same_events_on_icarus(core, attachment):
+    """Loading and start are in it. (SERV takes ten times as long: of it, test_processor_core_icarus
+    alone.)"""
+    description = describe({"nic.processor": core, "nic.attachment": attachment,
+                            "memory.bytes": 1 << 16, "nic.receive_ring": 16,
+                            "processor.memory": 1 << 15})
+    one, other = (run_job(description, sim, function="target_jobs:exchanges",
+                          arguments={"requests": 4, "trace": True,
+                                     "settings": {**FAULTY, **RATES["all"]}})
+                  for sim in ("verilator", "icarus"))
+    assert len(one[0]["events"]) > 100 and one == other
 
 
 def test_nonsense_is_counted_and_dropped():

@@ -97,6 +97,11 @@ class TestShapes:
             assert values == sorted(values), (key, values)
         assert cores[0]["g"] < cores[1]["g"] / 2
 
+    @pytest.mark.parametrize("core", ["vexriscv", "picorv32", "serv"])
+    def test_the_estimates_agree_with_the_truth(self, core):
+        checks = measured("am", "logp", point("processor", core))["checks"]
+        assert len(checks) == 9 and all(check["ok"] for check in checks), checks
+
     def test_overhead_does_not_follow_the_processing(self):
         """Beyond what a full queue costs a sender: the first sends find it empty."""
         cores = [signature("am", *point("processor", name)) for name in ("vexriscv", "picorv32")]

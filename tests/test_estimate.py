@@ -34,7 +34,8 @@ def test_fit_is_exact():
 
 @pytest.mark.parametrize("machine", [
     Machine(), Machine(service=90), Machine(handle=120), Machine(send=3, finish=5),
-    Machine(flight=2000), Machine(window=8), Machine(period=7), Machine(poll=0)])
+    Machine(flight=2000), Machine(window=8), Machine(period=7), Machine(poll=0),
+    Machine(flight=2000, service=500, room=32), Machine(flight=2000, room=20, keep=10)])
 def test_parameters_are_recovered(machine):
     found = measured(machine)
     assert found.o_s == (machine.send + machine.poll) * TICKS

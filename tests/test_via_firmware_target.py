@@ -19,14 +19,15 @@ BATCH = 16
 pytestmark = pytest.mark.xdist_group("picorv32")
 
 
-def describe_target() -> Description:
+def describe_target(**nic: Any) -> Description:
     """The netlist of the other firmwares' tests: one simulator serves them all."""
     return describe({**SMALL, "memory.bytes": Description().memory.bytes, "via.design": "firmware",
-                     "nic.processor": "picorv32", "via.vis": 64, "via.retry_timeout": 200_000}, {})
+                     "nic.processor": "picorv32", "via.vis": 64, "via.retry_timeout": 200_000,
+                     **{f"nic.{name}": value for name, value in nic.items()}}, {})
 
 
-def job(name: str, **arguments: Any) -> Any:
-    return run_job(describe_target(), function=f"{JOBS}:{name}", arguments=arguments)
+def job(name: str, nic: dict[str, Any] | None = None, **arguments: Any) -> Any:
+    return run_job(describe_target(**(nic or {})), function=f"{JOBS}:{name}", arguments=arguments)
 
 
 def firsts() -> list[Any]:
@@ -39,18 +40,36 @@ def firsts() -> list[Any]:
     return list(found.values())
 
 
-def check(cases: list[Any], doorbells: str) -> None:
+def check(cases: list[Any], doorbells: str = "queue", **nic: Any) -> None:
+    others = 0
     for at in range(0, len(cases), BATCH):
-        found = job("run_cases_inside", chosen=[tuple(case) for case in cases[at:at + BATCH]],
+        found = job("run_cases_inside", nic, chosen=[tuple(case) for case in cases[at:at + BATCH]],
                     doorbells=doorbells)
         bad = {name: text for name, text in found.items()
                if text and not text.startswith("structure:")}
         assert not bad, "\n".join(f"{name}: {text}" for name, text in bad.items())
+        others += sum(bool(text) for text in found.values())
+    assert others < len(cases) / 4, f"{others} of {len(cases)} cases want another structure"
+
+
+def few() -> list[Any]:
+    return [case for case in firsts() if case.name in FEW]
 
 
 @pytest.mark.parametrize("doorbells", ["queue", "words"])
 def test_a_few(doorbells: str) -> None:
-    check([case for case in firsts() if case.name in FEW], doorbells)
+    check(few(), doorbells)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("core", ["vexriscv", "serv"])
+def test_a_few_on_other_cores(core: str) -> None:
+    check(few(), processor=core)
+
+
+@pytest.mark.full
+def test_a_few_on_the_memory_bus() -> None:
+    check(few(), attachment="memory_bus")
 
 
 @pytest.mark.full

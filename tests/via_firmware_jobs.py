@@ -69,7 +69,8 @@ class LabModel:
 
     def __init__(self, description: Description) -> None:
         there = self.lab.description
-        self.wanted = with_firmware(description, self.doorbells, there.processor.memory)
+        self.wanted = with_firmware(description, self.doorbells, there.processor.memory,
+                                    there.nic.processor, there.nic.attachment)
         here, built = self.wanted.model_dump(), there.model_dump()
         for section, key in STRUCTURE:
             if section != "via" and here[section][key] != built[section][key]:

@@ -57,7 +57,9 @@ class Sending(State):
         port, peer = self.port, sender.peer
         while sender.sent < sender.next:
             if self._space < SMALL_BYTES:
+                port.mark(CONTROL, BEGIN, 0)
                 await self._refresh()
+                port.mark(CONTROL, END, 0)
                 if self._space < SMALL_BYTES:
                     return False
             if port.count > self._full:

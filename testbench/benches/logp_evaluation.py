@@ -11,7 +11,7 @@ from ..breakdown import lives, mean_life
 from ..estimate.compare import Row, check
 from ..estimate.logp import Curve, LogP, estimate
 from ..report.document import cycles
-from ..truth.budget import Budget, budget, ending_check, sends, usual
+from ..truth.budget import Budget, budget, ending_check, sends, sent_later, usual
 from ..truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ..truth.spans import spans
 from ..truth.steady import departures, mean_own, true_gap, window
@@ -70,7 +70,9 @@ class _Truth:
         stream = [span for span in everything if span.begin >= base["begin"]]
         stream = stream[:len(base["issued"])]
         skip = everything.index(stream[0])
-        self.send = Fraction(sum(span.own for span in stream), len(stream))
+        later = sent_later(marks, SENDER)
+        at_once = [span for span in stream if span.number not in later]
+        self.send = Fraction(sum(span.own for span in at_once), len(at_once))
         times = departures(base["events"], SENDER, [span.number for span in stream])
         self.g = true_gap(times)
         self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER))
@@ -80,7 +82,8 @@ class _Truth:
         first = min((span.begin for span in marks if span.node == SENDER
                      and span.activity == Activity.REPLY_HANDLE and span.begin >= base["begin"]),
                     default=stream[-1].begin)
-        alone = sum(span.end <= first for span in stream)
+        alone = next((index for index, span in enumerate(stream)
+                      if span.end > first or span.number in later), len(stream))
         # Over issues that only send, as in the estimate: later the check may cost more, as it looks
         # at a slot that is not in the cache.
         sending = {span.number for span in stream[:max(alone, 1)]}

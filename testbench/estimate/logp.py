@@ -14,6 +14,8 @@ __all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "send_overhead", "recei
 
 VISIBLE = Fraction(2, 100)
 """The gap is seen when it exceeds o_s + o_r by this share of itself."""
+USUAL = 8
+"""Issues of which the median says what one costs as a rule."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,22 @@ def regimes(curve: Curve) -> Regimes:
     """Where the regimes of ``curve`` meet.
 
     *Send only* ends before the first issue that handled a reply, or where two in a row cost a
-    quarter more than the cheapest before (a capacity was reached). *Steady state* begins where the
-    total comes within a quarter of a gap (or the line's own ripple) of the line through the second
-    half, to stay.
+    quarter more than the cheapest before, or a twentieth less than the ones before as a rule (a
+    capacity was reached: they wait, or the layer keeps the message). *Steady state* begins where
+    the total comes within a quarter of a gap (or the line's own ripple) of the line through the
+    second half, to stay.
     """
     count = len(curve.issued)
     send_only = 1
-    level = curve.step(0) - curve.delay
+    before = [curve.step(0) - curve.delay]
     while send_only < count and not curve.handled[send_only]:
         steps = [curve.step(index) - curve.delay
                  for index in range(send_only, min(send_only + 2, count))]
-        if min(steps) * 4 > level * 5:
+        last = sorted(before[-USUAL:])
+        if min(steps) * 4 > min(before) * 5 or (
+                len(last) == USUAL and max(steps) * 20 < last[USUAL // 2] * 19):
             break
-        level = min(level, steps[0])
+        before.append(steps[0])
         send_only += 1
     half = count // 2
     if count < 16:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ...layouts.trace import Activity
 from .spans import Span
 
-__all__ = ["Budget", "budget", "ending_check", "sends", "usual"]
+__all__ = ["Budget", "budget", "ending_check", "sends", "sent_later", "usual"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,13 @@ def sends(found: Sequence[Span], node: int) -> list[Span]:
     """The requests that ``node`` issued."""
     return [span for span in found
             if span.activity == Activity.REQUEST_SEND and span.node == node]
+
+
+def sent_later(found: Sequence[Span], node: int) -> set[int]:
+    """Numbers of the packets that the layer of ``node`` put off (or sent again), so that their
+    stores are not, or not all, in the span of the call."""
+    return {span.number for span in found
+            if span.node == node and span.activity == Activity.CONTROL and span.number}
 
 
 def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
