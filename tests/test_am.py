@@ -96,7 +96,7 @@ RATES = {
 @pytest.mark.parametrize("reply", [True, False])
 def test_faults_small(rate, reply):
     for seed in (1, 2):
-        run_on_model(scenarios.in_order(1000, reply=reply, settings={
+        run_on_model(scenarios.in_order(600, reply=reply, settings={
             **FAULTY, **RATES[rate], "faults.seed": seed}))
 
 

@@ -12,6 +12,7 @@ from nicbed.rtl.target import Target
 from nicbed.testbench.build import cache, simulator
 from nicbed.testbench.build.verilog import rtlil
 from nicbed.testbench.session import RunError, run_job
+from rows import more
 
 HERE = Path(__file__).parent
 TOY = "toy_target:make"
@@ -192,7 +193,7 @@ SERV = {"nic": {"processor": "serv"}}
 @pytest.mark.parametrize(("here", "there"), [
     ({}, {"via": {"vis": 64, "design": "kernel"}, "processor": {"memory": 1 << 15}}),
     (SERV, SERV | {"via": {"vis": 64, "design": "firmware"}}),
-    (ENGINE, ENGINE | {"processor": {"memory": 1 << 15}}),
+    more(ENGINE, ENGINE | {"processor": {"memory": 1 << 15}}),
 ])
 def test_what_is_not_there_chooses_none(here, there):
     """Knobs of an engine or a processor that the NIC has not got: the same netlist, the same

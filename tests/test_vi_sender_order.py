@@ -8,6 +8,7 @@ import cocotb
 import pytest
 from bench import cycles, parameters, reset_and_clock, run_bench, seed
 from nicbed.layouts.via import BreakCode, Event, Status
+from rows import more
 from test_vi_sender import check, sender
 from vi_sender_lab import RD, RR, UD, Lab
 
@@ -69,7 +70,7 @@ async def error_behind(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("level, before, stall", [
-    (RR, 2, 0.0), (RR, 1, 0.3), (RR, 0, 0.1), (RD, 2, 0.0), (RD, 0, 0.3)])
+    (RR, 2, 0.0), (RD, 0, 0.3), more(RR, 1, 0.3), more(RR, 0, 0.1), more(RD, 2, 0.0)])
 def test_error_behind(level: int, before: int, stall: float) -> None:
     run_bench(sender(), __file__, testcase="error_behind", level=int(level),
               before=before, stall=stall, many_cycles=True)

@@ -1,6 +1,6 @@
 """Random programs on the VI engines of the real target, held against their model.
 
-``nicbed test`` runs 200 programs, ``--full`` 10,000, in one start of the simulator.
+``nicbed test`` runs 60 programs, ``--full`` 10,000, in one start of the simulator.
 """
 
 import time
@@ -115,13 +115,13 @@ def test_the_model_passes():
 
 
 def test_random_programs():
-    """200 programs of 8 VIs a node, two rounds of some 100 descriptors each."""
-    check(list(range(200)))
+    """60 programs of 8 VIs a node, two rounds of some 100 descriptors each."""
+    check(list(range(60)))
 
 
 @pytest.mark.full
 def test_many_random_programs():
-    check(list(range(200, 10_200)))
+    check(list(range(60, 10_060)))
 
 
 def test_floods():
