@@ -71,7 +71,7 @@ def test_a_wrong_estimate_fails_a_check():
         run["issued"] = [ticks + 4 * TICKS * (index + 1) for index, ticks in enumerate(
             run["issued"])]
     outcome = logp_evaluation.evaluate(data)
-    assert "o_s within 2 % of the truth" in [
+    assert "o_s within 2 % of the truth of the first sends" in [
         check["check"] for check in outcome["checks"] if not check["ok"]]
 
 

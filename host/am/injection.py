@@ -335,6 +335,8 @@ class CoherentQueue(_Queue):
 
     async def open(self, slots: int) -> None:
         self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)
+        # In the cache, and clean: the NIC hears of each store, of the first lap's, too.
+        await self.node.load(self._slots, self._report.entries * SLOT_BYTES)
         await self._start(slots, self._slots)
 
     def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
