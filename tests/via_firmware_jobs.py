@@ -72,9 +72,12 @@ class LabModel:
         self.wanted = with_firmware(description, self.doorbells, there.processor.memory,
                                     there.nic.processor, there.nic.attachment)
         here, built = self.wanted.model_dump(), there.model_dump()
+        if here["memory"]["bytes"] < built["memory"]["bytes"]:
+            here["memory"]["bytes"] = built["memory"]["bytes"]  # more of it does no harm
         for section, key in STRUCTURE:
             if section != "via" and here[section][key] != built[section][key]:
                 raise OtherStructure(f"structure: {section}.{key} = {here[section][key]}")
+        self.wanted = Description.model_validate(here)
 
     def run(self, programs: Any, limit: int | None = None, **_: Any) -> Any:
         built, self.lab.description = self.lab.description, self.wanted
