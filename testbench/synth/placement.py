@@ -66,10 +66,8 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    # router1, the default, does not come to an end where four fifths of the LUTs are taken.
     options = [*device, "--json", made.json.name, "--lpf", f"{TOP}.lpf", "--freq",
-               f"{float(clock_mhz):g}", "--seed", str(seed), "--router", "router2",
-               "--timing-allow-fail"]
+               f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 
     def build(work: Path) -> None:
         _link(made.json, work / made.json.name)
