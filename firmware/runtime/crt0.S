@@ -17,7 +17,9 @@ _start:
     sw t1, 0(t0)
     la t0, __bss
     la t1, __bss_end
+    li t2, NICBED_MMIO_WATCHDOG
 1:  bgeu t0, t1, 2f
+    sw t2, 0(t2) /* a bit-serial core takes a million cycles for gm's */
     sw zero, 0(t0)
     sw zero, 4(t0)
     sw zero, 8(t0)

@@ -62,6 +62,7 @@ static void turn(uint32_t bits)
         queue_watched(&queue);
     uint64_t *slot;
     while (queue.count && ring_room(&ring) >= keep && (slot = queue_next(&queue))) {
+        watchdog_kick();
         slot[7] = queue.next;
         if (queue.next - queue.taken == keep)
             give_back();
