@@ -60,13 +60,12 @@ def chosen(modules: tuple[str, ...] = MODULES) -> list[Case]:
 
 
 def with_firmware(description: Description, doorbells: str = "queue",
-                  memory: int = 1 << 17, processor: str = "picorv32",
-                  attachment: str = "io_bus") -> Description:
+                  memory: int = 1 << 17) -> Description:
     """``description`` with a processor that VIA's firmware runs on, and as much NIC memory."""
     table = description.model_dump()
     table["via"]["design"] = "firmware"
     table["via"]["retry_timeout"] *= SLOWER
-    table["nic"] |= {"processor": processor, "attachment": attachment}
+    table["nic"]["processor"] = "picorv32"
     table["processor"] |= {"memory": memory, "doorbells": doorbells}
     return Description.model_validate(table)
 

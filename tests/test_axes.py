@@ -9,6 +9,7 @@ from nicbed.testbench.errors import UserError
 from nicbed.testbench.report import axes as report
 from nicbed.testbench.report import document as files
 from nicbed.testbench.session import run_job
+from rows import more
 
 CHOSEN = {
     ("am", "logp"): {"issues": 256, "delays": ["0", "1", "3/2"]},
@@ -33,13 +34,9 @@ def signature(layer: str, *overrides: str) -> dict:
     return report.point({"logp": {"": measured(layer, "logp", overrides)}}, "")
 
 
-def point(axis: str, name: str) -> tuple[str, ...]:
-    return next(one.overrides for one in axes.points([axis]) if one.name == name)
-
-
-def crossing(processor: str, attachment: str) -> tuple[str, ...]:
-    return next(one.overrides for one in axes.points(["processor", "attachment"])
-                if one.place == {"processor": processor, "attachment": attachment})
+def point(**place: str) -> tuple[str, ...]:
+    """On one axis, or on the cross of both."""
+    return next(one.overrides for one in axes.points(list(place)) if one.place == place)
 
 
 def test_points_of_an_axis():
@@ -84,6 +81,17 @@ def test_layers_of_firmware_need_a_processor(layer):
         descriptions.for_layer(descriptions.load(), layer)
 
 
+@pytest.mark.xdist_group("picorv32")
+@pytest.mark.parametrize("place", [
+    {"processor": "picorv32"}, {"attachment": "memory bus"},
+    more({"attachment": "I/O bus"}), more({"processor": "vexriscv"}), more({"processor": "serv"}),
+    *(more({"processor": core, "attachment": bus}) for core in ("vexriscv", "picorv32", "serv")
+      for bus in ("memory bus", "I/O bus"))], ids=lambda place: ", ".join(place.values()))
+def test_the_estimates_agree_with_the_truth(place):
+    checks = measured("am", "logp", point(**place))["checks"]
+    assert len(checks) == 9 and all(check["ok"] for check in checks), checks
+
+
 @pytest.mark.full
 @pytest.mark.xdist_group("axes")
 class TestShapes:
@@ -91,33 +99,25 @@ class TestShapes:
 
     @pytest.mark.parametrize("core", ["hardwired", "picorv32"])
     def test_overhead_follows_the_attachment(self, core):
-        buses = [signature("am", *crossing(core, name))["o_s"]
+        buses = [signature("am", *point(processor=core, attachment=name))["o_s"]
                  for name in ("memory bus", "I/O bus")]
         assert buses[0] < 0.85 * buses[1]
 
     def test_gap_and_latency_follow_the_processing(self):
-        cores = [signature("am", *point("processor", name))
+        cores = [signature("am", *point(processor=name))
                  for name in ("hardwired", "vexriscv", "picorv32", "serv")]
         for key in ("g", "L"):
             values = [one[key] for one in cores]
             assert values == sorted(values), (key, values)
         assert cores[0]["g"] < cores[1]["g"] / 2
 
-    @pytest.mark.parametrize("place", [
-        ("hardwired", "memory bus"), ("hardwired", "I/O bus"), ("picorv32", "memory bus"),
-        ("picorv32", "I/O bus"), ("vexriscv",), ("picorv32",), ("serv",)], ids=" ".join)
-    def test_the_estimates_agree_with_the_truth(self, place):
-        knobs = crossing(*place) if len(place) == 2 else point("processor", *place)
-        checks = measured("am", "logp", knobs)["checks"]
-        assert len(checks) == 9 and all(check["ok"] for check in checks), checks
-
     def test_overhead_does_not_follow_the_processing(self):
         """Beyond what a full queue costs a sender: the first sends find it empty."""
-        cores = [signature("am", *point("processor", name)) for name in ("vexriscv", "picorv32")]
+        cores = [signature("am", *point(processor=name)) for name in ("vexriscv", "picorv32")]
         assert abs(cores[0]["o_s"] - cores[1]["o_s"]) < cores[0]["o_s"] / 20
 
     def test_a_slower_clock_moves_gap_and_latency_and_leaves_overhead(self):
-        base = point("processor", "picorv32")
+        base = point(processor="picorv32")
         fast, slow = signature("am", *base), signature("am", *base, "processor.clock_divider=4")
         assert slow["g"] > 3 * fast["g"] and slow["L"] > 2 * fast["L"]
         assert abs(slow["o_s"] - fast["o_s"]) < fast["o_s"] / 20

@@ -33,6 +33,7 @@ from nicbed.layouts.timing import TIMING_REGISTERS
 from nicbed.rtl.boards.commands import READ_ROOM, Commands
 from nicbed.rtl.boards.harness import Harness
 from nicbed.rtl.boards.responses import Responses
+from rows import more
 
 NODES, WORDS, FRAMES = 2, 1024, 3
 SIZE = FRAMES * PAGE
@@ -325,7 +326,7 @@ def test_everything() -> None:
 
 
 @pytest.mark.parametrize("number, nodes, frames", [
-    (2, 3, 2), pytest.param(3, 8, 5, marks=pytest.mark.full)])
+    (2, 3, 2), more(3, 8, 5)])
 def test_runs_programs(number: int, nodes: int, frames: int) -> None:
     run_bench(Rig(nodes=nodes, words=WORDS, frames=frames), __file__, testcase="runs_programs",
               seed=number, stall=0.0, runs=3, turns=5)

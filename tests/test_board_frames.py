@@ -14,6 +14,7 @@ from nicbed.layouts.board import COMMAND_FRAME, ESCAPE, FLAG, RESPONSE_FRAME
 from nicbed.rtl.boards.deframer import Deframer, WordLayout
 from nicbed.rtl.boards.framer import Framer
 from nicbed.rtl.boards.serial_link import SerialLink
+from rows import more
 
 LOST = -1
 """In place of a byte: a byte that was broken."""
@@ -330,8 +331,8 @@ async def both_ways(dut: Any) -> None:
     assert pauses[between] <= max(0, 28 - 10 * divisor), "what a frame costs beside its bytes"
 
 
-@pytest.mark.parametrize("gap, stall", [(0, 0.5), pytest.param(
-    2, 0.0, marks=pytest.mark.full)])
+@pytest.mark.parametrize("gap, stall", [(0, 0.5), more(
+    2, 0.0)])
 def test_deframes(gap: int, stall: float) -> None:
     run_bench(Deframer(), __file__, testcase="deframes", seed=gap + 1, gap=gap, stall=stall)
 
@@ -347,7 +348,7 @@ def test_frames(i_stall: float, o_stall: float) -> None:
 
 
 @pytest.mark.parametrize("divisor", [
-    2, *(pytest.param(divisor, marks=pytest.mark.full) for divisor in (3, 17))])
+    2, *(more(divisor) for divisor in (3, 17))])
 def test_both_ways(divisor: int) -> None:
     run_bench(SerialLink(divisor=divisor), __file__, testcase="both_ways", divisor=divisor)
 

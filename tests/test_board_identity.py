@@ -24,6 +24,7 @@ from nicbed.testbench.build.board import build_board
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
 from nicbed.testbench.synth.identity import identity
+from rows import more
 from test_am_target import RATES, run
 
 pytest.importorskip("serial")
@@ -154,7 +155,7 @@ def lab(change: Callable[[Any], Any], *, patient: bool = True) -> tuple[Lab, Any
 
 
 @pytest.mark.parametrize("seed, least", [
-    (1, 200), pytest.param(2, 2000, marks=pytest.mark.full)])
+    (1, 200), more(2, 2000)])
 def test_a_line_that_hurts_what_it_carries(seed: int, least: int) -> None:
     """The same run, or an error that says that the board could not be talked to: never another
     run, though ``least`` bytes and more are dropped, flipped, doubled or joined by others.

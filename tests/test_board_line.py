@@ -24,6 +24,7 @@ from nicbed.layouts.board import (
 )
 from nicbed.testbench.backends.board.line import Line, LineError, decode, encode
 from nicbed.testbench.errors import UserError
+from rows import more
 
 
 def line_to(port: Any, **options: Any) -> Line:
@@ -332,7 +333,7 @@ def test_arguments() -> None:
     assert line.transact([4]) == [4, 4], "nothing was begun"
 
 
-@pytest.mark.parametrize("rate", [0.0, pytest.param(0.004, marks=pytest.mark.full)])
+@pytest.mark.parametrize("rate", [0.0, more(0.004)])
 def test_the_boards_own_end(rate: float, seeded: None) -> None:
     """Line and SerialLink understand each other, on a line that hurts bytes."""
     noise = Noise(rate, 3)

@@ -9,6 +9,7 @@ import pytest
 from bench import PERIOD, Source, cycles, parameters, reset_and_clock, run_bench, seed, within
 from cocotb.triggers import RisingEdge, Timer
 from nicbed.rtl.boards.uart import UartReceiver, UartTransmitter
+from rows import more
 
 
 @cocotb.test()
@@ -122,7 +123,7 @@ async def transmits(dut: Any) -> None:
 
 @pytest.mark.parametrize("divisor, skew", [
     (2, 0.0), (3, 0.015), (17, -0.03),
-    *(pytest.param(*case, marks=pytest.mark.full)
+    *(more(*case)
       for case in [(3, -0.015), (16, 0.03), (16, 0.0), (217, 0.03)])])
 def test_receives(divisor: int, skew: float) -> None:
     run_bench(UartReceiver(divisor=divisor), __file__, testcase="receives", divisor=divisor,
@@ -131,7 +132,7 @@ def test_receives(divisor: int, skew: float) -> None:
 
 @pytest.mark.parametrize("divisor, stall", [
     (2, 0.0), (16, 0.9),
-    *(pytest.param(*case, marks=pytest.mark.full) for case in [(3, 0.0), (3, 0.99), (17, 0.0)])])
+    *(more(*case) for case in [(3, 0.0), (3, 0.99), (17, 0.0)])])
 def test_transmits(divisor: int, stall: float) -> None:
     run_bench(UartTransmitter(divisor=divisor), __file__, testcase="transmits", divisor=divisor,
               stall=stall)

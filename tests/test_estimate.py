@@ -4,12 +4,13 @@ from fractions import Fraction
 
 import pytest
 from logp_machine import Machine
-from nicbed.layouts.trace import TICKS, Activity
+from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.testbench.estimate.bulk import bandwidth, gap_per_byte, prtt_gap, prtt_send
 from nicbed.testbench.estimate.fits import fit
 from nicbed.testbench.estimate.logp import Curve, estimate, gap, regimes
+from nicbed.testbench.truth.budget import put_off
 from nicbed.testbench.truth.exchange import exchanges, mean_legs
-from nicbed.testbench.truth.spans import spans
+from nicbed.testbench.truth.spans import Span, spans
 from nicbed.testbench.truth.steady import departures, mean_own, true_gap
 
 
@@ -97,6 +98,19 @@ def test_truth_of_the_steady_state():
     assert true_gap(departures(machine.events, 0, requests)) == 90 * TICKS
     assert mean_own(found, Activity.REQUEST_SEND, 0) == machine.send * TICKS
     assert mean_own(found, Activity.REQUEST_HANDLE, 1) == machine.handle * TICKS
+
+
+def test_what_is_put_off_is_not_what_is_sent_again():
+    """Packet 1 goes in its call; 2 as well, and once more; 3 later; 4 never."""
+    found = [Span(0, 0, activity, number, begin * TICKS, (begin + 5) * TICKS)
+             for activity, number, begin in (
+                 (Activity.REQUEST_SEND, 1, 0), (Activity.REQUEST_SEND, 2, 10),
+                 (Activity.REQUEST_SEND, 3, 20), (Activity.REQUEST_SEND, 4, 30),
+                 (Activity.CONTROL, 0, 40), (Activity.CONTROL, 3, 50), (Activity.CONTROL, 2, 60))]
+    events = [Event(cycle, 0, Block.SEND_LINK, Kind.BEGIN, number, 0)
+              for number, cycle in ((2, 62), (1, 3), (2, 13), (3, 52), (0, 41))]
+    assert put_off(found, events, 0) == {3}
+    assert put_off(found, events, 1) == set()
 
 
 def test_a_run_is_the_beginning_of_a_longer_one():

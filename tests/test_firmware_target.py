@@ -7,9 +7,10 @@ import pytest
 from firmware_programs import describe, lengths
 from nicbed.layouts.processor import CrashReason
 from nicbed.testbench.session import run_job
+from rows import more
 
 JOBS = f"{__file__.rpartition('/')[0]}/firmware_programs.py"
-CORES = ("picorv32", *(pytest.param(core, marks=pytest.mark.full) for core in ("vexriscv", "serv")))
+CORES = ("picorv32", more("vexriscv"), more("serv"))
 pytestmark = pytest.mark.xdist_group("picorv32")
 
 
@@ -36,7 +37,7 @@ def header(length: int) -> dict[str, int]:
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("attachment, doorbells", [
     ("io_bus", "queue"), ("io_bus", "words"),
-    pytest.param("memory_bus", "queue", marks=pytest.mark.full)])
+    more("memory_bus", "queue")])
 def test_queues(core: str, attachment: str, doorbells: str) -> None:
     for sent, found in job(core, "echoed", nic={"attachment": attachment}, count=80, seeds=[1, 2],
                            settings={"processor.doorbells": doorbells}):

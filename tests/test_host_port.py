@@ -13,6 +13,7 @@ from nicbed.layouts.rate import fixed_point
 from nicbed.rtl.host_port import HostPort
 from port_model import PortModel
 from port_system import Driver, Engine, PortSystem, entry
+from rows import more
 
 ALL = (1 << 64) - 1
 DEFAULTS = {"bus.pio_write": 4, "bus.pio_read": 12, "bus.burst_beat": 1, "memory.latency": 8,
@@ -401,7 +402,7 @@ def test_port(testcase: str) -> None:
     run_bench(PortSystem(), __file__, testcase=testcase)
 
 
-MANY = pytest.param(True, marks=pytest.mark.full, id="many")
+MANY = more(True, id="many")
 
 
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])

@@ -12,6 +12,7 @@ from nicbed.layouts.trace import Kind
 from nicbed.rtl.flit import Flit
 from nicbed.rtl.lane_merge import LaneMerge
 from nicbed.rtl.send_window import SendPacket
+from rows import more
 
 
 @cocotb.test()
@@ -68,6 +69,6 @@ async def keeps_program_order(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("stall, o_stall, number", [
-    pytest.param(0.0, 0.0, 1, marks=pytest.mark.full), (0.0, 0.6, 2), (0.5, 0.3, 3)])
+    more(0.0, 0.0, 1), (0.0, 0.6, 2), (0.5, 0.3, 3)])
 def test_keeps_program_order(stall: float, o_stall: float, number: int) -> None:
     run_bench(LaneMerge(), __file__, stall=stall, o_stall=o_stall, seed=number)

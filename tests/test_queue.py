@@ -10,6 +10,7 @@ import pytest
 from bench import Sink, Source, cycles, parameters, reset_and_clock, run_bench, seed, within
 from cocotb.triggers import RisingEdge
 from nicbed.rtl.queue import Queue
+from rows import more
 
 
 @cocotb.test()
@@ -42,7 +43,7 @@ async def keeps_order(dut: Any) -> None:
         assert sink.cycles[0] - source.cycles[0] == 2
 
 
-@pytest.mark.parametrize("depth", [2, 4, pytest.param(64, marks=pytest.mark.full)])
+@pytest.mark.parametrize("depth", [2, 4, more(64)])
 @pytest.mark.parametrize("i_stall, o_stall", [(0.0, 0.0), (0.5, 0.1), (0.1, 0.5), (0.0, 0.9)])
 def test_keeps_order(depth: int, i_stall: float, o_stall: float) -> None:
     if depth == 2 and not i_stall and not o_stall:

@@ -17,6 +17,7 @@ from nicbed.rtl.event import EventPort
 from nicbed.rtl.flit import Flit, FlitStream
 from nicbed.rtl.receive_fifo import ReceiveFifo, ReceiveWord
 from nicbed.rtl.receive_window import ReceiveWindow
+from rows import more
 
 NODE = 9
 COUNTERS = ("good", "crc_error", "malformed", "misrouted", "overflow")
@@ -189,15 +190,15 @@ async def reads_by_window(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("fifo, mtu, drop, i_stall, o_stall", [
-    pytest.param(4096, 1024, False, 0.0, 0.4, marks=pytest.mark.full),
-    pytest.param(4096, 1024, True, 0.0, 0.9, marks=pytest.mark.full),
+    more(4096, 1024, False, 0.0, 0.4),
+    more(4096, 1024, True, 0.0, 0.9),
     (128, 64, False, 0.3, 0.5), (128, 64, True, 0.1, 0.7), (128, 96, False, 0.0, 0.0)])
 def test_sorts_packets(fifo: int, mtu: int, drop: bool, i_stall: float, o_stall: float) -> None:
     run_bench(ReceiveFifo(fifo_bytes=fifo, mtu=mtu), __file__, testcase="sorts_packets",
               fifo=fifo, mtu=mtu, drop=drop, i_stall=i_stall, o_stall=o_stall)
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.full)])
+@pytest.mark.parametrize("number", [1, more(2)])
 def test_reads_by_window(number: int) -> None:
     run_bench(FifoAndWindow(), __file__, testcase="reads_by_window", seed=number)
 

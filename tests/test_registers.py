@@ -10,6 +10,7 @@ from bench import cycles, parameters, reset_and_clock, run_bench, seed
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.registers import REGISTERS, Access, Register
 from nicbed.rtl.registers import CsrFile
+from rows import more
 
 SMALL = (
     Register("free", 0x00, Access.RW, 7, "", 0x55),
@@ -89,7 +90,7 @@ async def has_every_register(dut: Any) -> None:
     assert parameters() == {}
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.full)])
+@pytest.mark.parametrize("number", [1, more(2)])
 def test_follows_the_model(number: int) -> None:
     run_bench(CsrFile(registers=SMALL, counters={"hits": 3}, external=("kept",)), __file__,
               testcase="follows_the_model", seed=number)

@@ -12,6 +12,7 @@ from nic_models import BurstMemory, Events, packet
 from nicbed.layouts.rings import DESCRIPTOR_CONTROL
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.send_dma import SendDma
+from rows import more
 
 BASE, REPORT, BUFFERS = 0x1000, 0x200, 0x20000
 
@@ -196,13 +197,13 @@ def test_all() -> None:
 
 
 @pytest.mark.parametrize("fifo, mtu, ring, burst, stall, o_stall, number", [
-    pytest.param(4096, 1024, 256, 256, 0.0, 0.0, 1, marks=pytest.mark.full),
-    pytest.param(4096, 1024, 8, 64, 0.3, 0.6, 2, marks=pytest.mark.full),
+    more(4096, 1024, 256, 256, 0.0, 0.0, 1),
+    more(4096, 1024, 8, 64, 0.3, 0.6, 2),
     (128, 64, 4, 256, 0.2, 0.3, 3),
-    pytest.param(128, 96, 4, 256, 0.0, 0.9, 4, marks=pytest.mark.full),
+    more(128, 96, 4, 256, 0.0, 0.9, 4),
     (128, 64, 4, 8, 0.1, 0.5, 5),
-    pytest.param(256, 64, 16, 40, 0.0, 0.0, 6, marks=pytest.mark.full),
-    pytest.param(2048, 1024, 4, 4096, 0.0, 0.2, 7, marks=pytest.mark.full)])
+    more(256, 64, 16, 40, 0.0, 0.0, 6),
+    more(2048, 1024, 4, 4096, 0.0, 0.2, 7)])
 def test_makes_packets(fifo: int, mtu: int, ring: int, burst: int, stall: float, o_stall: float,
                        number: int, request: pytest.FixtureRequest) -> None:
     count = (40 if mtu > 100 else 100) if request.config.getoption("--full") else 50

@@ -11,6 +11,7 @@ from nicbed.rtl.burst import BurstRequest, BurstWord
 from nicbed.rtl.kept_words import KeptWords
 from nicbed.rtl.memory import Snoop
 from nicbed.rtl.tag_cache import TagCache
+from rows import more
 
 OWN = 1
 
@@ -179,7 +180,7 @@ async def is_empty_after_each_reset(dut: Any) -> None:
 
 @pytest.mark.parametrize("lines", [8, 2])
 @pytest.mark.parametrize("stall, snoops", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.4), (0.4, 0.9)])
-@pytest.mark.parametrize("accesses", [150, pytest.param(600, marks=pytest.mark.full)])
+@pytest.mark.parametrize("accesses", [150, more(600)])
 def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
     run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
               lines=lines, stall=stall, snoops=snoops, accesses=accesses)

@@ -12,6 +12,7 @@ from cocotb.triggers import RisingEdge
 from nic_models import BurstMemory
 from nicbed.rtl.vi.receive_scatter import ScatterRequest, ScatterWriter
 from nicbed.rtl.vi.types import Access
+from rows import more
 from vi_memory import TranslatorClient, VirtualMemory
 
 
@@ -134,8 +135,8 @@ async def takes_a_cycle_a_beat(dut: Any) -> None:
 
 @pytest.mark.parametrize("page, burst, stall", [
     (1024, 64, 0.0), (1024, 8, 0.3), (4096, 256, 0.1),
-    pytest.param(1024, 4096, 0.5, marks=pytest.mark.full),
-    pytest.param(65536, 40, 0.2, marks=pytest.mark.full)])
+    more(1024, 4096, 0.5),
+    more(65536, 40, 0.2)])
 def test_scatters(page: int, burst: int, stall: float) -> None:
     run_bench(ScatterWriter(), __file__, testcase="scatters", page=page, burst=burst, stall=stall,
               packets=120, seed=burst)

@@ -13,6 +13,7 @@ from nicbed.layouts.trace import Block, Kind
 from nicbed.rtl.vi.translation_cache import TranslationCache
 from nicbed.rtl.vi.translation_table import TranslationTable
 from nicbed.rtl.vi.translator import Translator
+from rows import more
 from translation_models import CacheModel, Client, Table, allowed
 
 BASE = 0x1230
@@ -192,9 +193,8 @@ def run(testcase: str, *, clients: int = 3, seed: int = 1, bench: dict[str, Any]
     ({"cache_sets": 4, "cache_ways": 2}, 32, 0, 0.0),
     ({"cache_sets": 1, "cache_ways": 4, "cache_replacement": "fifo"}, 1, 2, 0.3),
     ({"cache_sets": 8, "cache_ways": 1, "page_bytes": 65536}, 32, 25, 0.1),
-    pytest.param({"cache_sets": 2, "cache_ways": 8, "cache_replacement": "random"}, 2, 5, 0.5,
-                 marks=pytest.mark.full),
-    pytest.param({"cache_sets": 64, "cache_ways": 1}, 32, 60, 0.0, marks=pytest.mark.full),
+    more({"cache_sets": 2, "cache_ways": 8, "cache_replacement": "random"}, 2, 5, 0.5),
+    more({"cache_sets": 64, "cache_ways": 1}, 32, 60, 0.0),
     ({"translation": "table"}, 32, 0, 0.0),
     ({"translation": "physical", "translations": 256}, 32, 0, 0.0),
 ], ids=str)

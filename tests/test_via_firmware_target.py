@@ -12,25 +12,24 @@ from vipl_programs import SMALL, describe
 JOBS = f"{__file__.rpartition('/')[0]}/via_firmware_jobs.py"
 FEW = {"test_a_message_arrives", "test_rdma_write", "test_rdma_write_refused_at_the_target",
        "test_an_event_at_the_next_completion", "test_the_states_of_a_vi",
-       "test_a_deregistered_handle_never_translates_again"}
+       "test_a_deregistered_handle_never_translates_again", "test_too_many_posted_is_vi_overrun"}
 """Always; the first case of every function with ``--full``."""
 BATCH = 16
 NOT_SO = {
-    "queue": {
-        "test_descriptors_behind_the_first_are_found_by_next_not_by_their_tokens":
-            "rung one by one: the first may be done before the last"},
-    "words": {
-        "test_descriptors_behind_the_first_are_found_by_next_not_by_their_tokens":
-            "rung one by one: the first may be done before the last",
-        "test_a_completion_queue_s_page_belongs_to_its_process":
-            "a write where no word is, is refused and counted",
-        "test_a_doorbell_of_another_process_is_refused_and_counted":
-            "arming is a command of the mailbox, at whatever offset",
-        "test_too_many_posted_is_vi_overrun": "four sends may be quicker than their posting",
-        "test_unreliable_messages_arrive_at_most_once_in_order_and_whole":
-            "posts more than the firmware has seen, which VIPL does not"},
+    "test_descriptors_behind_the_first_are_found_by_next_not_by_their_tokens":
+        "rings one by one, so that the first may have been taken before the second is there",
+    "test_packets_of_no_connection_are_dropped_and_counted": "wants three nodes",
 }
-"""By kind of doorbells: cases that take the pace of the engine, or its doorbells, for granted."""
+"""Takes the pace of the engine, or another target, for granted."""
+NOT_OF_WORDS = {
+    "test_a_completion_queue_s_page_belongs_to_its_process":
+        "a write where no word is, is refused and counted",
+    "test_a_doorbell_of_another_process_is_refused_and_counted":
+        "arming is a command of the mailbox, at whatever offset",
+    "test_unreliable_messages_arrive_at_most_once_in_order_and_whole":
+        "posts more than 64 before the firmware has looked, which VIPL does not",
+}
+"""Takes doorbells for a queue."""
 
 pytestmark = pytest.mark.xdist_group("picorv32")
 
@@ -57,16 +56,14 @@ def firsts() -> list[Any]:
 
 
 def check(cases: list[Any], doorbells: str = "queue", **nic: Any) -> None:
-    cases = [case for case in cases if case.name not in NOT_SO[doorbells]]
+    without = NOT_SO | (NOT_OF_WORDS if doorbells == "words" else {})
+    cases = [case for case in cases if case.name not in without]
     found: dict[str, str] = {}
     for at in range(0, len(cases), BATCH):
         found |= job("run_cases_inside", nic, chosen=[tuple(case) for case in cases[at:at + BATCH]],
                      doorbells=doorbells)
-    bad = {name: text for name, text in found.items()
-           if text and not text.startswith("structure:")}
+    bad = {name: text for name, text in found.items() if text}
     assert not bad, "\n".join([*bad, *(f"{name}: {text}" for name, text in bad.items())])
-    others = sum(bool(text) for text in found.values())
-    assert others < len(cases) / 4, f"{others} of {len(cases)} cases want another structure"
 
 
 def few() -> list[Any]:

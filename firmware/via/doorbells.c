@@ -28,10 +28,9 @@ void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_hig
         return;
     q->count = (uint8_t)number;
     more -= bad;
-    if (q->pending + more > set.depth) {
-        break_vi(vi, NICBED_VIA_CODE_VI_OVERRUN);
-        return;
-    }
+    bool over = q->pending + more > set.depth; /* what there is room for is flushed */
+    if (over)
+        more = set.depth - q->pending;
     if (!q->pending && more) {
         if (first != number) {
             dma_read_wait(dma_read(q->tokens + 8 * first, fetched, sizeof fetched, 0));
@@ -46,7 +45,9 @@ void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_hig
     q->posted += more;
     if (!receive || vi->state == NICBED_VI_STATE_ERROR)
         wake_vi(vi);
-    if (bad) {
+    if (over) {
+        break_vi(vi, NICBED_VIA_CODE_VI_OVERRUN);
+    } else if (bad) {
         flush_idle(vi); /* or Next would lead to what is reported here */
         break_vi(vi, NICBED_VIA_CODE_POST_DESC);
     }

@@ -57,10 +57,8 @@ class Bulk(Sending):
                     return True
                 self._pack(sender)
             if way.shared:
-                if self._space < SMALL_BYTES:
-                    await self._refresh()
-                    if self._space < SMALL_BYTES:
-                        return False
+                if self._space < SMALL_BYTES and not await self._find_room():
+                    return False
             elif not await way.bulk_room():
                 return False
             if port.count > BLOCK - 2:

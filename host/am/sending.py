@@ -52,16 +52,20 @@ class Sending(State):
         """Ask how much room small packets have."""
         self._space = await self._way.room()
 
+    async def _find_room(self) -> bool:
+        """The same for what goes out in no call of the program's; whether a small packet has
+        room."""
+        self.port.mark(CONTROL, BEGIN, 0)
+        await self._refresh()
+        self.port.mark(CONTROL, END, 0)
+        return self._space >= SMALL_BYTES
+
     async def _pump_small(self, sender: Sender) -> bool:
         """Send the small packets of ``sender`` that are due; False if the window has no room."""
         port, peer = self.port, sender.peer
         while sender.sent < sender.next:
-            if self._space < SMALL_BYTES:
-                port.mark(CONTROL, BEGIN, 0)
-                await self._refresh()
-                port.mark(CONTROL, END, 0)
-                if self._space < SMALL_BYTES:
-                    return False
+            if self._space < SMALL_BYTES and not await self._find_room():
+                return False
             if port.count > self._full:
                 await port.executed
             word, low, high, beats, number = sender.packets[sender.sent & 255]
@@ -85,10 +89,8 @@ class Sending(State):
     async def _control(self, peer: Peer, word: int) -> bool:
         """Send a packet without sequence number; False if it has no room."""
         port = self.port
-        if self._space < SMALL_BYTES:
-            await self._refresh()
-            if self._space < SMALL_BYTES:
-                return False
+        if self._space < SMALL_BYTES and not await self._find_room():
+            return False
         if port.count > self._full:
             await port.executed
         number = self.node.trace_number()

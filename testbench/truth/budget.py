@@ -5,10 +5,10 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...layouts.trace import Activity
+from ...layouts.trace import TICKS, Activity, Event
 from .spans import Span
 
-__all__ = ["Budget", "budget", "ending_check", "sends", "sent_later", "usual"]
+__all__ = ["Budget", "budget", "ending_check", "put_off", "sends", "usual"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,18 @@ def sends(found: Sequence[Span], node: int) -> list[Span]:
             if span.activity == Activity.REQUEST_SEND and span.node == node]
 
 
-def sent_later(found: Sequence[Span], node: int) -> set[int]:
-    """Numbers of the packets that the layer of ``node`` put off (or sent again), so that their
-    stores are not, or not all, in the span of the call."""
-    return {span.number for span in found
-            if span.node == node and span.activity == Activity.CONTROL and span.number}
+def put_off(found: Sequence[Span], events: Sequence[Event], node: int) -> set[int]:
+    """Numbers of the packets that the layer of ``node`` sent later than in the call that they are
+    of: nothing was seen of them before. (What was is sent again.)"""
+    first: dict[int, int] = {}
+    for event in events:
+        first[event.number] = min(event.cycle, first.get(event.number, event.cycle))
+    later: dict[int, int] = {}
+    for span in found:
+        if span.node == node and span.activity == Activity.CONTROL and span.number:
+            later.setdefault(span.number, span.begin)
+    return {number for number, begin in later.items()
+            if number in first and first[number] * TICKS >= begin}
 
 
 def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
