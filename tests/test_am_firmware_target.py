@@ -7,7 +7,11 @@ import am_scenarios as scenarios
 import junk_slots
 import pytest
 from am_scenarios import FAULTY, describe
+from nicbed.layouts.trace import TICKS
+from nicbed.testbench.benches.logp import measure_curve
 from nicbed.testbench.session import run_job
+from nicbed.testbench.truth.budget import budget, sends
+from nicbed.testbench.truth.spans import spans
 
 pytestmark = pytest.mark.xdist_group("picorv32")
 RATES = {
@@ -94,6 +98,20 @@ def test_same_events_on_icarus(core, attachment):
                                      "settings": {**FAULTY, **RATES["all"]}})
                   for sim in ("verilator", "icarus"))
     assert len(one[0]["events"]) > 100 and one == other
+
+
+async def stream_budget(lab: Any) -> tuple[float, float]:
+    """In the simulator's process: ticks an issue with the queue full, and those of no mark."""
+    marks = spans((await measure_curve(lab, 120, 0))["marks"])
+    found = budget(marks, 0, len(sends(marks, 0)) - 80, len(sends(marks, 0)) - 1)
+    return float(found.interval), float(found.rest)
+
+
+def test_all_of_a_stream_is_marked():
+    """What the layer does while the queue is full, too: it looks for room, and sends later."""
+    interval, rest = run_job(describe({"nic.processor": "picorv32"}), "verilator",
+                             function=f"{__file__}:stream_budget")
+    assert interval > 100 * TICKS and rest == 0
 
 
 def test_nonsense_is_counted_and_dropped():
