@@ -61,8 +61,9 @@ class Nic(Section):
     send_fifo: int = structure(4096, unit="bytes", ge=128, le=65536,
                                doc="each lane (PIO window, DMA) of the send FIFO")
     receive_fifo: int = structure(4096, unit="bytes", ge=128, le=65536, doc="receive FIFO")
-    send_ring: int = structure(256, unit="entries", ge=4, le=4096,
-                               doc="descriptors in the host-memory send ring")
+    send_ring: int = structure(256, unit="entries", ge=0, le=4096,
+                               doc="descriptors in the host-memory send ring; 0: no ring, where a "
+                                   "VI engine or a processor sends")
     receive_ring: int = structure(256, unit="entries", ge=4, le=4096,
                                   doc="slots in the host-memory receive ring")
     overflow: str = timing("push", unit="", pattern="^(push|drop)$",
@@ -79,6 +80,8 @@ class Nic(Section):
     def _combinations(self) -> "Nic":
         for name in ("send_fifo", "receive_fifo", "send_ring", "receive_ring"):
             _power_of_two(f"nic.{name}", getattr(self, name))
+        if 0 < self.send_ring < 4:
+            raise ValueError(f"nic.send_ring = {self.send_ring}: must be 0 or at least 4")
         packet = self.mtu + MAX_HEADER_BYTES
         for name in ("send_fifo", "receive_fifo"):
             if getattr(self, name) < packet:

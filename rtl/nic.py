@@ -1,6 +1,6 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
-from amaranth.hdl import C, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -27,6 +27,7 @@ from .event import EventPort
 from .flit import FlitStream
 from .flit_merge import FlitMerge
 from .lane_merge import LaneMerge
+from .no_send_dma import NoSendDma
 from .pio import PioTarget
 from .processor.subsystem import Processor
 from .protocol_split import ProtocolSplit
@@ -83,7 +84,8 @@ class Nic(wiring.Component):
     send ring, where it is one of lines, by the send DMA, those of the processor's range by it.
 
     A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
-    take back what was posted, or while the send ring is off.
+    take back what was posted, or while the send ring is off. Without a send ring
+    (``nic.send_ring = 0``) nothing is ever posted.
 
     Parameters
     ----------
@@ -140,7 +142,8 @@ class Nic(wiring.Component):
         # Watches, by what they watch for.
         self._watches: dict[str, Watch] = {}
         if description.nic.attachment == "memory_bus":
-            self._watches["ring"] = Watch()
+            if description.nic.send_ring:
+                self._watches["ring"] = Watch()
             if self._processor is not None:
                 self._watches["range"] = Watch()
             self._event_sources += (Watch.event_source,) * len(self._watches)
@@ -183,9 +186,13 @@ class Nic(wiring.Component):
         nic = self._description.nic
         m.submodules.registers = csr = self._csr()
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
-        m.submodules.send_dma = send_dma = SendDma(fifo_bytes=nic.send_fifo, mtu=nic.mtu,
-                                                   ring=nic.send_ring,
-                                                   coherent="ring" in self._watches)
+        if nic.send_ring:
+            send_dma: SendDma | NoSendDma = SendDma(
+                fifo_bytes=nic.send_fifo, mtu=nic.mtu, ring=nic.send_ring,
+                coherent="ring" in self._watches)
+        else:
+            send_dma = NoSendDma()
+        m.submodules.send_dma = send_dma
         m.submodules.merge = merge = LaneMerge()
         m.submodules.crc_append = crc_append = CrcAppend()
         m.submodules.crc_check = crc_check = CrcCheck()
@@ -411,8 +418,11 @@ class Nic(wiring.Component):
                 with m.Case(RECEIVE_WINDOW // WINDOW_BYTES):
                     m.d.comb += receive_window.read.eq(~self.pio.write)
 
-    def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma) -> Signal:
+    def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma | NoSendDma) -> Value:
         """The descriptors posted so far; returns the register."""
+        if not self._description.nic.send_ring:
+            m.d.comb += csr.doorbells_refused_count.eq(csr.send_doorbell_write)
+            return C(0, 16)
         posted = Signal(16)
         value = self.pio.data[:16]
         pending = Signal(16)
@@ -431,7 +441,7 @@ class Nic(wiring.Component):
                 m.d.sync += posted.eq(value)
         return posted
 
-    def _watch(self, m: Module, csr: CsrFile, send_dma: SendDma) -> None:
+    def _watch(self, m: Module, csr: CsrFile, send_dma: SendDma | NoSendDma) -> None:
         """Joins what sees the CPUs take lines, on the memory bus."""
         for name, watch in self._watches.items():
             m.submodules[f"watch_{name}"] = watch
@@ -454,8 +464,9 @@ class Nic(wiring.Component):
                     processor.watched.eq(watch.watched),
                 ]
 
-    def _status(self, m: Module, csr: CsrFile, send_window: SendWindow, send_dma: SendDma,
-                receive_fifo: ReceiveFifo, receive_dma: ReceiveDma) -> None:
+    def _status(self, m: Module, csr: CsrFile, send_window: SendWindow,
+                send_dma: SendDma | NoSendDma, receive_fifo: ReceiveFifo,
+                receive_dma: ReceiveDma) -> None:
         error = Signal()
         engine_irq = self._engine.irq if self._engine is not None else Const(0)
         processor_irq = self._processor.irq if self._processor is not None else Const(0)
@@ -485,9 +496,9 @@ class Nic(wiring.Component):
                         | (engine_irq & csr.irq_enable[Irq.VIA.bit_length() - 1])),
         ]
 
-    def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge, send_dma: SendDma,
-                receive_fifo: ReceiveFifo, receive_dma: ReceiveDma,
-                receive_window: ReceiveWindow) -> None:
+    def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge,
+                send_dma: SendDma | NoSendDma, receive_fifo: ReceiveFifo,
+                receive_dma: ReceiveDma, receive_window: ReceiveWindow) -> None:
         sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
                    receive_dma.event, receive_window.begin, receive_window.end,
                    *(self._engine.events if self._engine is not None else ()),

@@ -15,7 +15,7 @@ from .line_ring import Control, LineRing
 from .queue import Queue
 from .send_window import PACKET_SLACK, REFUSED
 
-__all__ = ["SendDma"]
+__all__ = ["SendDma", "send_dma_signature"]
 
 BATCH = 4
 """Descriptors fetched in one burst at most, and held at once."""
@@ -24,6 +24,28 @@ WORDS = DESCRIPTOR_BYTES // 8
 ADDRESS_WORD = 5
 CONTROL_WORD = 6
 LINE_WORDS = LINE_BYTES // 8
+
+
+def send_dma_signature(coherent: bool = False) -> wiring.Signature:
+    """The ports of :class:`SendDma`, or of what is in its place."""
+    return wiring.Signature({
+        "enable": In(1),
+        "base": In(32),
+        "posted": In(16),
+        "report": In(32),
+        "max_beats": In(10),
+        "merged": In(16),
+        "now": In(32),
+        "done": Out(16),
+        "empty": Out(1),
+        "refused": Out(1),
+        "bus": Out(Burst),
+        "o": Out(stream.Signature(64)),
+        "o_trace": Out(stream.Signature(TRACE_BITS)),
+        "idle": Out(1),
+        "event": Out(EventPort),
+        "accepted": Out(16),
+    } | ({"pull": In(1), "node": In(8), "watched": In(1), "line": In(32)} if coherent else {}))
 
 
 class SendDma(wiring.Component):
@@ -103,24 +125,7 @@ class SendDma(wiring.Component):
         self._mtu = mtu
         self._ring = ring
         self._lines = LineRing(ring=ring) if coherent else None
-        super().__init__({
-            "enable": In(1),
-            "base": In(32),
-            "posted": In(16),
-            "report": In(32),
-            "max_beats": In(10),
-            "merged": In(16),
-            "now": In(32),
-            "done": Out(16),
-            "empty": Out(1),
-            "refused": Out(1),
-            "bus": Out(Burst),
-            "o": Out(stream.Signature(64)),
-            "o_trace": Out(stream.Signature(TRACE_BITS)),
-            "idle": Out(1),
-            "event": Out(EventPort),
-            "accepted": Out(16),
-        } | ({"pull": In(1), "node": In(8), "watched": In(1), "line": In(32)} if coherent else {}))
+        super().__init__(send_dma_signature(coherent))
 
     @property
     def fifo_bytes(self) -> int:

@@ -82,18 +82,25 @@ def for_layer(description: Description, layer: str) -> Description:
     Raises
     ------
     UserError
-        The layer needs a NIC processor, and there is none.
+        The layer needs a NIC processor or a send ring, and there is none.
     """
     if layer in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
-    if description.via.design != "auto":
-        return description
-    design = "kernel"
-    if layer == "via":
-        design = "engine" if description.nic.processor == "none" else "firmware"
-    via = description.via.model_copy(update={"design": design})
-    return description.model_copy(update={"via": via})
+    if description.via.design == "auto":
+        design = "kernel"
+        if layer == "via":
+            design = "engine" if description.nic.processor == "none" else "firmware"
+        via = description.via.model_copy(update={"design": design})
+        description = description.model_copy(update={"via": via})
+    if description.nic.send_ring == 0:
+        if layer == "am" and description.nic.processor == "none":
+            raise UserError("nic.send_ring = 0: layer am sends by it where there is no NIC "
+                            "processor; give it entries, or set nic.processor")
+        if layer == "via" and description.via.design == "kernel":
+            raise UserError("nic.send_ring = 0: with via.design = 'kernel' all that is sent goes "
+                            "by it")
+    return description
 
 
 def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:

@@ -76,6 +76,7 @@ def test_overrides_win_and_are_typed():
     ("[nic]\noverflow = \"lose\"\n", ["nic.overflow", "'lose'", "'push' or 'drop'"]),
     ("[nic]\nsend_fifo = 512\n", ["nic.send_fifo", "512", "hold one packet"]),
     ("[nic]\nsend_fifo = 5000\n", ["nic.send_fifo", "5000", "power of two"]),
+    ("[nic]\nsend_ring = 2\n", ["nic.send_ring", "2", "0 or at least 4"]),
     ("[fabric]\nnodes = 17\n", ["fabric.nodes", "17", "2 to 16"]),
     ("[switch]\nports = 4\n[fabric]\nnodes = 5\n", ["fabric.nodes", "5", "room for 4 nodes",
                                                 "1 switch (", "switch.ports = 5 would be enough"]),
@@ -146,6 +147,18 @@ def test_a_layer_decides_what_is_left_to_it_and_nothing_else(asked, layer, desig
     after = for_layer(before, layer)
     assert after == load(overrides=[f"via.design={design}"])
     assert before.via.design == asked
+
+
+@pytest.mark.parametrize(("changes", "layer", "refused"), [
+    ([], "am", "layer am sends by it"), (["via.design=kernel"], "via", "via.design = 'kernel'"),
+    ([], "via", ""), (["nic.processor=serv"], "am", ""), (["nic.processor=serv"], "via", "")])
+def test_who_does_without_a_send_ring(changes, layer, refused):
+    description = load(overrides=["nic.send_ring=0", *changes])
+    if refused:
+        with pytest.raises(UserError, match=f"nic.send_ring = 0: .*{refused}"):
+            for_layer(description, layer)
+    else:
+        assert for_layer(description, layer).nic.send_ring == 0
 
 
 def test_the_design_points_of_via_differ_in_their_keys_alone():

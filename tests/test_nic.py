@@ -358,6 +358,25 @@ async def refuses_doorbells(dut: Any) -> None:
 
 
 @cocotb.test()
+async def has_no_send_ring(dut: Any) -> None:
+    """Every doorbell is refused, what PIO sends goes."""
+    if parameters()["ring"]:
+        return  # not the NIC of test_no_send_ring
+    bench = await start(dut)
+    await bench.pio.set(control=1, send_base=SEND_BASE, send_report=REPORT)
+    for count, value in enumerate((1, 0, 4), 1):
+        await bench.pio.set(send_doorbell=value)
+        assert await bench.pio.get("doorbells_refused") == count
+        assert await bench.pio.get("send_doorbell") == 0
+        words = packet(bytes(range(8 * count)))
+        await bench.pio.send(words, count)
+        assert await bench.packet_on_tx() == wire(words, 8 * count, count)
+    assert await bench.pio.get("send_done") == 0
+    await cycles(dut, 5)
+    assert dut.idle.value == 1 and dut.dma_send__request__valid.value == 0
+
+
+@cocotb.test()
 async def switches_receive_mode(dut: Any) -> None:
     """A packet half read by PIO is dropped by the ring, and the next one arrives whole."""
     bench = await start(dut)
@@ -432,6 +451,11 @@ def test_carries_everything(changes: dict[str, int], burst: int, stall: float, t
 def test_full_receive_fifo(changes: dict[str, int], drop: bool) -> None:
     made, values = nic(**changes)
     run_bench(made, __file__, testcase="full_receive_fifo", drop=drop, **values)
+
+
+def test_no_send_ring() -> None:
+    made, values = nic(**{**SMALL, "send_ring": 0})
+    run_bench(made, __file__, testcase="has_no_send_ring", **values)
 
 
 def test_wants_a_description() -> None:
