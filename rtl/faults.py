@@ -5,12 +5,13 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory, ReadPort, WritePort
+from amaranth.lib.memory import ReadPort, WritePort
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import CRC_BYTES, FLIT_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES
 from ..layouts.timing import PROBABILITY_BITS
 from ..layouts.trace import Kind
+from .block_ram import BlockRam
 from .event import EventPort
 from .flit import Flit, FlitStream, Header
 from .timing import Timing
@@ -158,7 +159,7 @@ class FaultInjector(wiring.Component):
         enabled = Signal()
         m.d.comb += enabled.eq(reduce(or_, (self.timing[f"faults_{name}"] != 0
                                             for name in _DRAWS[:4])))
-        m.submodules.packet = packet = Memory(shape=Flit, depth=self.depth, init=[])
+        m.submodules.packet = packet = BlockRam(shape=Flit, depth=self.depth)
         packet_w = packet.write_port()
         packet_r = packet.read_port()
         m.d.comb += packet_r.en.eq(0)

@@ -9,6 +9,7 @@ from ..layouts.fabric import link_depth
 from ..layouts.packet import FLIT_BYTES
 from ..layouts.rate import FRACTION_BITS
 from ..layouts.trace import Kind
+from .block_ram import BlockRam
 from .event import EventPort
 from .flit import Flit, FlitStream
 from .timing import Timing
@@ -122,7 +123,7 @@ class Link(wiring.Component):
         # from which it may be seen there, follows when its wire time is over. So no register holds
         # the flit on the wire. The stamps may be read in the cycle after they were written, hence
         # transparent; the flits were written a cycle earlier still.
-        m.submodules.flits = flits = Memory(shape=Flit, depth=depth, init=[])
+        m.submodules.flits = flits = BlockRam(shape=Flit, depth=depth)
         m.submodules.stamps = stamps = Memory(shape=32, depth=depth, init=[])
         m.submodules.returns = returns = Memory(shape=32, depth=depth, init=[])
         flit_w, stamp_w, return_w = (mem.write_port() for mem in (flits, stamps, returns))

@@ -1,8 +1,10 @@
 """A FIFO in block memory: the storage behind the NIC's lanes and its side queues."""
 
 from amaranth.hdl import Module, Mux, ShapeLike, Signal
-from amaranth.lib import memory, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+
+from .block_ram import BlockRam
 
 __all__ = ["Queue"]
 
@@ -55,7 +57,7 @@ class Queue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.items = items = memory.Memory(shape=self._shape, depth=self._depth, init=[])
+        m.submodules.items = items = BlockRam(shape=self._shape, depth=self._depth)
         write = items.write_port()
         read = items.read_port()
 

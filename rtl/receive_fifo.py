@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import FLIT_BYTES, TRACE_BITS
 from ..layouts.trace import Kind
+from .block_ram import BlockRam
 from .event import EventPort
 from .flit import FlitStream, Header
 from .queue import Queue
@@ -112,7 +113,7 @@ class ReceiveFifo(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.words = words = memory.Memory(shape=64, depth=self._words, init=[])
+        m.submodules.words = words = BlockRam(shape=64, depth=self._words)
         m.submodules.traces = traces = Queue(shape=TRACE_BITS, depth=self._words)
         write = words.write_port()
         read = words.read_port()

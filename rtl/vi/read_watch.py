@@ -1,10 +1,11 @@
 """Whose RDMA read has been outstanding for long."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import memory, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import VI_BITS
+from ..block_ram import BlockRam
 from .once_queue import OnceQueue
 from .sizes import check_vis
 
@@ -62,7 +63,7 @@ class ReadWatch(wiring.Component):
         m = Module()
         items = max(4, self._vis)
         m.submodules.queue = queue = OnceQueue(items=items)
-        m.submodules.deadlines = deadlines = memory.Memory(shape=32, depth=items, init=[])
+        m.submodules.deadlines = deadlines = BlockRam(shape=32, depth=items)
         write, read = deadlines.write_port(), deadlines.read_port()
         returns = Signal()
         returns_vi = Signal(VI_BITS)

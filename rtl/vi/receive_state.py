@@ -1,10 +1,11 @@
 """What the receive side keeps of each VI between packets."""
 
 from amaranth.hdl import Module
-from amaranth.lib import data, memory, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import VI_BITS
+from ..block_ram import BlockRam
 from .sizes import check_vis
 from .types import Address
 
@@ -94,7 +95,7 @@ class ReceiveState(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         for name, shape in (("sequence", Sequence), ("message", Message), ("reading", Message)):
-            m.submodules[name] = kept = memory.Memory(shape=shape, depth=self._vis, init=[])
+            m.submodules[name] = kept = BlockRam(shape=shape, depth=self._vis)
             read = kept.read_port()
             write = kept.write_port()
             m.d.comb += [

@@ -1,11 +1,12 @@
 """Descriptors of Reliable Reception that were sent and are not acknowledged, oldest first."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import memory, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.via import VI_BITS
+from ..block_ram import BlockRam
 from .send_job import Unfinished
 from .sizes import check_power_of_two, check_vis
 from .vi_records import ViRecords
@@ -73,8 +74,8 @@ class SendRing(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.places = places = ViRecords(shape=PLACE_BITS, vis=self._vis, readers=3)
-        m.submodules.entries = entries = memory.Memory(
-            shape=Unfinished, depth=self._vis * self._window, init=[])
+        m.submodules.entries = entries = BlockRam(
+            shape=Unfinished, depth=self._vis * self._window)
         write, read = entries.write_port(), entries.read_port()
         bits = ceil_log2(self._window)
         width = ceil_log2(self._vis)

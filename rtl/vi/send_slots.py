@@ -1,11 +1,12 @@
 """Send slots: whole packets, kept until they have left or are acknowledged."""
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
-from amaranth.lib import memory, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.via import VI_BITS
+from ..block_ram import BlockRam
 from ..queue import Queue
 from .send_job import Release, Slot, before
 from .sizes import check_count, check_power_of_two
@@ -210,11 +211,11 @@ class SendSlots(wiring.Component):
 
     def _memories(self, m: Module, bits: int) -> None:
         stride = 1 << ceil_log2(self._words)
-        m.submodules.fronts = fronts = memory.Memory(
-            shape=64, depth=self._slots * FRONT_WORDS, init=[])
-        m.submodules.bodies = bodies = memory.Memory(
-            shape=64, depth=self._slots * stride, init=[])
-        m.submodules.metas = metas = memory.Memory(shape=Slot, depth=self._slots, init=[])
+        m.submodules.fronts = fronts = BlockRam(
+            shape=64, depth=self._slots * FRONT_WORDS)
+        m.submodules.bodies = bodies = BlockRam(
+            shape=64, depth=self._slots * stride)
+        m.submodules.metas = metas = BlockRam(shape=Slot, depth=self._slots)
         low = ceil_log2(stride)
         for items, en, place, value in (
                 (fronts, self.front_write, Cat(self.front_index, self.write_slot),

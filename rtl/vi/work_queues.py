@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import QUEUE_BITS, VI_BITS, Event, ViState
 from ..arbiter import RoundRobin
+from ..block_ram import BlockRam
 from .sizes import check_power_of_two, check_vis
 from .types import Address, Break, ContextRead, Control, ControlAction, Take, Token
 
@@ -277,7 +278,7 @@ class WorkQueues(wiring.Component):
             m.d.sync += shown.eq(self.status_vi)
 
         for side, name in enumerate(("send", "receive")):
-            m.submodules[name] = bank = memory.Memory(shape=record, depth=self._vis, init=[])
+            m.submodules[name] = bank = BlockRam(shape=record, depth=self._vis)
             m.submodules[f"{name}_posted"] = posted = memory.Memory(
                 shape=POSTED_BITS, depth=self._vis, init=[])
             write, read = bank.write_port(), bank.read_port()

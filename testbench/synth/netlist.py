@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..build import cache
 from .area import Area, by_block, by_instance
+from .collisions import without_collisions
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["TOP", "Netlist", "netlist"]
@@ -62,7 +63,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     ToolError
         yosys refuses it.
     """
-    inputs = {"in.il": text, "in.ys": _script(cores, pads, flat, top, then),
+    inputs = {"in.il": without_collisions(text), "in.ys": _script(cores, pads, flat, top, then),
               **{f"{name}.v": source for name, source in cores.items()}, **(files or {})}
 
     def build(work: Path) -> None:
