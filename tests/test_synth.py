@@ -14,9 +14,10 @@ from nicbed.layouts.description import Kind, knobs
 from nicbed.rtl.boards.board import Board, uart_divisor
 from nicbed.rtl.boards.pll import FEEDBACK, Pll, PllSettings, pll_settings
 from nicbed.rtl.boards.top import SIDE, BoardTop
+from nicbed.rtl.queue import Queue
 from nicbed.testbench import cli, descriptions
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.synth import boards, command, plan, program, report, tools
+from nicbed.testbench.synth import boards, collisions, command, plan, program, report, tools
 from nicbed.testbench.synth.area import Area, by_block, largest, totals
 from nicbed.testbench.synth.device import device_options, over
 from nicbed.testbench.synth.identity import identity
@@ -353,6 +354,56 @@ def test_too_large_a_netlist_does_not_fit(tmp_path):
     assert raised.value.over == {"MULT18X18D": (158, 156)}
     assert "158 multipliers of 156 (most in core 158)" in report.too_large(
         board.title, raised.value.over, found.area)
+
+
+# Memories.
+
+
+def test_a_block_ram_needs_no_logic_where_reads_meet_writes(monkeypatch):
+    """Of a queue of 512 words of 64 bits, all that is not RAM is its counters."""
+    made = plan.without_board(Queue(shape=64, depth=512))
+    found = totals(netlist(made.text, made.cores, pads=False).area)[""]
+    assert found.ram == 2 and found.ff < 32
+    monkeypatch.setattr("nicbed.testbench.synth.netlist.without_collisions", lambda text: text)
+    other = totals(netlist(made.text, made.cores, pads=False).area)[""]
+    assert other.ram == 2 and other.ff > 128 and other.lut >= found.lut + 64
+
+
+def test_only_reads_that_are_registered_are_told_of_collisions():
+    """Those of memories with the attribute; a second one, with or without it, stays as it is."""
+    port = ("  cell $memrd_v2 $1\n    parameter \\MEMID \"\\\\{}\"\n"
+            "    parameter \\COLLISION_X_MASK 2'00\n    parameter \\CLK_ENABLE {}\n  end\n")
+    text = ("module \\top\n  attribute \\no_rw_check 1\n  memory width 8 size 4 \\a\n"
+            "  memory width 8 size 4 \\b\n" + port.format("a", 1) + port.format("a", 0)
+            + port.format("b", 1) + "end\n")
+    found = collisions.without_collisions(text + text.replace("  attribute \\no_rw_check 1\n", ""))
+    assert found.count("2'11") == 1
+    assert found.replace("2'11", "2'00", 1) == text + text.replace(
+        "  attribute \\no_rw_check 1\n", "")
+    assert found.index("2'11") < found.index("CLK_ENABLE 0")
+
+
+# Native tools.
+
+
+def test_a_native_tool_is_run_instead(tmp_path, monkeypatch):
+    file = tmp_path / "pnr"
+    file.write_text('#!/bin/sh\n'
+                    'if [ "$1" = --version ]; then echo "nextpnr-ecp5 -- native" >&2; exit; fi\n'
+                    'echo "$@" > said\necho done > log\n')
+    file.chmod(0o755)
+    monkeypatch.setenv("NICBED_NEXTPNR", str(file))
+    assert tools.tool_version("nextpnr") == "nextpnr-ecp5 -- native"
+    assert tools.run("nextpnr", ["--json", "x"], tmp_path, log="log") == "done\n"
+    assert (tmp_path / "said").read_text() == "--json x\n"
+
+
+@pytest.mark.parametrize(("variable", "name"), [("NICBED_YOSYS", "yosys"),
+                                                ("NICBED_NEXTPNR", "nextpnr")])
+def test_a_native_tool_that_is_none(variable, name, monkeypatch):
+    monkeypatch.setenv(variable, "/nowhere/tool")
+    with pytest.raises(UserError, match=f"^{variable} = /nowhere/tool: no such program$"):
+        tools.need(name)
 
 
 # Programming.

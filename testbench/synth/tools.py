@@ -1,5 +1,7 @@
 """The tools for an ECP5, from PyPI: found, run, and followed while they run."""
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,10 @@ _TOOLS = {
 }
 """Name: module, its function that takes arguments, and the package it comes in."""
 
+_CHOSEN = {"yosys": ("NICBED_YOSYS", "-V"), "nextpnr": ("NICBED_NEXTPNR", "--version")}
+"""What may be had native, and several times as fast: who names it, and what it tells its version
+by."""
+
 Mark = tuple[str, float, str]
 """What a line of a tool's log has in it, how much of the work is then done, what is next."""
 
@@ -40,17 +46,34 @@ def need(*names: str) -> None:
     Raises
     ------
     UserError
-        One is not installed.
+        One is not installed, or NICBED_YOSYS or NICBED_NEXTPNR names no program.
     """
     for name in names:
         module, _, package = _TOOLS[name]
-        if find_spec(module) is None:
+        if _chosen(name) is None and find_spec(module) is None:
             raise UserError(f"{package} is not installed: pip install 'nicbed[board]', or run "
                             "./nicbed synth in a clone, which installs it", status=1)
 
 
+def _chosen(name: str) -> str | None:
+    """The program that the environment names for tool ``name``."""
+    variable, _ = _CHOSEN.get(name, ("", ""))
+    program = os.environ.get(variable)
+    if not program:
+        return None
+    path = shutil.which(program)
+    if path is None:
+        raise UserError(f"{variable} = {program}: no such program", status=1)
+    return path
+
+
 def tool_version(name: str) -> str:
-    """Version of the package that tool ``name`` comes in."""
+    """Version of tool ``name``: of the package that it comes in, or what the program that the
+    environment names says of itself."""
+    chosen = _chosen(name)
+    if chosen is not None:
+        done = subprocess.run([chosen, _CHOSEN[name][1]], capture_output=True, text=True)
+        return (done.stdout + done.stderr).strip()
     try:
         return version(_TOOLS[name][2])
     except PackageNotFoundError:
@@ -75,9 +98,11 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
     need(name)
     module, function, _ = _TOOLS[name]
     code = f"import sys; from {module} import {function}; sys.exit({function}(sys.argv[1:]))"
+    chosen = _chosen(name)
+    command = [sys.executable, "-c", code] if chosen is None else [chosen]
     follow = _Follower(work / log, marks, progress)
     with tempfile.TemporaryFile("w+", errors="replace") as said:
-        process = subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=work,
+        process = subprocess.Popen([*command, *arguments], cwd=work,
                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         try:
             while True:
