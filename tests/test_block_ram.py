@@ -60,7 +60,7 @@ def am(target: str, changes: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("changes", [
     {}, more({"nic.send_fifo": 128, "nic.mtu": 64, "nic.receive_fifo": 128, "link.buffer": 64}),
-    more({"nic.processor": "picorv32"})], ids=str)
+    more({"nic.processor": "picorv32", "nic.send_ring": 0})], ids=str)
 def test_active_messages_are_the_same(changes: dict[str, Any]) -> None:
     """Every event of a run with faults."""
     assert am(TARGET, changes) == am("nicbed.rtl.target:Target", changes)
