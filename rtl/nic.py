@@ -1,6 +1,6 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
-from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -418,11 +418,8 @@ class Nic(wiring.Component):
                 with m.Case(RECEIVE_WINDOW // WINDOW_BYTES):
                     m.d.comb += receive_window.read.eq(~self.pio.write)
 
-    def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma | NoSendDma) -> Value:
+    def _doorbell(self, m: Module, csr: CsrFile, send_dma: SendDma | NoSendDma) -> Signal:
         """The descriptors posted so far; returns the register."""
-        if not self._description.nic.send_ring:
-            m.d.comb += csr.doorbells_refused_count.eq(csr.send_doorbell_write)
-            return C(0, 16)
         posted = Signal(16)
         value = self.pio.data[:16]
         pending = Signal(16)

@@ -58,9 +58,11 @@ TIME_LIMIT = 600
 
 
 def run_bench(component: Any, module: str, *, testcase: str | None = None, seed: int = 1,
-              source: str = "", many_cycles: bool = False, **parameters: Any) -> None:
+              source: str = "", many_cycles: bool = False, unkind: bool = True,
+              **parameters: Any) -> None:
     """Run the cocotb tests of file ``module`` (or the one called ``testcase``) on ``component``.
-    ``source`` is Verilog of modules that it instantiates; ``many_cycles`` is for Verilator.
+    ``source`` is Verilog of modules that it instantiates; ``many_cycles`` is for Verilator; with
+    ``unkind``, what a BlockRam reads where it is written comes inverted.
 
     Raises
     ------
@@ -69,6 +71,9 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     """
     from nicbed.testbench.backends.environment import cocotb_environment
     from nicbed.testbench.build import verilog
+    if unkind:
+        from unkind_target import unkindly
+        component = unkindly(component)
     text = verilog.rtlil(component, "top")
     fits = "verilator" if many_cycles or not shutil.which("iverilog") else "icarus"
     if os.environ.get("NICBED_BENCH_SIM", fits) == "icarus":

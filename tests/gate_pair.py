@@ -46,7 +46,7 @@ class Pair(wiring.Component):
 def check_gates(block: Any, module: str, *, source: str | None = None, testcase: str,
                 **parameters: Any) -> None:
     """Run ``testcase`` of file ``module`` on ``block`` beside its netlist, or beside ``source``."""
-    run_bench(Pair(block), module, testcase=testcase,
+    run_bench(Pair(block), module, testcase=testcase, unkind=False,
               source=source or gates(block, top="gates").text, **parameters)
 
 

@@ -1,5 +1,7 @@
 """Random programs on the VI engines of the real target, held against their model.
 
+The target has no send ring, and memories as unkind as a device's (:mod:`unkind_target`).
+
 ``nicbed test`` runs 60 programs, ``--full`` 10,000, in one start of the simulator.
 """
 
@@ -93,7 +95,9 @@ def description() -> Description:
 def check(seeds: list[int]) -> None:
     begin = time.monotonic()
     wrong, statuses, events, most = run_job(
-        description(), function=f"{__file__}:run_programs", arguments={"seeds": seeds})
+        describe(SMALL, {"via.design": "engine", "nic.send_ring": 0}),
+        function=f"{__file__}:run_programs", arguments={"seeds": seeds},
+        target="unkind_target:UnkindTarget")
     print(f"{len(seeds)} programs, at most {most} cycles, {time.monotonic() - begin:.0f} s")
     assert not wrong, f"{len(wrong)} of {len(seeds)}: {sorted(wrong)[:50]}\n" + "\n".join(
         f"seed {seed}: {text}" for seed, text in list(wrong.items())[:5])

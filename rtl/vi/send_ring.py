@@ -74,8 +74,7 @@ class SendRing(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.places = places = ViRecords(shape=PLACE_BITS, vis=self._vis, readers=3)
-        m.submodules.entries = entries = BlockRam(
-            shape=Unfinished, depth=self._vis * self._window)
+        m.submodules.entries = entries = BlockRam(shape=Unfinished, depth=self._vis * self._window)
         write, read = entries.write_port(), entries.read_port()
         bits = ceil_log2(self._window)
         width = ceil_log2(self._vis)

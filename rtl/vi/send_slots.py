@@ -211,10 +211,8 @@ class SendSlots(wiring.Component):
 
     def _memories(self, m: Module, bits: int) -> None:
         stride = 1 << ceil_log2(self._words)
-        m.submodules.fronts = fronts = BlockRam(
-            shape=64, depth=self._slots * FRONT_WORDS)
-        m.submodules.bodies = bodies = BlockRam(
-            shape=64, depth=self._slots * stride)
+        m.submodules.fronts = fronts = BlockRam(shape=64, depth=self._slots * FRONT_WORDS)
+        m.submodules.bodies = bodies = BlockRam(shape=64, depth=self._slots * stride)
         m.submodules.metas = metas = BlockRam(shape=Slot, depth=self._slots)
         low = ceil_log2(stride)
         for items, en, place, value in (

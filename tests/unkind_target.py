@@ -14,21 +14,18 @@ __all__ = ["UnkindTarget", "unkindly"]
 def _elaborate(self: BlockRam, platform: object) -> Module:
     m = Module()
     m.submodules.kind = kind = memory.Memory(shape=self.shape, depth=self.depth, init=[])
-    writers = []
-    for port in self.write_ports:
-        width = len(Cat(port.data))
-        within = kind.write_port(granularity=width // len(port.en) if len(port.en) > 1 else None)
+    writers = self.write_ports
+    for port in writers:
+        within = kind.write_port()
         m.d.comb += [within.en.eq(port.en), within.addr.eq(port.addr), within.data.eq(port.data)]
-        writers.append(within)
     for number, port in enumerate(self.read_ports):
         within = kind.read_port()
+        word = Cat(port.data)
         met = Signal(name=f"met_{number}")
-        m.d.comb += [
-            within.en.eq(port.en), within.addr.eq(port.addr),
-            Cat(port.data).eq(Cat(within.data) ^ met.replicate(len(Cat(port.data)))),
-        ]
+        m.d.comb += [within.en.eq(port.en), within.addr.eq(port.addr),
+                     word.eq(Cat(within.data) ^ met.replicate(len(word)))]
         with m.If(port.en):
-            m.d.sync += met.eq(Cat(writer.en.any() & (writer.addr == port.addr)
+            m.d.sync += met.eq(Cat(writer.en & (writer.addr == port.addr)
                                    for writer in writers).any())
     return m
 
