@@ -77,7 +77,8 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
 
 def for_layer(description: Description, layer: str) -> Description:
     """``description`` with via.design = 'auto' decided: firmware or an engine where layer via runs,
-    neither elsewhere. To be called before anything is built or written down.
+    neither elsewhere; it has what the layer needs. To be called before anything is built or written
+    down.
 
     Raises
     ------
@@ -95,11 +96,10 @@ def for_layer(description: Description, layer: str) -> Description:
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:
         if layer == "am" and description.nic.processor == "none":
-            raise UserError("nic.send_ring = 0: layer am sends by it where there is no NIC "
-                            "processor; give it entries, or set nic.processor")
+            raise UserError("nic.send_ring = 0: layer am needs a send ring, or a NIC processor "
+                            "(nic.processor)")
         if layer == "via" and description.via.design == "kernel":
-            raise UserError("nic.send_ring = 0: with via.design = 'kernel' all that is sent goes "
-                            "by it")
+            raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
     return description
 
 

