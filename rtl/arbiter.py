@@ -1,6 +1,6 @@
 """Round-robin arbitration."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -65,19 +65,32 @@ class RoundRobin(wiring.Component):
         m = Module()
         count = self._count
 
-        turn = self._turn
         ahead = Signal(count)
         pick = Signal(count)
+        # Those after the granted one. No adder: synthesis would make a carry chain of it, and a
+        # loop of two chains whose bits do not all depend on each other.
+        after = Signal(count)
         m.d.comb += [
-            ahead.eq(self.requests & turn),
+            ahead.eq(self.requests & self._turn),
             pick.eq(Mux(ahead.any(), ahead, self.requests)),
-            self.grant.eq(pick & (~pick + 1)),
+            after.eq(_above(pick)),
+            self.grant.eq(pick & ~after),
         ]
         for bit in range(len(self.index)):
             members = sum(1 << k for k in range(count) if k >> bit & 1)
             m.d.comb += self.index[bit].eq((self.grant & members).any())
 
         with m.If(self.advance & self.requests.any()):
-            m.d.sync += turn.eq(~(self.grant | (self.grant - 1)))
+            m.d.sync += self._turn.eq(after)
 
         return m
+
+
+def _above(bits: Signal) -> Value:
+    """The places above the lowest bit that is set."""
+    count = len(bits)
+    above, reach = (bits << 1)[:count], 1
+    while reach < count - 1:
+        above = (above | above << reach)[:count]
+        reach *= 2
+    return above
