@@ -84,6 +84,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
 
 
 def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, then: Sequence[str]) -> str:
-    options = f"{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
+    # A LUT of more than 4 inputs would be 2 to 8 of them, with the same wires to each.
+    options = f" -nowidelut{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
     return "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
                       f"synth_ecp5 -top {top} -json {top}.json{options}", *then, ""])
