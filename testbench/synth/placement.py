@@ -12,14 +12,14 @@ from typing import Any
 from ..build import cache
 from .device import over
 from .netlist import TOP, Netlist
-from .tools import Mark, Progress, ToolError, run, tool_version
+from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["DoesNotFit", "Placement", "place"]
 
 _MARKS: tuple[Mark, ...] = (
-    ("Creating initial analytic placement", 0.05, "placing"),
-    ("Running simulated annealing placer", 0.45, "placing: refinement"),
-    ("Routing globals", 0.75, "routing"),
+    ("Running Static placer", 0.03, "placing"),
+    ("Running simulated annealing placer", 0.13, "placing: refinement"),
+    ("Routing globals", 0.28, "routing"),
     ("Critical path report", 0.97, "timing"),
 )
 
@@ -66,22 +66,23 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    options = [*device, "--json", made.json.name, "--lpf", f"{TOP}.lpf", "--freq",
-               f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
+    # The placer: of nextpnr's the one with the shortest wires by far (docs/board.md).
+    options = [*device, "--placer", "static", "--json", made.json.name, "--lpf", f"{TOP}.lpf",
+               "--freq", f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 
     def build(work: Path) -> None:
         _link(made.json, work / made.json.name)
         (work / f"{TOP}.lpf").write_text(constraints)
         progress("placing", 0, 1000)
-        try:
-            run("nextpnr", [*options, "--textcfg", f"{TOP}.config", "--report", "report.json",
-                            "--log", "nextpnr.log", "-q"], work, log="nextpnr.log", marks=_MARKS,
-                progress=progress)
-        except ToolError as error:
-            lacking = over(error.log)
-            if lacking:
-                raise DoesNotFit(dict(lacking)) from None
-            raise
+        # What does not fit keeps this placer busy for long: so packing alone first.
+        packed = run("nextpnr", [*options, "--pack-only", "--log", "pack.log", "-q"], work,
+                     log="pack.log", marks=(), progress=progress)
+        lacking = over(packed)
+        if lacking:
+            raise DoesNotFit(dict(lacking))
+        run("nextpnr", [*options, "--textcfg", f"{TOP}.config", "--report", "report.json",
+                        "--log", "nextpnr.log", "-q"], work, log="nextpnr.log", marks=_MARKS,
+            progress=progress)
         progress("bitstream", 980, 1000)
         run("ecppack", ["--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit"], work,
             log="ecppack.log")
