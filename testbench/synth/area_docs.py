@@ -19,7 +19,7 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "area.md"
 
 NICS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "The default NIC": ("default", "am", ()),
-    "A NIC with PicoRV32": ("default", "am", ("nic.processor=picorv32", "processor.memory=32768")),
+    "A NIC with PicoRV32": ("board-picorv32", "am", ()),
 }
 """Title: description, layer, and knobs on top of it."""
 
