@@ -89,15 +89,17 @@ async def run_flooded(lab: Any) -> Any:
 
 
 def description() -> Description:
-    return describe(SMALL, {"via.design": "engine"})
+    return describe(SMALL, {"via.design": "engine", "nic.send_ring": 0})
+
+
+def on_target(function: str, **arguments: Any) -> Any:
+    return run_job(description(), function=f"{__file__}:{function}", arguments=arguments,
+                   target="unkind_target:UnkindTarget")
 
 
 def check(seeds: list[int]) -> None:
     begin = time.monotonic()
-    wrong, statuses, events, most = run_job(
-        describe(SMALL, {"via.design": "engine", "nic.send_ring": 0}),
-        function=f"{__file__}:run_programs", arguments={"seeds": seeds},
-        target="unkind_target:UnkindTarget")
+    wrong, statuses, events, most = on_target("run_programs", seeds=seeds)
     print(f"{len(seeds)} programs, at most {most} cycles, {time.monotonic() - begin:.0f} s")
     assert not wrong, f"{len(wrong)} of {len(seeds)}: {sorted(wrong)[:50]}\n" + "\n".join(
         f"seed {seed}: {text}" for seed, text in list(wrong.items())[:5])
@@ -130,7 +132,7 @@ def test_many_random_programs():
 
 def test_floods():
     """VI_OVERRUN by a work queue, and CATASTROPHIC."""
-    found, counts = run_job(description(), function=f"{__file__}:run_flooded")
+    found, counts = on_target("run_flooded")
     depth, room = description().via.queue_depth, description().via.events
     assert found[0] == (Event.VI_OVERRUN, 3)
     assert counts == [depth, depth]
