@@ -25,10 +25,6 @@ _MARKS: tuple[Mark, ...] = (
 )
 
 
-# Picoseconds of logic from register to register up to which fewer LUTs count more than less time.
-_LOGIC = 12000
-
-
 @dataclass(frozen=True)
 class Netlist:
     """A netlist: the folder with its files, its top, and its area by block."""
@@ -91,5 +87,4 @@ def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, then: Se
     # A LUT of more than 4 inputs would be 2 to 8 of them, with the same wires to each.
     options = f" -nowidelut{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
     return "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
-                      f"scratchpad -set abc9.D {_LOGIC}",
                       f"synth_ecp5 -top {top} -json {top}.json{options}", *then, ""])
