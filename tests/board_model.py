@@ -92,11 +92,11 @@ class ToyMachine(wiring.Component):
             with m.If(ends):
                 m.d.sync += [age.eq(0), reading.eq(0), cpu.index.eq(cpu.index + 1)]
                 with m.If((entry.op == REST) | (cpu.index + 1 == cpu.count)):
-                    m.d.sync += waiting.eq(entry.op != STOP)
+                    m.d.sync += [waiting.eq(entry.op != STOP), cpu.index.eq(0)]
                 with m.If(entry.op == STOP):
                     m.d.sync += stopped.eq(1)
             with m.If(waiting & (cpu.go != seen)):
-                m.d.sync += [seen.eq(cpu.go), waiting.eq(0), cpu.index.eq(0), age.eq(0)]
+                m.d.sync += [seen.eq(cpu.go), waiting.eq(0), age.eq(0)]
         return m
 
 

@@ -19,31 +19,70 @@ async def shows_entries(dut: Any) -> None:
     falling = FallingEdge(dut.clk)
     await falling
     entries = [[0] * ENTRY_WORDS for _ in range(BLOCK)]
-    go = 0
-    for turn in range(600):
-        slot, word, value = rng.randrange(BLOCK), rng.randrange(ENTRY_WORDS), rng.getrandbits(32)
-        writes, gives, count = rng.random() < 0.8, rng.random() < 0.1, rng.randrange(1, BLOCK + 1)
-        reset = rng.random() < 0.02
-        dut.block__slot.value, dut.block__word.value, dut.block__data.value = slot, word, value
-        dut.block__write.value, dut.block__give.value = int(writes), int(gives)
-        dut.block__count.value, dut.reset.value = count, int(reset)
-        dut.step.value = rng.getrandbits(1)
-        await falling
-        if writes:
-            entries[slot][word] = value
-        if gives:
-            go ^= 1
-        if reset:
-            go = count = 0
-        assert int(dut.cpu__go.value) == go
-        if gives or reset:
-            assert int(dut.cpu__count.value) == int(dut.answers__count.value) == count
-        dut.block__write.value = dut.block__give.value = dut.reset.value = 0
-        if turn > 300:
-            dut.cpu__index.value = slot = rng.randrange(BLOCK)
+    go = index = 0
+
+    async def comes(cycles: int = ENTRY_WORDS) -> None:
+        """The entry, after so many more cycles."""
+        for _ in range(cycles):
+            assert int(dut.pending.value)
             await falling
-            assert int(dut.cpu__entry.value) == sum(
-                word << 32 * at for at, word in enumerate(entries[slot]))
+        assert not int(dut.pending.value)
+        assert int(dut.cpu__entry.value) == sum(
+            word << 32 * at for at, word in enumerate(entries[index]))
+
+    async def write() -> None:
+        slot, word, value = rng.randrange(BLOCK), rng.randrange(ENTRY_WORDS), rng.getrandbits(32)
+        dut.block__slot.value, dut.block__word.value, dut.block__data.value = slot, word, value
+        dut.block__write.value = 1
+        await falling
+        dut.block__write.value = 0
+        entries[slot][word] = value
+
+    for slot in range(BLOCK):
+        for word in range(ENTRY_WORDS):
+            dut.block__slot.value, dut.block__word.value, dut.block__data.value = slot, word, 0
+            dut.block__write.value = 1
+            await falling
+    dut.block__write.value = 0
+    assert not int(dut.pending.value)
+    for _ in range(150):
+        for _ in range(rng.randrange(20)):
+            await write()
+        count = rng.randrange(1, BLOCK + 1)
+        dut.block__give.value, dut.block__count.value = 1, count
+        await falling
+        dut.block__give.value = 0
+        go ^= 1
+        assert int(dut.cpu__go.value) == go
+        assert int(dut.cpu__count.value) == int(dut.answers__count.value) == count
+        if rng.random() < 0.3:
+            # Given again while it is on its way, with a word of it changed.
+            for _ in range(rng.randrange(ENTRY_WORDS)):
+                await falling
+            await write()
+            dut.block__give.value = 1
+            await falling
+            dut.block__give.value = 0
+            go ^= 1
+        await comes(ENTRY_WORDS + 1)
+        for _ in range(rng.randrange(4)):
+            dut.step.value = 1
+            await falling
+            dut.step.value = 0
+            turned = rng.randrange(BLOCK)
+            dut.cpu__index.value = turned
+            if turned != index:
+                index = turned
+                await falling
+                await comes()
+            await comes(0)
+        if rng.random() < 0.1:
+            dut.reset.value = 1
+            await falling
+            dut.reset.value = 0
+            go = 0
+            assert not int(dut.cpu__go.value) and not int(dut.cpu__count.value)
+            await comes(0)
 
 
 @cocotb.test()

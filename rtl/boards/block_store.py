@@ -1,14 +1,18 @@
-"""A host port's block of entries and answers on a board, in LUT RAM."""
+"""A host port's block of entries and answers on a board."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS, Status
+from ..block_ram import BlockRam
 from ..host_port import AnswerLayout
 from ..node import HostSide
 
 __all__ = ["AnswerSide", "BlockSide", "BlockStore"]
+
+_WORD_BITS = ceil_log2(ENTRY_WORDS)
 
 BlockSide = wiring.Signature({
     "write": Out(1),
@@ -34,9 +38,12 @@ the one in slot ``slot``, at once."""
 class BlockStore(wiring.Component):
     """Shows a host port the entry it asks for, and keeps its answers, as :class:`Mailbox` does.
 
-    Latency: ``cpu.entry`` follows ``cpu.index`` at once; what is written or given is there from the
-    next cycle on; an answer from the next target cycle on. Reset: nothing was given. Answers mean
-    something once the port waits again.
+    Entries are in a block of RAM, and the one that is shown in flip-flops: it comes word by word,
+    while time stands still. An entry in LUT RAM, read at once, would take 624 LUTs.
+
+    Latency: after ``block.give``, or where ``cpu.index`` has changed, ``pending`` holds for
+    ENTRY_WORDS + 1 cycles, in which ``cpu.entry`` means nothing; an answer is there from the next
+    target cycle on. Reset: nothing was given. Answers mean something once the port waits again.
 
     Members
     -------
@@ -45,7 +52,9 @@ class BlockStore(wiring.Component):
     block : ``In(BlockSide)``, answers : ``In(AnswerSide)``
         Whoever gives blocks, and reads their answers. To be used while the port waits.
     step : ``In(1)``
-        The next edge is one of the target's.
+        The next edge is one of the target's: outside ``reset`` not while ``pending``.
+    pending : ``Out(1)``
+        The entry is on its way.
     reset : ``In(1)``
         The target is in reset: forgets what was given.
     """
@@ -54,27 +63,43 @@ class BlockStore(wiring.Component):
     block: In(BlockSide)
     answers: In(AnswerSide)
     step: In(1)
+    pending: Out(1)
     reset: In(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         cpu, block = self.cpu, self.block
 
-        # Asynchronous reads keep both in LUT RAM: a block RAM would be nearly empty.
-        m.submodules.entries = entries = memory.Memory(shape=32 * ENTRY_WORDS, depth=BLOCK, init=[])
-        entry_write = entries.write_port(granularity=32)
-        entry_read = entries.read_port(domain="comb")
+        m.submodules.entries = entries = BlockRam(shape=32, depth=BLOCK << _WORD_BITS)
+        write, read = entries.write_port(), entries.read_port()
+        entry = Signal(32 * ENTRY_WORDS)
+        given = Signal()
+        shown = Signal.like(cpu.index)
+        # The next word to ask for; the one before it comes.
+        word = Signal(range(ENTRY_WORDS + 1))
         m.d.comb += [
-            entry_write.addr.eq(block.slot),
-            entry_write.data.eq(block.data.replicate(ENTRY_WORDS)),
-            entry_write.en.eq(block.write << block.word),
-            entry_read.addr.eq(cpu.index),
-            cpu.entry.eq(entry_read.data),
+            write.addr.eq(Cat(block.word, block.slot)),
+            write.data.eq(block.data),
+            write.en.eq(block.write),
+            read.addr.eq(Cat(word, cpu.index)),
+            read.en.eq(self.pending),
+            self.pending.eq(given | (shown != cpu.index)),
+            cpu.entry.eq(entry),
         ]
+        with m.If(self.pending):
+            m.d.sync += word.eq(word + 1)
+            with m.If(word != 0):
+                m.d.sync += entry.eq(Cat(entry, read.data)[32:])
+            with m.If(word == ENTRY_WORDS):
+                m.d.sync += [word.eq(0), given.eq(0), shown.eq(cpu.index)]
+        with m.If(block.give):
+            m.d.sync += [given.eq(1), word.eq(0)]
+
         with m.If(block.give):
             m.d.sync += [cpu.go.eq(~cpu.go), cpu.count.eq(block.count)]
         m.d.comb += self.answers.count.eq(cpu.count)
 
+        # An asynchronous read keeps them in LUT RAM: a block RAM would be nearly empty.
         m.submodules.answers = answers = memory.Memory(shape=32 * ANSWER_WORDS, depth=BLOCK,
                                                        init=[])
         answer_write = answers.write_port()

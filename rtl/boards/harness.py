@@ -23,8 +23,9 @@ class Harness(wiring.Component):
     with a host port each.
 
     The machine takes an edge only with ``step`` high, and is in reset with ``reset``, in which
-    every edge has ``step``. It takes one a cycle while it accesses no memory and has no event; an
-    access costs 2 cycles for a write, 3 for a read, and an event 1. Reset: as after power-up.
+    every edge has ``step``. It takes one a cycle while it accesses no memory, has no event and no
+    port goes on to another entry; an access costs 2 cycles for a write, 3 for a read, an event 1,
+    an entry ENTRY_WORDS + 1. Reset: as after power-up.
 
     Parameters
     ----------
@@ -147,9 +148,10 @@ class Harness(wiring.Component):
         for source, outside in zip(events.trace, self.trace, strict=True):
             connect(m, source, flipped(outside))
 
-        for number, memory in enumerate(self._memories):
+        stores = [BlockStore() for _ in self._memories]
+        for number, (memory, blocks) in enumerate(zip(self._memories, stores, strict=True)):
             m.submodules[f"memory_{number}"] = memory
-            m.submodules[f"blocks_{number}"] = blocks = BlockStore()
+            m.submodules[f"blocks_{number}"] = blocks
             connect(m, memory.port, flipped(self.memory[number]))
             connect(m, memory.log, writes.i[number])
             connect(m, memory.control, control.memory[number])
@@ -163,9 +165,10 @@ class Harness(wiring.Component):
             ]
             for unit in (memory, blocks):
                 m.d.comb += [unit.step.eq(control.step), unit.reset.eq(control.reset)]
-        pending = Cat(memory.pending for memory in self._memories)
+        accesses = Cat(memory.pending for memory in self._memories)
+        others = Cat(*(store.pending for store in stores), events.pending).any()
         m.d.comb += [
-            control.busy.eq((pending & ~control.miss).any() | events.pending),
-            control.held.eq(pending.any() | events.pending | ~control.room),
+            control.busy.eq((accesses & ~control.miss).any() | others),
+            control.held.eq(accesses.any() | others | ~control.room),
         ]
         return m
