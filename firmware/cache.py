@@ -56,7 +56,8 @@ def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
     """The directory that ``build`` fills, built now if it is not there.
 
     It is built under another name and renamed when complete, so that an interrupted build leaves
-    nothing behind that looks whole; two builds of the same entry wait for each other.
+    nothing behind that looks whole; two builds of the same entry wait for each other. What a killed
+    one left is removed by the next.
     """
     place = place or root() / kind / key(parts)
     if place.is_dir():
@@ -66,7 +67,9 @@ def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
         fcntl.flock(lock, fcntl.LOCK_EX)
         if place.is_dir():
             return place
-        work = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+        for left in place.parent.glob(f".{place.name}.work-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{place.name}.work-", dir=place.parent))
         try:
             build(work)
             os.replace(work, place)

@@ -1,5 +1,7 @@
 """From a job to its result: back ends agree, options change no cycle, failures are one line."""
 
+import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -175,6 +177,27 @@ def test_an_interrupted_build_leaves_nothing(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "kind").iterdir() if path.is_dir()] == []
     place = cache.entry("kind", ["key"], lambda work: (work / "whole").write_text(""))
     assert cache.find("kind", ["key"]) == place and (place / "whole").exists()
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
+
+    def killed(place):
+        (place / "half").write_text("")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def folders():
+        return [path for path in (tmp_path / "kind").iterdir() if path.is_dir()]
+
+    for name in ("a", "b"):
+        builder = multiprocessing.get_context("fork").Process(
+            target=cache.entry, args=("kind", [name], killed))
+        builder.start()
+        builder.join(60)
+        assert builder.exitcode == -signal.SIGKILL
+    _, other = sorted(folders(), key=lambda path: path.stat().st_ctime_ns)
+    place = cache.entry("kind", ["a"], lambda work: (work / "whole").write_text(""))
+    assert set(folders()) == {place, other} and list(place.iterdir()) == [place / "whole"]
 
 
 def test_structure_alone_chooses_the_simulator():
