@@ -19,6 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
+    # Blocks that a test only asks for their properties, or that refuse their parameters.
+    config.addinivalue_line("filterwarnings", "ignore::amaranth.hdl.UnusedElaboratable")
     if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
         _compile_tools()
 

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The send ring that is pulled: lines found at any moment, none lost, none looked at in vain."""
 
 import random

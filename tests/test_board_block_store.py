@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """A host port's blocks on a board: entries, answers, and what reset forgets."""
 
 import random

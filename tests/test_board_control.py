@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """A board's control: the serial protocol in words, around a toy machine, against a model of it."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The board's end of the line: good frames pass, others are dropped and counted, none is lost."""
 
 import random

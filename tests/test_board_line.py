@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The back end's end of the line: each command is executed once, or there is an error; whatever
 the line does."""
 

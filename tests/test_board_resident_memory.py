@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Host memory of which a few pages are on a board: accesses, misses, the log, the back door."""
 
 import random

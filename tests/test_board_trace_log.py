@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The logs of a board: events and writes, in order, with room for what comes at once."""
 
 import random

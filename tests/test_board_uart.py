@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The UART: bytes at several rates, noise, line breaks, no pauses."""
 
 import random

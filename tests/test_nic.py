@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The whole NIC: both ways, both lanes, against host memory and a link that stall at random."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Where the VI engine joins the NIC: packets merged towards the link, split behind the FIFO."""
 
 import random

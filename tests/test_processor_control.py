@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The NIC processor's control blocks joined: a core that the test plays, and a host."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Where a core's accesses go, how long they take, and that a fetch never sees what has been
 overwritten."""
 

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Doorbells of the NIC processor: who may, in order, and that a loss is told."""
 
 import random

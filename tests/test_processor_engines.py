@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The four engines on one NIC memory and one bus, all at once, with the host and doorbells."""
 
 import random

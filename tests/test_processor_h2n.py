@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The engine H2N: every alignment, any length, bounds, speed."""
 
 import random

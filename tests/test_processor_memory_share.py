@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The share of NIC memory's port: the window first, the others in turn."""
 
 import random

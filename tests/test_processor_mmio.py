@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The processor's register file: every register, once an access, and what waits."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The engine N2H: every alignment, any length, completion words last, bounds, speed."""
 
 import random

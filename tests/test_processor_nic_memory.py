@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """NIC memory: two ports at once."""
 
 import json

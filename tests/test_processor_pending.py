@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Pending bits, timer, sleep: nothing is lost, nothing wakes by itself."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The engine RECEIVE: packets into buffers, what does not fit, refusals, speed."""
 
 import random

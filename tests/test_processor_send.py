@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The engine SEND: packets in one piece and in several, refusals, speed."""
 
 import random

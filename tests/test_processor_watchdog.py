@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The watchdog, and what becomes of a crash."""
 
 import random

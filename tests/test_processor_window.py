@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """NIC memory by PIO: who may, what is counted, and that nobody waits."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The queue: order, bounds, latency."""
 
 import random

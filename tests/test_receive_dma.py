@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The receive DMA engine: slots, bursts, completion words."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The receive FIFO and the receive window behind it."""
 
 import random

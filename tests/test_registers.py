@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The register file against its declaration."""
 
 import random

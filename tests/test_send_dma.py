@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The send DMA engine: descriptors, payloads of any alignment, reports, refusals."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The PIO lane of the send FIFO."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The completion unit: status, entries, order, breaks, armed events, counts."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """VI contexts: what was written is read, by everybody, from the next cycle on."""
 
 import random

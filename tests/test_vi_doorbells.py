@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Doorbells: who may, what is refused, what is lost and says so, and how fast."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The event queue: order, every source served, and nothing lost without CATASTROPHIC."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The manager: what each command and break does in each state, in which order."""
 
 import random

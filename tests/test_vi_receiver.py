@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The receive side of the VI engine: sends."""
 
 from itertools import pairwise

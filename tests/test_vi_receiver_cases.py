@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The receive side of the VI engine: what random packets hardly reach."""
 
 from collections import deque

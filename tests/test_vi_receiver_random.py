@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The receive side of the VI engine against its model, packet by packet: all kinds, all levels,
 missing and repeated packets, bad descriptors, refused accesses, broken connections."""
 

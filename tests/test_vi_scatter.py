@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The byte-exact writer of the VI engine's receive side."""
 
 import random

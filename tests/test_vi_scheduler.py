@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The scheduler: every wake-up is a turn, in order, each queue waiting at most once."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Descriptor blocks are read whole or to the region's end; segments are walked in order."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The sender: messages of every shape and level, resending, aborts, flushing, RDMA."""
 
 import random

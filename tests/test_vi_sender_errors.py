@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The sender and descriptors that are wrong: each completes as the contract says, and the other
 VIs go on."""
 

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The sender around a descriptor in error: what is before it completes as if it were not there,
 what is behind it is not sent."""
 

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Parts of the sender: what their constructors refuse, and the gatherer and the merger alone."""
 
 import random

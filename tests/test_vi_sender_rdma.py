@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """RDMA writes and reads, asked for here and answered here."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The sender on a lossy wire: acknowledgements, go-back-N, time-outs, breaks, aborts."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The address translator: answers by the table, exact invalidation, hits, misses, latency."""
 
 import random

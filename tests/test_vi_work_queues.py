@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Work queues: tokens, takes and links against a model, operation by operation."""
 
 import random

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """Completions of every queue are in order, and DONE is the last word of each: proven for all time.
 
 8 VIs, 4 completion queues; clients, translator and bus as hostile as their contracts let them be.

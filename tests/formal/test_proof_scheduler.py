@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The scheduler of VIs, proven for all time: nobody starves, nobody is lost, nobody is in twice.
 
 The proof has three parts. Two lean on each other, a cycle behind each other: Place shows where a

@@ -1,4 +1,3 @@
-# amaranth: UnusedElaboratable=no
 """The translation cache never answers for an invalidated entry: proven for all time.
 
 Any four lines (two sets of two ways, or one of four), two clients, memory and kernel agent as
