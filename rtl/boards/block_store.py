@@ -93,10 +93,8 @@ class BlockStore(wiring.Component):
             with m.If(word == ENTRY_WORDS):
                 m.d.sync += [word.eq(0), given.eq(0), shown.eq(cpu.index)]
         with m.If(block.give):
-            m.d.sync += [given.eq(1), word.eq(0)]
-
-        with m.If(block.give):
-            m.d.sync += [cpu.go.eq(~cpu.go), cpu.count.eq(block.count)]
+            m.d.sync += [given.eq(1), word.eq(0),
+                         cpu.go.eq(~cpu.go), cpu.count.eq(block.count)]
         m.d.comb += self.answers.count.eq(cpu.count)
 
         # An asynchronous read keeps them in LUT RAM: a block RAM would be nearly empty.
