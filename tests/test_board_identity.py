@@ -88,7 +88,7 @@ def test_other_nics(name: str) -> None:
     if layer == "via":
         found = [run_job(description, sim, function="nicbed.testbench.benches:run",
                          arguments={"name": "latency", "layer": "via", "parameters": {
-                             "sizes": [4, 1024, 5000], "rounds": 3}})
+                             "sizes": [4, 1024, 5000], "trips": 2, "warm": 1}})
                  for sim in ("verilator", "uart")]
         assert found[0] == found[1]
         return
