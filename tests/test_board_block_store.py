@@ -29,24 +29,23 @@ async def shows_entries(dut: Any) -> None:
         assert int(dut.cpu__entry.value) == sum(
             word << 32 * at for at, word in enumerate(entries[index]))
 
-    async def write() -> None:
-        slot, word, value = rng.randrange(BLOCK), rng.randrange(ENTRY_WORDS), rng.getrandbits(32)
+    async def write(slot: int, word: int, value: int) -> None:
         dut.block__slot.value, dut.block__word.value, dut.block__data.value = slot, word, value
         dut.block__write.value = 1
         await falling
         dut.block__write.value = 0
         entries[slot][word] = value
 
+    async def write_any() -> None:
+        await write(rng.randrange(BLOCK), rng.randrange(ENTRY_WORDS), rng.getrandbits(32))
+
     for slot in range(BLOCK):
         for word in range(ENTRY_WORDS):
-            dut.block__slot.value, dut.block__word.value, dut.block__data.value = slot, word, 0
-            dut.block__write.value = 1
-            await falling
-    dut.block__write.value = 0
+            await write(slot, word, 0)
     assert not int(dut.pending.value)
     for _ in range(150):
         for _ in range(rng.randrange(20)):
-            await write()
+            await write_any()
         count = rng.randrange(1, BLOCK + 1)
         dut.block__give.value, dut.block__count.value = 1, count
         await falling
@@ -58,16 +57,13 @@ async def shows_entries(dut: Any) -> None:
             # Given again while it is on its way, with a word of it changed.
             for _ in range(rng.randrange(ENTRY_WORDS)):
                 await falling
-            await write()
+            await write_any()
             dut.block__give.value = 1
             await falling
             dut.block__give.value = 0
             go ^= 1
         await comes(ENTRY_WORDS + 1)
         for _ in range(rng.randrange(4)):
-            dut.step.value = 1
-            await falling
-            dut.step.value = 0
             turned = rng.randrange(BLOCK)
             dut.cpu__index.value = turned
             if turned != index:

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 import pytest
 from amaranth.hdl import Fragment
-from bench import cycles, parameters, reset_and_clock, run_bench, seed
+from bench import PERIOD, cycles, parameters, reset_and_clock, run_bench, seed
 from board_client import (
     PAGE,
     BackEnd,
@@ -36,6 +36,9 @@ from rows import more
 
 NODES, WORDS, FRAMES = 2, 1024, 3
 SIZE = FRAMES * PAGE
+# Cycles of a test: a machine that steps when it must not may run on for ever.
+LIMIT = 200_000
+limited = cocotb.test(timeout_time=LIMIT * PERIOD, timeout_unit="ns")
 
 
 async def began(dut: Any, *, stall: float = 0.3) -> Board:
@@ -58,7 +61,7 @@ def random_entry(rng: random.Random) -> dict[str, Any]:
                  data=(rng.choice([0, 7, rng.getrandbits(64)]), rng.getrandbits(64)))
 
 
-@cocotb.test()
+@limited
 async def runs_programs(dut: Any) -> None:
     """Random blocks, with pages swapped, frames repeated, budgets, resets and HELLO in between."""
     rng = random.Random(seed())
@@ -93,7 +96,7 @@ async def runs_programs(dut: Any) -> None:
         assert back.busy
 
 
-@cocotb.test()
+@limited
 async def says_what_it_is(dut: Any) -> None:
     await reset_and_clock(dut)
     board = Board(dut, seed(), stall=0.3)
@@ -133,7 +136,7 @@ async def says_what_it_is(dut: Any) -> None:
     await board.do()
 
 
-@cocotb.test()
+@limited
 async def refuses(dut: Any) -> None:
     board = await began(dut)
     start = [switches(reset=1), switches()]
@@ -179,7 +182,7 @@ async def refuses(dut: Any) -> None:
                    page(1, 0, None), switches())
 
 
-@cocotb.test()
+@limited
 async def reads_as_much_as_fits(dut: Any) -> None:
     board = await began(dut, stall=0.0)
     rng = random.Random(seed())
@@ -197,7 +200,7 @@ async def reads_as_much_as_fits(dut: Any) -> None:
     assert response.reads == [(0, words[0][:2]), (0, [0, words[0][1]]), (1, words[1][5:6])]
 
 
-@cocotb.test()
+@limited
 async def answers_while_time_runs(dut: Any) -> None:
     board = await began(dut)
     await board.do(switches(reset=1), switches())
@@ -237,7 +240,7 @@ async def answers_while_time_runs(dut: Any) -> None:
     assert (response.cycle, response.status["needs"], response.answers) == (0, 3, {})
 
 
-@cocotb.test()
+@limited
 async def forgets_pages(dut: Any) -> None:
     """Those that FORGET names are missed, and no others."""
     board = await began(dut)
@@ -254,7 +257,7 @@ async def forgets_pages(dut: Any) -> None:
         assert len(response.answers[1]) == 3
 
 
-@cocotb.test()
+@limited
 async def takes_a_step_a_cycle(dut: Any) -> None:
     """As fast as the clock where nothing is accessed; 2 more cycles a write, 3 a read, 1 an event,
     and those that an entry takes to come, in which events are logged as well.
@@ -288,7 +291,7 @@ async def takes_a_step_a_cycle(dut: Any) -> None:
         assert least <= extra < least + comes, (block[0], clocks, steps)
 
 
-@cocotb.test()
+@limited
 async def fills_its_logs(dut: Any) -> None:
     """A log with no room ends a run; nothing is lost, and frames are full but never too long."""
     board = await began(dut, stall=0.0)

@@ -35,8 +35,6 @@ from processor_lab import CORES, HERE, assemble, describe
 from riscv_model import Machine
 from riscv_programs import random_code
 
-pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
-
 SEEN = {**{name: member.shape for name, member in CoreBus.members.items() if member.flow == Out},
         "edge": 1, "reset": 1, "pc": 32, "trap": 1}
 """What is compared of the two."""

