@@ -1,5 +1,7 @@
 """The machine: all nodes, the fabric between them, and time, but for what surrounds them."""
 
+from typing import Any
+
 from amaranth.hdl import (
     Cat,
     ClockDomain,
@@ -20,6 +22,7 @@ from .config import TimingRegisters
 from .fabric import Fabric
 from .memory import MemoryPort
 from .node import CPUS, HostSide, Node, NodeSide
+from .shared_nodes import SharedNodes, Turn
 from .timekeeper import Timekeeper
 from .trace_sink import TRACES, TracePort, TraceSink, expose
 
@@ -52,6 +55,9 @@ class Machine(wiring.Component):
         Where events leave: one of TRACES. By "ports" only with ``inline``.
     step : :class:`Signal`, optional
         Clock enable of whatever this is in, for the NIC processors' cores (:class:`Nic`).
+    turn : :class:`Turn`, optional
+        The nodes, two, share one copy of a node's logic, in domain ``banks``; whose turn it is.
+        Only with ``inline``.
 
     Members
     -------
@@ -82,13 +88,17 @@ class Machine(wiring.Component):
     TypeError
         ``description`` is not a :class:`Description`.
     ValueError
-        ``trace`` is none of TRACES, or it does not go with the rest.
+        ``trace`` is none of TRACES, or it does not go with the rest; neither does ``turn``.
     """
 
     def __init__(self, *, description: Description, inline: bool = False, gated: bool = False,
-                 trace: str = TRACES[0], step: Signal | None = None) -> None:
+                 trace: str = TRACES[0], step: Signal | None = None,
+                 turn: Turn | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
+        if turn is not None and not (inline and description.fabric.nodes == 2
+                                     and description.nic.processor == "none"):
+            raise ValueError("a turn is one of two inline nodes without a NIC processor")
         if inline and gated:
             raise ValueError("a target cannot be both inline and gated")
         if trace not in TRACES:
@@ -99,8 +109,14 @@ class Machine(wiring.Component):
         self._inline = inline
         self._gated = gated
         self._traced = trace == "ports"
-        self._nodes = [Node(description=description, trace=trace, step=step)
-                       for _ in range(description.fabric.nodes)] if inline else []
+        self._nodes: list[Any] = []
+        self._shared = None
+        if turn is not None:
+            self._shared = SharedNodes(node=Node(description=description, trace=trace), turn=turn)
+            self._nodes = list(self._shared.node)
+        elif inline:
+            self._nodes = [Node(description=description, trace=trace, step=step)
+                           for _ in range(description.fabric.nodes)]
         self._fabric = Fabric(topology=self.topology, mtu=description.nic.mtu,
                               buffer=description.link.buffer)
         ports = description.fabric.nodes * CPUS
@@ -186,15 +202,15 @@ class Machine(wiring.Component):
         fabric = self._fabric
         m.submodules.fabric = rest(fabric)
         m.submodules.registers = rest(registers)
-        nodes = []
+        nodes = list(self._nodes)
+        if self._shared is not None:
+            m.submodules.nodes = self._shared
         for number in range(description.fabric.nodes):
-            if self._inline:
-                node = self._nodes[number]
-                m.submodules[f"node_{number}"] = node
-            else:
-                node = NodeSide(description).create(path=(f"node_{number}",))
-                m.submodules[f"node_{number}"] = _instance(node)
-            nodes.append(node)
+            if not self._inline:
+                nodes.append(NodeSide(description).create(path=(f"node_{number}",)))
+                m.submodules[f"node_{number}"] = _instance(nodes[number])
+            elif self._shared is None:
+                m.submodules[f"node_{number}"] = nodes[number]
         cpus = [cpu for node in nodes for cpu in node.cpu]
 
         m.d.comb += [

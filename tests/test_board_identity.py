@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -16,14 +17,19 @@ import target_jobs
 from am_scenarios import FAULTY, describe
 from board_ports import Noise
 from nicbed.layouts.description import Description
+from nicbed.rtl.boards.core import BoardCore
 from nicbed.testbench import descriptions
 from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line, LineError
 from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
-from nicbed.testbench.build.board import build_board
+from nicbed.testbench.build import cache
+from nicbed.testbench.build.board import DIVISOR, build_board, compile_board
+from nicbed.testbench.build.simulator import sources_key, structure
+from nicbed.testbench.build.verilog import convert
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
 from nicbed.testbench.synth.identity import identity
+from nicbed.testbench.synth.plan import FRAMES
 from rows import more
 from test_am_target import RATES, run
 
@@ -81,16 +87,42 @@ def test_more_memory_than_there_is_on_the_board() -> None:
     assert run(Description(), JOBS, "uart") == run(Description(), JOBS)
 
 
+def shared_board(description: Description) -> Path:
+    """A board's top whose two nodes share one copy of a node's logic."""
+    def make(work: Path) -> None:
+        core = BoardCore(description=description, divisor=DIVISOR, frames=FRAMES,
+                         identity=identity(description), shared=True)
+        compile_board(convert(core, "top", processes=True), work)
+
+    parts = [sources_key(boards=True), repr(structure(description)), cache.machine()]
+    return cache.entry("bench", ["shared", *parts], make) / "simulator"
+
+
+@pytest.mark.parametrize("arguments", [
+    {"runs": 2, "settings": TIMINGS["slow memory"]}, {"settings": {**FAULTY, **RATES["all"]}}])
+def test_two_nodes_on_one_copy(arguments: dict[str, Any]) -> None:
+    """(With a VI engine they always are: test_other_nics.)"""
+    description = STRUCTURES["small"][0]
+    found, _ = lab(lambda port: port, description=description, board=shared_board)
+    rows = asyncio.run(target_jobs.exchanges(found, requests=8, trace=True, **arguments))
+    assert rows == exchanges("verilator", description, **arguments)
+    assert len(rows[0]["events"]) > 500
+
+
+def latencies(sim: str, description: Description, *sizes: int) -> Any:
+    return run_job(description, sim, function="nicbed.testbench.benches:run", arguments={
+        "name": "latency", "layer": "via",
+        "parameters": {"sizes": sizes, "trips": 2, "warm": 1}})
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_other_nics(name: str) -> None:
     description, layer = STRUCTURES[name]
     if layer == "via":
-        found = [run_job(description, sim, function="nicbed.testbench.benches:run",
-                         arguments={"name": "latency", "layer": "via", "parameters": {
-                             "sizes": [4, 1024, 5000], "trips": 2, "warm": 1}})
-                 for sim in ("verilator", "uart")]
-        assert found[0] == found[1]
+        sizes = 4, 1024, 5000
+        assert latencies("uart", description, *sizes) == latencies("verilator", description,
+                                                                   *sizes)
         return
     assert exchanges("uart", description) == exchanges("verilator", description)
     jobs = JOBS[:2] + JOBS[3:]
@@ -101,6 +133,12 @@ def test_other_nics(name: str) -> None:
 def test_the_netlist_is_the_same() -> None:
     """What synthesis makes of all that is behind a board's pins."""
     assert exchanges("gates", requests=3) == exchanges("verilator", requests=3)
+
+
+@pytest.mark.full
+def test_the_netlist_of_two_nodes_on_one_copy_is_the_same() -> None:
+    description = descriptions.for_layer(descriptions.load("board-via"), "via")
+    assert latencies("gates", description, 4, 700) == latencies("verilator", description, 4, 700)
 
 
 def test_errors_are_the_same() -> None:
@@ -143,11 +181,13 @@ class NoisyPort:
         self._port.reset_input_buffer()
 
 
-def lab(change: Callable[[Any], Any], *, patient: bool = True) -> tuple[Lab, Any]:
-    """A lab of this process's own on the default NIC's board, and its port as ``change`` makes it.
-    Unless ``patient``, what may have been lost is soon sent again."""
-    description = Description()
-    port = change(simulated_port(build_board(description)))
+def lab(change: Callable[[Any], Any], *, patient: bool = True,
+        description: Description | None = None,
+        board: Callable[[Description], Path] = build_board) -> tuple[Lab, Any]:
+    """A lab of this process's own on a board, and its port as ``change`` makes it. Unless
+    ``patient``, what may have been lost is soon sent again."""
+    description = description or Description()
+    port = change(simulated_port(board(description)))
     line = Line(port, 60.0, resend=30.0) if patient else Line(port, 10.0, resend=0.02)
     backend = BoardBackend(line, memory_bytes=description.memory.bytes,
                            identity=identity(description))

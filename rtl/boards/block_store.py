@@ -72,7 +72,7 @@ class BlockStore(wiring.Component):
 
         m.submodules.entries = entries = BlockRam(shape=32, depth=BLOCK << _WORD_BITS)
         write, read = entries.write_port(), entries.read_port()
-        entry = Signal(32 * ENTRY_WORDS)
+        entry = cpu.entry.as_value()
         given = Signal()
         shown = Signal.like(cpu.index)
         # The next word to ask for; the one before it comes.
@@ -84,7 +84,6 @@ class BlockStore(wiring.Component):
             read.addr.eq(Cat(word, cpu.index)),
             read.en.eq(self.pending),
             self.pending.eq(given | (shown != cpu.index)),
-            cpu.entry.eq(entry),
         ]
         with m.If(self.pending):
             m.d.sync += word.eq(word + 1)

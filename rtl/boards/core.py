@@ -6,8 +6,10 @@ from amaranth.lib.wiring import In, Out, connect
 
 from ...layouts.description import Description
 from ..machine import Machine
+from ..shared_nodes import Turn
 from .harness import Harness
 from .serial_link import SerialLink
+from .turns import Turns
 
 __all__ = ["BoardCore"]
 
@@ -28,6 +30,8 @@ class BoardCore(wiring.Component):
         The configuration's hash: 4 IDENTITY_WORDS bytes.
     frames : :class:`int`
         Pages of host memory that each node has here.
+    shared : :class:`bool`
+        Two nodes, without NIC processors, share one copy of a node's logic.
 
     Members
     -------
@@ -47,12 +51,13 @@ class BoardCore(wiring.Component):
     running: Out(1)
 
     def __init__(self, *, description: Description, divisor: int, identity: bytes,
-                 frames: int) -> None:
+                 frames: int, shared: bool = False) -> None:
         super().__init__()
         self._link = SerialLink(divisor=divisor)
         self._step = Signal()
+        self._turn = Turn() if shared else None
         self._machine = machine = Machine(description=description, inline=True, trace="ports",
-                                          step=self._step)
+                                          step=self._step, turn=self._turn)
         self._harness = Harness(
             nodes=machine.ports, words=description.memory.bytes // 8, sources=len(machine.trace),
             identity=identity, frames=frames)
@@ -80,23 +85,38 @@ class BoardCore(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.link = link = self._link
-        m.submodules.harness = harness = self._harness
+        harness = self._harness
         machine = self._machine
+        shared = self._turn is not None
+        # Whether the harness goes on: between two turns of nodes that share their logic it stands
+        # still, as does what it and the link tell each other.
+        look = Signal(init=1)
+        m.submodules.harness = EnableInserter(look)(harness) if shared else harness
 
-        # The same clock by another name, so that whatever looks at the machine's reset sees it.
-        m.domains.target = target = ClockDomain(local=True)
-        m.d.comb += [target.clk.eq(ClockSignal()), target.rst.eq(harness.reset)]
+        # The same clock by other names, so that whatever looks at the machine's reset sees it.
+        for name in ("target", "banks") if shared else ("target",):
+            m.domains += (domain := ClockDomain(name, local=True))
+            m.d.comb += [domain.clk.eq(ClockSignal()), domain.rst.eq(harness.reset)]
         enabled = EnableInserter(self._step)(machine)
         m.submodules.machine = DomainRenamer("target")(enabled)
+        if self._turn is not None:
+            m.submodules.turns = turns = Turns(turn=self._turn)
+            m.d.comb += [turns.step.eq(harness.step), self._step.eq(turns.last),
+                         look.eq(turns.look)]
+        else:
+            m.d.comb += self._step.eq(harness.step)
 
-        connect(m, link.command, harness.command)
-        connect(m, harness.response, link.response)
+        for one, other in ((link.command, harness.command), (harness.response, link.response)):
+            m.d.comb += [
+                other.payload.eq(one.payload),
+                other.valid.eq(one.valid & look),
+                one.ready.eq(other.ready & look),
+            ]
         m.d.comb += [
             link.rx.eq(self.rx),
             self.tx.eq(link.tx),
-            link.again.eq(harness.again),
+            link.again.eq(harness.again & look),
             self.running.eq(harness.running),
-            self._step.eq(harness.step),
             *(getattr(machine, name).eq(getattr(harness, name)) for name in (
                 "cfg_we", "cfg_index", "cfg_data", "trace_enable", "skip_enable", "limit")),
             *(getattr(harness, name).eq(getattr(machine, name)) for name in (

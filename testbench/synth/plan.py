@@ -15,7 +15,8 @@ from .netlist import TOP
 if TYPE_CHECKING:
     from ...rtl.boards.board import Board
 
-__all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "without_board"]
+__all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "shares",
+           "without_board"]
 
 FRAMES = 64
 """Frames of a node's resident host memory: 64 KiB."""
@@ -43,9 +44,15 @@ def board_core(description: Description, divisor: int, frames: int = FRAMES) -> 
 
     try:
         return BoardCore(description=description, divisor=divisor, frames=frames,
-                         identity=identity(description))
+                         identity=identity(description), shared=shares(description))
     except ValueError as error:
         raise UserError(f"no board holds this description: {error}") from None
+
+
+def shares(description: Description) -> bool:
+    """Whether nodes share one copy of their logic: two copies of a VI engine fill a device."""
+    return (description.via.design == "engine" and description.nic.processor == "none"
+            and description.fabric.nodes == 2)
 
 
 def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:

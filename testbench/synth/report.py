@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["area_rows", "area_table", "document", "misses_clock", "too_large"]
 
 _COLUMNS = ("LUT", "of these memory", "flip-flops", "RAM 18 kbit", "multipliers")
-DEPTH = 5
-"""Levels of blocks that a table shows: down to those of a NIC."""
+DEPTH = 6
+"""Levels of blocks that a table shows: down to those of a NIC, or of its engine."""
 
 
 def area_rows(found: Mapping[str, Area], depth: int = DEPTH) -> list[tuple[str, Area]]:

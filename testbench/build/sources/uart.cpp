@@ -19,7 +19,9 @@ namespace {
 constexpr unsigned DIVISOR = NICBED_DIVISOR;
 constexpr unsigned LOOK = 100 * DIVISOR;     // clocks between looks for bytes to send
 constexpr unsigned PAUSE = 20 * DIVISOR;     // clocks without a byte after which to hand on
-constexpr unsigned PATIENCE = 20000;         // clocks without anything after which to wait
+// Clocks without anything after which to wait: a command that forgets the 65,536 pages of each of
+// eight nodes, or of two that share their logic, takes as long.
+constexpr unsigned PATIENCE = 600000;
 constexpr uint8_t IDLE = 1;
 
 Vtop* top;
