@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, ResetInserter, Signal
 from amaranth.lib import wiring
 from nicbed.layouts.description import Kind, knobs
 from nicbed.rtl.boards.board import Board, uart_divisor
@@ -351,6 +351,39 @@ def test_too_large_a_netlist_does_not_fit(tmp_path):
     assert raised.value.over == {"MULT18X18D": (158, 156)}
     assert "158 multipliers of 156 (most in core 158)" in report.too_large(
         board.title, raised.value.over, found.area)
+
+
+def test_a_large_reset_goes_over_a_global_line():
+    """Of 1,100 bits; and one of 900 does not."""
+
+    class Chains(wiring.Component):
+        def __init__(self):
+            super().__init__(dict(SIDE.members))
+
+        def elaborate(self, platform):
+            m = Module()
+            few = Signal()
+            m.d.sync += few.eq(self.rx)
+            chain = Signal(1100, init=5)
+            part_chain = Signal(900)
+            inner = Module()
+            inner.d.sync += part_chain.eq(Cat(self.rx, part_chain))
+            m.submodules.part = ResetInserter(few)(inner)
+            m.d.sync += chain.eq(Cat(part_chain[-1], chain))
+            m.d.comb += [self.tx.eq(chain[-1]), self.running.eq(few)]
+            return m
+
+    made = plan.on_board(boards.board("ecpix5"), Chains(), Fraction(24))
+    buffers = []
+    for pads in False, True:
+        found = netlist(made.text, made.cores, pads=pads)
+        cells = json.loads(found.json.read_bytes())["modules"]["top"]["cells"].values()
+        buffers.append([cell["type"] for cell in cells].count("DCCA"))
+    assert buffers == [0, 1]
+    placed = place(found, constraints=made.constraints, device=made.device,
+                   clock_mhz=Fraction(24))
+    assert "routing clock net $global_reset$" in (placed.place / "nextpnr.log").read_text()
+    assert fmax(placed.report) > 24
 
 
 # Memories.

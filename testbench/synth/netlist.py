@@ -8,6 +8,7 @@ from pathlib import Path
 from ..build import cache
 from .area import Area, by_block, by_instance
 from .collisions import without_collisions
+from .resets import FEWEST, onto_global_network
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["TOP", "Netlist", "netlist"]
@@ -49,7 +50,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     cores
         Verilog of the modules that it instantiates and does not define: name and source.
     pads
-        Whether its ports are pins of a device.
+        Whether its ports are pins of a device; its large resets are then on global lines.
     flat
         Whether it becomes one module, which takes less; else blocks are kept apart, so that it is
         known exactly what each of them takes.
@@ -72,13 +73,16 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
         progress("synthesis", 0, 1000)
         run("yosys", ["-q", "-l", "yosys.log", "in.ys"], work, log="yosys.log", marks=_MARKS,
             progress=progress)
-        count = by_block if flat else by_instance
-        found = count(json.loads((work / f"{top}.json").read_bytes()), top)
+        written = work / f"{top}.json"
+        made = json.loads(written.read_bytes())
+        if pads and onto_global_network(made["modules"][top]):
+            written.write_text(json.dumps(made))
+        found = (by_block if flat else by_instance)(made, top)
         (work / "area.json").write_text(json.dumps(
             {name: asdict(area) for name, area in found.items()}))
 
     place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
-                                    tool_version("yosys")], build)
+                                    tool_version("yosys"), str(FEWEST)], build)
     area = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
 
