@@ -11,27 +11,25 @@ from amaranth.hdl._xfrm import FragmentTransformer, LHSMaskCollector, StatementT
 
 __all__ = ["Banked"]
 
-_BANKS = range(2)
-
-
 class Banked(FragmentTransformer):
-    """Makes of a block one that has two banks of registers and memories, one in use at a time.
+    """Makes of a block one that has two banks of registers and memories, in use by turns.
 
     To be called with the block, as EnableInserter is, and as there what is in domain ``sync`` is
-    meant. ``bank`` says whose inputs the block has and whose outputs it shows. An edge changes
-    nothing without its bit of ``edge``, and then that bank alone. A reset of the domain resets
-    both. After an edge of a bank a clock passes before that bank is used again: what its memories
-    read is put aside then.
+    meant. The banks change places at every clock: ``bank`` says whose turn it is, whose inputs the
+    block has and whose outputs it shows. With ``edge`` the next clock is an edge of that bank, else
+    it stays as it is. A reset of the domain resets both.
 
     An FPGA without room for two copies of the logic may have it for this: a flip-flop more a
-    register's bit, a LUT that chooses, and a block of RAM that was half empty is so no more.
+    register's bit, a LUT that chooses, and a block of RAM that was half empty is so no more. A
+    register's other bank is a second one behind it, so that there are no clock enables, of which
+    a device has few where it has many flip-flops.
 
     Parameters
     ----------
     bank : Value
-        The bank in use: 0 or 1.
+        The bank whose turn it is: 0 and 1 by turns.
     edge : Value
-        Two bits, a bank each: the next edge is that bank's, which ``bank`` then says.
+        The next clock is an edge of that bank.
 
     Raises
     ------
@@ -58,50 +56,48 @@ class Banked(FragmentTransformer):
     def _registers(self, fragment: Fragment, statements: Iterable[Statement]) -> None:
         masks = LHSMaskCollector()
         masks.visit_stmt(statements)
-        banks: list[dict[int, Signal]] = [{}, {}]
-        for signal, _ in masks.masks():
-            for bank in _BANKS:
-                banks[bank][id(signal)] = Signal(
-                    signal.shape(), name=f"{signal.name}_{bank}", init=signal.init,
-                    reset_less=signal.reset_less)
+        following = {}
         for signal, start, stop in masks.chunks():
-            first, second = (banks[bank][id(signal)][start:stop] for bank in _BANKS)
-            fragment.add_statements("comb",
-                                    signal[start:stop].eq(Mux(self._bank, second, first)))
-        for bank in _BANKS:
-            renamed = _AssignTo(banks[bank]).on_statements(statements)
-            fragment.add_statements("sync", _when(self._edge[bank], renamed))
+            if id(signal) not in following:
+                following[id(signal)] = Signal(signal.shape(), name=f"{signal.name}_next")
+                other = Signal(signal.shape(), name=f"{signal.name}_other", init=signal.init,
+                               reset_less=signal.reset_less)
+            part = slice(start, stop)
+            fragment.add_statements("comb", following[id(signal)][part].eq(signal[part]))
+            fragment.add_statements("sync", signal[part].eq(other[part]),
+                                    other[part].eq(following[id(signal)][part]))
+        fragment.add_statements("comb", _when(
+            self._edge, _AssignTo(following).on_statements(statements)))
 
     def _memory(self, fragment: MemoryInstance) -> Fragment:
         data = fragment._data
         new = Fragment(src_loc=fragment.src_loc)
         doubled = MemoryInstance(
             data=MemoryData(shape=Shape.cast(data.shape).width, depth=2 * data.depth,
-                            init=[row for row in data.init._raw for _ in _BANKS]),
+                            init=[row for row in data.init._raw for _ in range(2)]),
             attrs=fragment._attrs, src_loc=fragment.src_loc)
         new.add_subfragment(doubled, "banks")
         for write in fragment._write_ports:
             _check_domain(write._domain)
             doubled.write_port(domain="sync", addr=Cat(self._bank, write._addr), data=write._data,
-                               en=write._en & self._edge.any().replicate(len(write._en)))
-        ended = Signal(2)
-        new.add_statements("sync", ended.eq(self._edge))
+                               en=write._en & self._edge.replicate(len(write._en)))
         for number, read in enumerate(fragment._read_ports):
             if read._domain == "comb":
                 doubled.read_port(domain="comb", addr=Cat(self._bank, read._addr),
                                   data=read._data, en=read._en, transparent_for=())
                 continue
             _check_domain(read._domain)
+            # What was read at an edge comes while it is the other bank's turn.
             width = len(read._data)
             came = Signal(width, name=f"came_{number}")
-            asked = Signal(name=f"asked_{number}")
-            kept = [Signal(width, name=f"kept_{number}_{bank}") for bank in _BANKS]
+            asked = Signal(name=f"asked_{number}", reset_less=True)
+            shown, other = (Signal(width, name=f"{name}_{number}", reset_less=True)
+                            for name in ("shown", "other"))
             doubled.read_port(domain="sync", addr=Cat(self._bank, read._addr), data=came,
                               en=read._en, transparent_for=read._transparent_for)
-            new.add_statements("sync", asked.eq(read._en))
-            for bank in _BANKS:
-                new.add_statements("sync", _when(asked & ended[bank], [kept[bank].eq(came)]))
-            new.add_statements("comb", read._data.eq(Mux(self._bank, kept[1], kept[0])))
+            new.add_statements("sync", asked.eq(read._en & self._edge), other.eq(shown),
+                               shown.eq(Mux(asked, came, other)))
+            new.add_statements("comb", read._data.eq(shown))
         return new
 
 

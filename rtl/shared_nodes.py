@@ -19,14 +19,14 @@ _TAKEN_AT_AN_EDGE = ("memory", "trace")
 class Turn:
     """Whose turn it is, of two nodes that share one copy of the logic.
 
-    ``bank`` is the node whose inputs and outputs are the copy's, ``edge`` has a bit a node: the
-    next edge is that node's. What node 1 shows at an edge with ``keep`` it is taken to show in
-    node 0's turn as well, in which it is decided whether the target takes a step. The edges are
-    those of domain ``banks``.
+    ``bank`` is the node whose inputs and outputs are the copy's, the one and the other by turns;
+    with ``edge`` the next clock is an edge of that node. What node 1 shows at an edge with ``keep``
+    it is taken to show in node 0's turn as well, in which it is decided whether the target takes a
+    step. The clock is that of domain ``banks``.
     """
 
     bank: Signal = field(default_factory=lambda: Signal(name="bank"))
-    edge: Signal = field(default_factory=lambda: Signal(2, name="edge"))
+    edge: Signal = field(default_factory=lambda: Signal(name="edge"))
     keep: Signal = field(default_factory=lambda: Signal(name="keep"))
 
 
@@ -69,7 +69,7 @@ class SharedNodes(wiring.Component):
             if member.flow == Out:
                 name = "__".join(map(str, path))
                 of_first = Signal(len(inside), name=f"first_{name}", reset_less=True)
-                with m.If(turn.edge[0]):
+                with m.If(turn.edge & ~turn.bank):
                     m.d.banks += of_first.eq(inside)
                 m.d.comb += first.eq(Mux(turn.bank, of_first, inside))
                 if path[0] in _TAKEN_AT_AN_EDGE:

@@ -43,21 +43,19 @@ class Turns(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         turn = self._turn
+        # The banks change places at every clock: so each way back to SHOW is an even number.
         with m.FSM(name="turn"):
             with m.State("SHOW"):
                 m.d.comb += [turn.bank.eq(1), turn.keep.eq(1)]
                 m.next = "FIRST"
             with m.State("FIRST"):
-                m.d.comb += [turn.edge[0].eq(self.step), self.look.eq(~self.step)]
+                m.d.comb += [turn.edge.eq(self.step), self.look.eq(~self.step)]
                 m.next = "SHOW"
                 with m.If(self.step):
                     m.next = "SECOND"
             with m.State("SECOND"):
-                m.d.comb += [turn.bank.eq(1), turn.edge[1].eq(1), self.last.eq(1),
-                             self.look.eq(1)]
+                m.d.comb += [turn.bank.eq(1), turn.edge.eq(1), self.last.eq(1), self.look.eq(1)]
                 m.next = "SETTLE"
             with m.State("SETTLE"):
-                # What memories showed node 1 is put aside.
-                m.d.comb += turn.bank.eq(1)
                 m.next = "SHOW"
         return m
