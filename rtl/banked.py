@@ -11,6 +11,7 @@ from amaranth.hdl._xfrm import FragmentTransformer, LHSMaskCollector, StatementT
 
 __all__ = ["Banked"]
 
+
 class Banked(FragmentTransformer):
     """Makes of a block one that has two banks of registers and memories, in use by turns.
 
