@@ -5,7 +5,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Mux, Shape, Signal, Value
 from amaranth.hdl._ast import Concat, Operator, Part, Slice, Statement, Switch, SwitchValue
-from amaranth.hdl._ir import Fragment, Instance
+from amaranth.hdl._ir import Fragment, Instance, IOBufferInstance
 from amaranth.hdl._mem import MemoryData, MemoryInstance
 from amaranth.hdl._xfrm import FragmentTransformer, LHSMaskCollector, StatementTransformer
 
@@ -35,7 +35,9 @@ class Banked(FragmentTransformer):
     Raises
     ------
     TypeError
-        Some of the block is no RTL of one clock domain: an instance, another domain, a check.
+        When it is elaborated: some of the block is no RTL of one clock domain, but an instance, a
+        buffer of pins, another domain (one of its own called "sync" among them), a check or a
+        Print.
     """
 
     def __init__(self, *, bank: Value, edge: Value) -> None:
@@ -45,11 +47,14 @@ class Banked(FragmentTransformer):
     def on_fragment(self, fragment: Fragment) -> Fragment:
         if isinstance(fragment, MemoryInstance):
             return self._memory(fragment)
-        domains = {*fragment.statements, *fragment.domains} - {"comb", "sync"}
-        if isinstance(fragment, Instance) or domains:
-            what = f"domain {min(domains)!r}" if domains else f"an instance of {fragment.type}"
-            raise TypeError(f"there are no two banks of {what}")
+        if isinstance(fragment, IOBufferInstance):
+            raise TypeError("there are no two banks of a buffer of pins")
+        if isinstance(fragment, Instance):
+            raise TypeError(f"there are no two banks of an instance of {fragment.type}")
+        for domain in sorted({*fragment.statements} - {"comb", "sync"} | {*fragment.domains}):
+            raise TypeError(f"there are no two banks of domain {domain!r}")
         new = super().on_fragment(fragment)
+        _NoChecks().on_statements(new.statements.get("comb", ()))
         if "sync" in new.statements:
             self._registers(new, new.statements.pop("sync"))
         return new
@@ -102,7 +107,17 @@ class Banked(FragmentTransformer):
         return new
 
 
-class _AssignTo(StatementTransformer):
+class _NoChecks(StatementTransformer):
+    """Statements as they are, where all of them are assignments."""
+
+    def on_Print(self, stmt: Any) -> Statement:
+        raise TypeError("there are no two banks of a Print")
+
+    def on_Property(self, stmt: Any) -> Statement:
+        raise TypeError("there are no two banks of a check")
+
+
+class _AssignTo(_NoChecks):
     """Statements that assign to other signals: those of ``signals``, by the id of what they stand
     for. What is read stays as it is."""
 
@@ -111,12 +126,6 @@ class _AssignTo(StatementTransformer):
 
     def on_Assign(self, stmt: Any) -> Statement:
         return self._target(stmt.lhs).eq(stmt.rhs)
-
-    def on_Print(self, stmt: Any) -> Statement:
-        raise TypeError("there are no two banks of a Print")
-
-    def on_Property(self, stmt: Any) -> Statement:
-        raise TypeError("there are no two banks of a check")
 
     def _target(self, value: Value) -> Value:
         match value:

@@ -22,7 +22,7 @@ class Turn:
     ``bank`` is the node whose inputs and outputs are the copy's, the one and the other by turns;
     with ``edge`` the next clock is an edge of that node. What node 1 shows at an edge with ``keep``
     it is taken to show in node 0's turn as well, in which it is decided whether the target takes a
-    step. The clock is that of domain ``banks``.
+    step; but for its host memory and trace. The clock is that of domain ``banks``.
     """
 
     bank: Signal = field(default_factory=lambda: Signal(name="bank"))
@@ -48,10 +48,20 @@ class SharedNodes(wiring.Component):
     Members
     -------
     node : as the signature of ``node``, twice
-        The two.
+        The two. What ``memory`` and ``trace`` of node 1 show means something at node 1's own edge
+        only: in node 0's turn it is what node 0 shows.
+
+    Raises
+    ------
+    TypeError
+        ``node`` is no :class:`Node`, or ``turn`` no :class:`Turn`; when it is elaborated, as
+        :class:`Banked` does.
     """
 
     def __init__(self, *, node: Node, turn: Turn) -> None:
+        for value, kind in ((node, Node), (turn, Turn)):
+            if not isinstance(value, kind):
+                raise TypeError(f"a {kind.__name__} is needed, not {value!r}")
         self._one = node
         self._turn = turn
         super().__init__({"node": Out(node.signature).array(2)})

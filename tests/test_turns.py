@@ -57,11 +57,21 @@ def test_turns(eager: float) -> None:
     assert eager == 1.0 or sum(clock["look"] for clock in clocks) >= 600
 
 
+@pytest.mark.parametrize("wrong", [None, 3, Turn])
+def test_wrong_turns(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="^turn must be a Turn, not "):
+        Turns(turn=wrong)
+    if wrong is not None:
+        with pytest.raises(TypeError, match="^turn must be a Turn, not "):
+            Machine(description=describe({}), inline=True, trace="ports", turn=wrong)
+
+
 @pytest.mark.parametrize("knobs, arguments", [
-    ({"fabric.nodes": 3}, {"inline": True}),
-    ({"nic.processor": "picorv32"}, {"inline": True}), ({}, {"inline": False}),
+    ({"fabric.nodes": 3}, {}), ({"nic.processor": "picorv32"}, {}), ({}, {"inline": False}),
+    ({}, {"trace": "collectors"}), ({}, {"inline": False, "gated": True, "trace": "collectors"}),
 ])
 def test_who_does_not_take_turns(knobs: dict[str, Any], arguments: dict[str, Any]) -> None:
+    who = {"inline": True, "trace": "ports", "turn": Turn()}
+    assert Machine(description=describe({}), **who)
     with pytest.raises(ValueError, match="^a turn is one of two inline nodes without a NIC proc"):
-        Machine(description=describe(knobs), turn=Turn(), **arguments)
-
+        Machine(description=describe(knobs), **who | arguments)

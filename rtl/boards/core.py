@@ -17,8 +17,11 @@ __all__ = ["BoardCore"]
 class BoardCore(wiring.Component):
     """The machine of a description, its host memories and blocks, and its control.
 
-    One clock for all of it; the machine's edges are those that control enables. Reset: as after
-    power-up, with the machine in reset until the back end ends that.
+    One clock for all of it; the machine's edges are those that control enables. Of nodes that share
+    their logic node 0's edge is a clock before that of the rest, a target cycle is 4 clocks, and
+    control and the line tell each other something only every other clock or so
+    (:class:`Turns`). Reset: as after power-up, with the machine in reset until the back end ends
+    that.
 
     Parameters
     ----------
@@ -82,12 +85,17 @@ class BoardCore(wiring.Component):
         """Pages of host memory that each node has here."""
         return self._harness.frames
 
+    @property
+    def shared(self) -> bool:
+        """Whether two nodes share one copy of a node's logic."""
+        return self._turn is not None
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.link = link = self._link
         harness = self._harness
         machine = self._machine
-        shared = self._turn is not None
+        shared = self.shared
         # Whether the harness goes on: between two turns of nodes that share their logic it stands
         # still, as does what it and the link tell each other.
         look = Signal(init=1)
@@ -106,6 +114,7 @@ class BoardCore(wiring.Component):
         else:
             m.d.comb += self._step.eq(harness.step)
 
+        # A side for which ``look`` is low sees nothing offered, and what it offers is not taken.
         for one, other in ((link.command, harness.command), (harness.response, link.response)):
             m.d.comb += [
                 other.payload.eq(one.payload),

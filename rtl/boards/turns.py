@@ -15,7 +15,8 @@ class Turns(wiring.Component):
     Node 1 is shown, then node 0. If then, with what both show, the target is to take a step, it is
     node 0's edge, next that of node 1 and all the rest; a clock later it begins anew. If not, what
     decides may move on, and both are shown once more. So a target cycle takes 4 clocks, and while
-    time stands still there is a ``look`` every other clock. Reset: node 1 is shown first.
+    time stands still there is a ``look`` every other clock. Reset: node 1 is shown first. One while
+    it runs may exchange what of the two nodes has no reset.
 
     Parameters
     ----------
@@ -30,6 +31,11 @@ class Turns(wiring.Component):
         The next edge is that of all of the target but node 0.
     look : Out(1)
         The next edge is one of those who look at what the nodes show, ``step``'s owner among them.
+
+    Raises
+    ------
+    TypeError
+        ``turn`` is no :class:`Turn`.
     """
 
     step: In(1)
@@ -37,6 +43,8 @@ class Turns(wiring.Component):
     look: Out(1)
 
     def __init__(self, *, turn: Turn) -> None:
+        if not isinstance(turn, Turn):
+            raise TypeError(f"turn must be a Turn, not {turn!r}")
         self._turn = turn
         super().__init__()
 
