@@ -215,7 +215,8 @@ class Plots:
     """Plots of a run. The plotting library loads while the simulator works."""
 
     def __init__(self) -> None:
-        self._loading = threading.Thread(target=self._load, daemon=True)
+        # No daemon: a library that is being loaded while Python ends may abort it.
+        self._loading = threading.Thread(target=self._load)
         self._loading.start()
 
     @staticmethod

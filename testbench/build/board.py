@@ -29,14 +29,14 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
         A tool is missing or refuses its input.
     """
     from ..synth.identity import identity
-    from ..synth.plan import shares
+    from ..synth.plan import FRAMES, shares
 
     def make(work: Path) -> None:
         compile_board((_netlist if gates else _core)(description, work, progress), work, progress)
 
     parts = [sources_key(boards=True), repr(structure(description)),
              repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
-             str(DIVISOR), identity(description).hex(), str(shares(description))]
+             str(DIVISOR), str(FRAMES), identity(description).hex(), str(shares(description))]
     if gates:
         from ..synth.tools import tool_version
         parts += [tool_version("yosys"), cache.tree_hash([_SYNTH], (".py", ".v"))]

@@ -120,7 +120,8 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
                *(["--vpi"] if vpi else []),
                *([f"--trace-{wave}"] if wave else []), str(control), *map(str, files)]
     done = subprocess.run(command, env={**os.environ, "VERILATOR_ROOT": str(tools.root)},
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", cwd=work)
     if done.returncode:
         raise BuildError("Verilator refuses the target", done.stdout)
     return sorted(work.glob("Vtop*.cpp"))
@@ -151,7 +152,7 @@ def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[s
 
 def _run(command: Sequence[str], work: Path) -> None:
     done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env={**os.environ, "LC_ALL": "C"})
+                          text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
     if done.returncode:
         raise BuildError(f"the C++ compiler fails: {shlex.join(command[:4])} …", done.stdout)
 

@@ -1,0 +1,23 @@
+"""Verilator is run, and what it says is told."""
+
+import sys
+
+import pytest
+from nicbed.testbench.build import verilator
+from nicbed.testbench.build.verilator import BuildError, Toolchain, verilate
+
+
+def test_what_it_says_need_not_be_text(monkeypatch, tmp_path):
+    """It has written names of a netlist's signals with bytes that are no UTF-8."""
+    program = tmp_path / "verilator"
+    program.write_text(f"#!{sys.executable}\nimport os\nos.write(1, b'path: top.\\x86834')\n"
+                       "raise SystemExit(int(os.environ['ENDS']))\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(verilator, "toolchain",
+                        lambda: Toolchain(program, tmp_path, "", (sys.executable,), ""))
+    monkeypatch.setenv("ENDS", "0")
+    assert verilate([], tmp_path, top="top") == []
+    monkeypatch.setenv("ENDS", "1")
+    with pytest.raises(BuildError) as refused:
+        verilate([], tmp_path, top="top")
+    assert refused.value.log == "path: top.\ufffd834"
