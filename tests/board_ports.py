@@ -1,10 +1,12 @@
 """Boards at the other end of a serial line: in Python, and behind a SerialLink; and noise."""
 
 import random
+import secrets
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from amaranth.sim import Simulator
 from board_frames import TRICKY, frame, header, words_of
 from nicbed.layouts.board import (
@@ -19,10 +21,15 @@ from nicbed.layouts.board import (
 from nicbed.rtl.boards.serial_link import SerialLink
 
 __all__ = ["IDENTITY", "REFUSED_WORD", "RUN_WORD", "FakePort", "ModelBoard", "Noise",
-           "SimulatedPort"]
+           "SimulatedPort", "seed_nonces"]
 
 IDENTITY = [0x1000 + word for word in range(IDENTITY_WORDS)] + [2, 64]
 REFUSED_WORD, RUN_WORD = 0xBAD, 0x10000
+
+
+def seed_nonces(patch: pytest.MonkeyPatch, seed: int) -> None:
+    """From now on, sessions have the nonces and numbers that ``seed`` gives."""
+    patch.setattr(secrets, "randbits", random.Random(seed).getrandbits)
 
 
 class ModelBoard:

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 from board_frames import TRICKY, frame, header, words_of
-from board_ports import IDENTITY, REFUSED_WORD, RUN_WORD, FakePort, ModelBoard, Noise, SimulatedPort
+from board_ports import (
+    IDENTITY,
+    REFUSED_WORD,
+    RUN_WORD,
+    FakePort,
+    ModelBoard,
+    Noise,
+    SimulatedPort,
+    seed_nonces,
+)
 from nicbed.layouts.board import (
     COMMAND_FRAME,
     FLAG,
@@ -36,10 +45,10 @@ def random_command(rng: random.Random) -> list[int]:
                            "little") for _ in range(count)]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The nonces are the same in each run of a test."""
-    monkeypatch.setattr(secrets, "randbits", random.Random(4).getrandbits)
+    seed_nonces(monkeypatch, 4)
 
 
 def test_frames_are_those_of_the_layout() -> None:
@@ -84,7 +93,7 @@ def test_session() -> None:
 
 @pytest.mark.parametrize("rates", [
     (0.01, 0.0), (0.0, 0.01), (0.003, 0.003), (0.01, 0.01), (0.02, 0.02)])
-def test_noise_costs_time_alone(seeded: None, rates: tuple[float, float]) -> None:
+def test_noise_costs_time_alone(rates: tuple[float, float]) -> None:
     """Whatever is hurt either way: responses are right, commands executed once, or LineError."""
     hurt = failed = 0
     rng = random.Random(round(1000 * rates[0]))
@@ -333,7 +342,7 @@ def test_arguments() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, more(0.004)])
-def test_the_boards_own_end(rate: float, seeded: None) -> None:
+def test_the_boards_own_end(rate: float) -> None:
     """Line and SerialLink understand each other, on a line that hurts bytes."""
     noise = Noise(rate, 3)
     port = SimulatedPort(2, noise if rate else None)

@@ -1,6 +1,7 @@
 """Serial ports: a board's, and that of a board's top in a simulator."""
 
 import array
+import errno
 import fcntl
 import os
 import select
@@ -35,7 +36,11 @@ def open_port(path: str, baud: int = BAUD) -> Any:
     try:
         port = serial.Serial(path, baud, timeout=0.1, write_timeout=5, exclusive=True)
     except (OSError, ValueError) as error:
-        why = os.strerror(error.errno) if getattr(error, "errno", None) else str(error)
+        number = getattr(error, "errno", None)
+        if number in (errno.EAGAIN, errno.EBUSY):
+            raise LineError(f"{path}: another program has the serial port open: end it, or wait "
+                            "until it is done") from None
+        why = os.strerror(number) if number else str(error)
         raise LineError(f"{path}: the serial port cannot be opened: {why}") from None
     # Bridges of FTDI keep what comes for 16 ms unless they are told not to.
     with suppress(Exception):
