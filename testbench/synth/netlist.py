@@ -6,15 +6,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..build import cache
+from . import area, resets
 from .area import Area, by_block, by_instance
 from .collisions import without_collisions
-from .resets import FEWEST, onto_global_network
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["TOP", "Netlist", "netlist"]
 
 TOP = "top"
 """Module that is synthesised, unless another one is named."""
+
+_OWN = [Path(str(module.__file__)).read_text() for module in (area, resets)]
+"""What is done with yosys' netlist before it is kept."""
 
 # Where the time goes: measured with two nodes of the default NIC.
 _MARKS: tuple[Mark, ...] = (
@@ -41,7 +44,8 @@ class Netlist:
 
 
 def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = True, top: str = TOP,
-            then: Sequence[str] = (), files: Mapping[str, str] | None = None,
+            empty: Sequence[str] = (), then: Sequence[str] = (),
+            files: Mapping[str, str] | None = None,
             progress: Progress = lambda *_: None) -> Netlist:
     """The netlist of module ``top`` of RTLIL ``text``.
 
@@ -54,6 +58,8 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     flat
         Whether it becomes one module, which takes less; else blocks are kept apart, so that it is
         known exactly what each of them takes.
+    empty
+        Modules that are taken for black boxes, and for nothing.
     then
         yosys' commands on the netlist once it is written; what they write is kept beside it.
     files
@@ -64,7 +70,8 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     ToolError
         yosys refuses it.
     """
-    inputs = {"in.il": without_collisions(text), "in.ys": _script(cores, pads, flat, top, then),
+    inputs = {"in.il": without_collisions(text),
+              "in.ys": _script(cores, pads, flat, top, empty, then),
               **{f"{name}.v": source for name, source in cores.items()}, **(files or {})}
 
     def build(work: Path) -> None:
@@ -75,20 +82,26 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
             progress=progress)
         written = work / f"{top}.json"
         made = json.loads(written.read_bytes())
-        if pads and onto_global_network(made["modules"][top]):
+        if pads and resets.onto_global_network(made["modules"][top]):
             written.write_text(json.dumps(made))
         found = (by_block if flat else by_instance)(made, top)
         (work / "area.json").write_text(json.dumps(
-            {name: asdict(area) for name, area in found.items()}))
+            {name: asdict(one) for name, one in found.items()}))
 
     place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
-                                    tool_version("yosys"), str(FEWEST)], build)
-    area = json.loads((place / "area.json").read_bytes())
-    return Netlist(place, top, {name: Area(**one) for name, one in area.items()})
+                                    tool_version("yosys"), *_OWN], build)
+    found = json.loads((place / "area.json").read_bytes())
+    return Netlist(place, top, {name: Area(**one) for name, one in found.items()})
 
 
-def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, then: Sequence[str]) -> str:
+def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, empty: Sequence[str],
+            then: Sequence[str]) -> str:
     # A LUT of more than 4 inputs would be 2 to 8 of them, with the same wires to each.
     options = f" -nowidelut{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
+    synthesis = f"synth_ecp5 -top {top} -json {top}.json{options}"
+    # Wires of several bits of a block kept apart make yosys' mapping stop at two of one name
+    # (its issue 4349).
+    steps = [synthesis] if flat else [f"{synthesis} -run begin:map_luts", "splitnets",
+                                      f"{synthesis} -run map_luts:"]
     return "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",
-                      f"synth_ecp5 -top {top} -json {top}.json{options}", *then, ""])
+                      *(f"blackbox {name}" for name in empty), *steps, *then, ""])

@@ -13,7 +13,8 @@ def onto_global_network(module: dict[str, Any]) -> int:
     """Give each reset of ``module``, of the JSON that yosys writes, that goes to FEWEST flip-flops
     or more a global buffer (DCCA); how many there are.
 
-    nextpnr puts clocks on global lines, and a reset only if such a buffer is its driver. A reset of
+    nextpnr puts clocks on global lines, and a reset only if such a buffer is its driver. (Without
+    its enable, with which it would be a clock's gate.) A reset of
     all of a NIC is otherwise a tenth of the connections that it has to find wires for. What else
     looks at the reset is left to the wires.
     """
@@ -23,14 +24,15 @@ def onto_global_network(module: dict[str, Any]) -> int:
             for bit in _wires(cell["connections"].get("LSR", ())):
                 users.setdefault(bit, []).append(cell)
     resets = sorted(bit for bit, cells in users.items() if len(cells) >= FEWEST)
-    free = 1 + max((bit for cell in module["cells"].values()
-                    for bits in cell["connections"].values() for bit in _wires(bits)), default=0)
+    # Names of nothing have bits as well, which no cell has.
+    named = [*module["netnames"].values(), *module.get("ports", {}).values()]
+    free = 1 + max(bit for net in named for bit in _wires(net["bits"])) if named else 0
     for line, bit in enumerate(resets, free):
         name = f"$global_reset${bit}"
         module["cells"][name] = {
             "hide_name": 1, "type": "DCCA", "parameters": {}, "attributes": {},
-            "port_directions": {"CLKI": "input", "CE": "input", "CLKO": "output"},
-            "connections": {"CLKI": [bit], "CE": ["1"], "CLKO": [line]}}
+            "port_directions": {"CLKI": "input", "CLKO": "output"},
+            "connections": {"CLKI": [bit], "CLKO": [line]}}
         module["netnames"][name] = {"hide_name": 1, "bits": [line], "attributes": {}}
         for cell in users[bit]:
             cell["connections"]["LSR"] = [line]
