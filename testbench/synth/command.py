@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import descriptions
 from ..errors import UserError
 from .boards import board as find_board
+from .boards import clock_divisor, clocks
 from .tools import Progress, ToolError, need, tool_version
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .netlist import Netlist
     from .plan import Plan
 
-__all__ = ["parse_clock", "run_synth"]
+__all__ = ["parse_clock", "run_synth", "tool_errors"]
 
 
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
@@ -24,8 +25,11 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     """Synthesise a description for ``board``; write the bitstream and what is known of it. With
     ``area_only``, print what it takes and write nothing."""
     chosen = find_board(board)
-    need("yosys", *([] if area_only else ["nextpnr", "ecppack"]),
-         *(["openFPGALoader"] if program else []))
+    need("yosys", *([] if area_only else ["nextpnr", "ecppack"]))
+    if program:
+        from .program import try_loader
+
+        try_loader()
     description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
     clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
 
@@ -37,11 +41,11 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     check_places(out, None)
     title = f"Area on the {chosen.title}"
     if area_only:
-        with progress_bar("synth") as tell, _tool_errors():
+        with progress_bar("synth") as tell, tool_errors():
             _, _, made = _synthesise(chosen, description, clock_mhz, tell)
         console().print(report.area_table(made.area, title))
         return
-    with progress_bar("synth") as tell, _tool_errors():
+    with progress_bar("synth") as tell, tool_errors():
         made = _make(chosen, description, clock_mhz, seed, tell)
     document, area, bitstream = made["document"], made["area"], made["bitstream"]
     path = out / f"{board}-{document['identity'][:10]}.json"
@@ -54,7 +58,8 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
         path.with_suffix(".bit").unlink(missing_ok=True)
         print(path, flush=True)
         raise UserError(report.misses_clock(chosen.title, clock_mhz, document["fmax_mhz"],
-                                            made["paths"]), status=1)
+                                            made["paths"], clocks(chosen)),
+                        status=1)
     files.save(path.with_suffix(".bit"), bitstream.read_bytes())
     print(path, path.with_suffix(".bit"), sep="\n", flush=True)
     if program:
@@ -83,14 +88,10 @@ def parse_clock(text: str) -> Fraction:
 def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Progress
                 ) -> tuple[int, "Plan", "Netlist"]:
     """The divisor of the line's clock, what is placed, and its netlist."""
-    from ...rtl.boards.board import uart_divisor
     from .netlist import netlist
     from .plan import board_core, on_board
 
-    try:
-        divisor = uart_divisor(clock_mhz)
-    except ValueError as error:
-        raise UserError(f"--clock: {error}") from None
+    divisor = clock_divisor(board, clock_mhz)
     tell("converting", 0, 1000)
     plan = on_board(board, board_core(description, divisor), clock_mhz)
     return divisor, plan, netlist(plan.text, plan.cores, pads=True, progress=tell)
@@ -103,6 +104,7 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
     from .identity import identity
     from .placement import DoesNotFit, place
     from .plan import FRAMES
+    from .routing import DoesNotRoute
     from .timing import clock_paths, fmax
 
     divisor, plan, made = _synthesise(board, description, clock_mhz, tell)
@@ -111,6 +113,9 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
                        clock_mhz=clock_mhz, seed=seed, progress=tell)
     except DoesNotFit as error:
         raise UserError(report.too_large(board.title, error.over, made.area), status=1) from None
+    except DoesNotRoute as stuck:
+        raise UserError(report.cannot_be_routed(board.title, stuck, made.area),
+                        status=1) from None
     paths = clock_paths(placed.report, made.area)
     document = report.document(
         board=board.name, config=description.model_dump(mode="json"),
@@ -123,7 +128,7 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell
 
 
 @contextmanager
-def _tool_errors():
+def tool_errors():
     """A tool's failure as a user sees it."""
     try:
         yield

@@ -9,7 +9,6 @@ own parameters, a simulator makes as many modules. What has a memory inside stay
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,6 +18,8 @@ from typing import Any
 import click
 
 from ...layouts.description import Description
+from ..benches import LAYERS
+from ..build.board import DIVISOR
 from .netlist import Netlist, netlist
 from .plan import FRAMES, board_core, without_board
 from .tools import Progress, ToolError, need
@@ -138,21 +139,28 @@ def _types(made: Netlist) -> set[str]:
 @click.command()
 @click.option("--nic", default="default", metavar="FILE.toml", show_default=True)
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE")
-@click.option("--layer", default="am", metavar="LAYER", show_default=True)
-@click.option("--divisor", type=click.IntRange(2), default=16, show_default=True)
-@click.option("--out", required=True, metavar="FILE.v", type=click.Path(path_type=Path))
+@click.option("--layer", default="am", type=click.Choice(list(LAYERS)), show_default=True)
+@click.option("--divisor", type=click.IntRange(2), default=DIVISOR, show_default=True,
+              help="Clocks a bit: those of --sim gates unless given.")
+@click.option("--out", required=True, metavar="FILE.v",
+              type=click.Path(dir_okay=False, path_type=Path))
 def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
     """Write the netlist of what is behind a board's pins, with models, and tell its hash."""
     from .. import descriptions
-    from ..command import progress_bar
+    from ..command import check_places, progress_bar
     from ..report.document import save
+    from .command import tool_errors
 
     description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
-    with progress_bar("gates") as tell:
+    need("yosys")
+    check_places(out.parent, None)
+    with progress_bar("gates") as tell, tool_errors():
         made = board_gates(description, divisor=divisor, progress=tell)
     save(out, made.text.encode())
     print(f"{out}: netlist {made.digest}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from .. import cli
+
+    cli.main(main, "python -m nicbed.testbench.synth.gates")

@@ -12,6 +12,7 @@ from typing import Any
 from ..build import cache
 from .device import over
 from .netlist import TOP, Netlist
+from .routing import Routing
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["DoesNotFit", "Placement", "place"]
@@ -63,6 +64,8 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ------
     DoesNotFit
         The device is too small.
+    DoesNotRoute
+        nextpnr's router does not end.
     ToolError
         nextpnr refuses the netlist for another reason.
     """
@@ -82,7 +85,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
             raise DoesNotFit(dict(lacking))
         run("nextpnr", [*options, "--textcfg", f"{TOP}.config", "--report", "report.json",
                         "--log", "nextpnr.log", "-q"], work, log="nextpnr.log", marks=_MARKS,
-            progress=progress)
+            progress=progress, read=Routing(progress).read)
         progress("bitstream", 980, 1000)
         run("ecppack", ["--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit"], work,
             log="ecppack.log")

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,10 @@ from .tools import named, need
 if TYPE_CHECKING:
     from ...rtl.boards.board import Board
 
-__all__ = ["loader", "program"]
+__all__ = ["loader", "program", "try_loader"]
 
 TIME_LIMIT = 120
-"""Seconds after which a board that does not answer is given up."""
+"""Seconds after which a board that does not answer, or the loader, is given up."""
 
 _LIBRARY = "error while loading shared libraries: "
 
@@ -51,20 +52,45 @@ def program(board: "Board", bitstream: Path) -> None:
     UserError
         There is no such board, or it cannot be programmed.
     """
-    command = [loader(), "--board", board.programmer, str(bitstream)]
+    wrong = _run(["--board", board.programmer, str(bitstream)],
+                 f"the {board.title} does not answer")
+    if wrong:
+        raise UserError(f"no {board.title} could be programmed: openFPGALoader says: {wrong}",
+                        status=1)
+
+
+def try_loader() -> None:
+    """Refuse to begin without a loader that runs.
+
+    Raises
+    ------
+    UserError
+        There is none, or it does not run here.
+    """
+    wrong = _run(["--help"], "openFPGALoader does not run")
+    if wrong:
+        raise UserError(f"openFPGALoader does not run: {loader()} --help says: {wrong}", status=1)
+
+
+def _run(arguments: Sequence[str], endless: str) -> str | None:
+    """Run the loader; the last that it said if it failed. ``endless``: what is wrong if it goes on
+    and on."""
+    command = [loader(), *arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               stdin=subprocess.DEVNULL, timeout=TIME_LIMIT, errors="replace")
     except subprocess.TimeoutExpired:
-        raise UserError(f"the {board.title} does not answer: openFPGALoader found no end in "
-                        f"{TIME_LIMIT} s", status=1) from None
+        raise UserError(f"{endless}: openFPGALoader found no end in {TIME_LIMIT} s",
+                        status=1) from None
+    except OSError as error:
+        raise UserError(f"openFPGALoader does not run: {command[0]}: {error.strerror}",
+                        status=1) from None
     if not done.returncode:
-        return
+        return None
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     missing = [line for line in lines if _LIBRARY in line]
     if missing:
         name = missing[0].partition(_LIBRARY)[2].partition(":")[0]
         raise UserError(f"openFPGALoader needs {name}: sudo apt install libusb-1.0-0 libftdi1-2 "
                         "libhidapi-hidraw0", status=1)
-    said = lines[-1] if lines else f"status {done.returncode}"
-    raise UserError(f"no {board.title} could be programmed: openFPGALoader says: {said}", status=1)
+    return lines[-1] if lines else f"status {done.returncode}"

@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ...layouts.board import BAUD
 from ..report.document import number
 from .area import Area, largest, totals
 from .device import CAPACITY
+from .routing import DoesNotRoute
 from .timing import Path
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["area_rows", "area_table", "document", "misses_clock", "too_large"]
+__all__ = ["area_rows", "area_table", "cannot_be_routed", "document", "misses_clock", "too_large"]
 
 _COLUMNS = ("LUT", "of these memory", "flip-flops", "RAM 18 kbit", "multipliers")
 DEPTH = 6
@@ -81,11 +83,23 @@ def too_large(title: str, over: Mapping[str, tuple[int, int]], found: Mapping[st
     return f"the NIC does not fit the {title}: {'; '.join(parts)}"
 
 
-def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequence[Path]) -> str:
-    """One line: by how much, and where."""
+def cannot_be_routed(title: str, stuck: DoesNotRoute, found: Mapping[str, Area]) -> str:
+    """One line: how far the router came, and who takes most of the LUTs."""
+    most = ", ".join(f"{block or 'the top'} {area.lut:,}" for block, area in largest(found, "lut"))
+    return (f"the NIC cannot be routed on the {title}: {stuck.left:,} of {stuck.arcs:,} "
+            f"connections left after {stuck.tries:,} tries (most LUTs in {most}); a smaller NIC, "
+            "or another --seed")
+
+
+def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequence[Path],
+                 clocks: Sequence[Fraction]) -> str:
+    """One line: by how much, and where; and the fastest of the board's ``clocks`` that it meets."""
     where = ""
     if paths:
         through = " → ".join(paths[0].blocks) or "the top"
         where = f"; its longest path, {paths[0].ns:.1f} ns, goes through {through}"
+    slower = [one for one in clocks if one <= fmax_mhz]
+    what = (f"try --clock {float(max(slower)):g} or another --seed" if slower else
+            f"no clock as slow gives the line its {BAUD} baud: try another --seed or a smaller NIC")
     return (f"the NIC reaches {fmax_mhz:.1f} MHz on the {title}, not {float(clock_mhz):g} MHz"
-            f"{where}; --clock {int(fmax_mhz)} or less, or another --seed")
+            f"{where}; {what}")

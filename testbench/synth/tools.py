@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,12 +90,13 @@ def tool_version(name: str) -> str:
 
 
 def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Sequence[Mark] = (),
-        progress: Progress = lambda *_: None) -> str:
+        progress: Progress = lambda *_: None, read: Callable[[str], None] = lambda _: None) -> str:
     """Run tool ``name`` in folder ``work``, and tell how far it is; what it said.
 
     The tools are WebAssembly that sees its working folder alone: ``arguments`` name files by
     paths relative to it. Among these is ``log``, which the tool writes itself: of what it says
-    elsewhere some is lost.
+    elsewhere some is lost. ``read`` gets what is new in it, whole lines; what it raises ends the
+    tool.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
     code = f"import sys; from {module} import {function}; sys.exit({function}(sys.argv[1:]))"
     chosen = _chosen(name)
     command = [sys.executable, "-c", code] if chosen is None else [chosen]
-    follow = _Follower(work / log, marks, progress)
+    follow = _Follower(work / log, marks, progress, read)
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen([*command, *arguments], cwd=work,
                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
@@ -136,24 +137,32 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
 
 
 class _Follower:
-    """Looks for ``marks``, in their order, in a log that grows, and tells ``progress`` of them."""
+    """Looks for ``marks``, in their order, in a log that grows, and tells ``progress`` of them, and
+    ``read`` of every line."""
 
-    def __init__(self, log: Path, marks: Sequence[Mark], progress: Progress) -> None:
+    def __init__(self, log: Path, marks: Sequence[Mark], progress: Progress,
+                 read: Callable[[str], None] = lambda _: None) -> None:
         self._log = log
         self._marks = list(marks)
         self._progress = progress
+        self._read = read
         self._at = 0
 
     def look(self) -> None:
         """Look at what is new."""
         if not self._log.exists():
             return
-        with open(self._log, errors="replace") as file:
+        with open(self._log, "rb") as file:
             file.seek(self._at)
             text = file.read()
-            self._at = file.tell()
-        last = max((index for index, mark in enumerate(self._marks) if mark[0] in text), default=-1)
+        text = text[:text.rfind(b"\n") + 1]
+        self._at += len(text)
+        lines = text.decode(errors="replace")
+        last = max((index for index, mark in enumerate(self._marks) if mark[0] in lines),
+                   default=-1)
         if last >= 0:
             _, share, what = self._marks[last]
             del self._marks[: last + 1]
             self._progress(what, round(1000 * share), 1000)
+        if lines:
+            self._read(lines)

@@ -1,0 +1,59 @@
+"""nextpnr's router, followed while it routes: how far it is, and when it will not end."""
+
+import re
+
+from .tools import Progress
+
+__all__ = ["DoesNotRoute", "Routing"]
+
+_ALL = re.compile(r"Routing (\d+) arcs\.")
+_ROW = re.compile(r"^Info: +(\d+) \| +\d+ +\d+ \| +\d+ +\d+ \| +(\d+)\|", re.MULTILINE)
+_FIRST, _LAST = 280, 960
+"""Of placing and routing, in thousandths, what is done when routing begins and ends."""
+_PATIENCE = 0.25
+"""Tries without fewer connections left after which the router will not end, as a share of all
+connections. The NICs that are routed had always fewer within a fiftieth."""
+
+
+class DoesNotRoute(Exception):
+    """The router finds no way for the connections that are ``left`` of ``arcs``: it takes up as
+    many others for every one it makes."""
+
+    def __init__(self, left: int, arcs: int, tries: int) -> None:
+        super().__init__(f"{left} of {arcs}")
+        self.left, self.arcs, self.tries = left, arcs, tries
+
+
+class Routing:
+    """Reads ``router1``'s table."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._arcs = 0
+        self._fewest = 0
+        self._at = 0
+
+    def read(self, text: str) -> None:
+        """Take more of the log, whole lines.
+
+        Raises
+        ------
+        DoesNotRoute
+            It goes on for ever.
+        """
+        begun = _ALL.search(text)
+        if begun:
+            self._arcs = self._fewest = int(begun[1])
+            self._at = 0
+        rows = [(int(tries), int(left)) for tries, left in _ROW.findall(text)]
+        if not rows or not self._arcs:
+            return
+        for tries, left in rows:
+            if left < self._fewest:
+                self._fewest, self._at = left, tries
+            if tries - self._at > _PATIENCE * self._arcs:
+                raise DoesNotRoute(left, self._arcs, tries)
+        left = rows[-1][1]
+        done = 1 - left / self._arcs
+        self._progress(f"routing: {left:,} of {self._arcs:,} connections left",
+                       round(_FIRST + (_LAST - _FIRST) * done), 1000)
