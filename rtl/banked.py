@@ -51,8 +51,9 @@ class Banked(FragmentTransformer):
             raise TypeError("there are no two banks of a buffer of pins")
         if isinstance(fragment, Instance):
             raise TypeError(f"there are no two banks of an instance of {fragment.type}")
-        for domain in sorted({*fragment.statements} - {"comb", "sync"} | {*fragment.domains}):
-            raise TypeError(f"there are no two banks of domain {domain!r}")
+        others = {*fragment.statements} - {"comb", "sync"} | {*fragment.domains}
+        if others:
+            raise TypeError(f"there are no two banks of domain {min(others)!r}")
         new = super().on_fragment(fragment)
         _NoChecks().on_statements(new.statements.get("comb", ()))
         if "sync" in new.statements:

@@ -96,12 +96,13 @@ class Machine(wiring.Component):
                  turn: Turn | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
-        if turn is not None and not isinstance(turn, Turn):
-            raise TypeError(f"turn must be a Turn, not {turn!r}")
-        if turn is not None and not (inline and trace == "ports" and description.fabric.nodes == 2
-                                     and description.nic.processor == "none"):
-            raise ValueError("a turn is one of two inline nodes without a NIC processor, whose "
-                             "trace is 'ports'")
+        if turn is not None:
+            if not isinstance(turn, Turn):
+                raise TypeError(f"turn must be a Turn, not {turn!r}")
+            if not (inline and trace == "ports" and description.fabric.nodes == 2
+                    and description.nic.processor == "none"):
+                raise ValueError("a turn is one of two inline nodes without a NIC processor, whose "
+                                 "trace is 'ports'")
         if inline and gated:
             raise ValueError("a target cannot be both inline and gated")
         if trace not in TRACES:

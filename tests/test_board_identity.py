@@ -26,9 +26,7 @@ from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line, LineError
 from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
 from nicbed.testbench.build import cache
-from nicbed.testbench.build.board import DIVISOR, build_board, compile_board
-from nicbed.testbench.build.simulator import sources_key, structure, tool_versions
-from nicbed.testbench.build.verilator import toolchain
+from nicbed.testbench.build.board import DIVISOR, board_key, build_board, compile_board
 from nicbed.testbench.build.verilog import convert
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.session import RunError, run_job
@@ -117,10 +115,7 @@ def shared_board(description: Description) -> Path:
                          identity=identity(description), shared=True)
         compile_board(convert(core, "top", processes=True), work)
 
-    parts = [sources_key(boards=True), repr(structure(description)),
-             repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
-             str(DIVISOR), str(FRAMES)]
-    return cache.entry("bench", ["shared", *parts], make) / "simulator"
+    return cache.entry("bench", ["shared", *board_key(description)], make) / "simulator"
 
 
 @pytest.mark.parametrize("arguments", [

@@ -76,6 +76,19 @@ def test_help_of_gates_says_how_it_is_run():
     assert run.stdout.startswith("Usage: python -m nicbed.testbench.synth.gates [OPTIONS]\n")
 
 
+def test_a_command_that_fails_waits_for_the_library_that_it_loads():
+    """What ends while another thread loads a library of C++ may abort."""
+    code = """
+import sys, time
+from nicbed.testbench.command import Plots
+Plots._load = staticmethod(lambda: (time.sleep(0.3), print("loaded")))
+Plots()
+sys.exit(3)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (3, "loaded\n", "")
+
+
 def test_list_shows_everything():
     run = nicbed("list")
     assert run.returncode == 0 and run.stderr == ""

@@ -19,8 +19,9 @@ def test_a_large_reset_has_a_line_of_its_own():
     """Its number is nobody's: neither of a cell nor of a name that no cell drives."""
     cells = {**flip_flops(3, 3, 10), **flip_flops(4, 2, 20), **flip_flops("0", 5, 30),
              "logic": {"type": "LUT4", "connections": {"A": [3], "Z": [5]}}}
-    module = {"cells": dict(cells), "ports": {"clk": {"bits": [2]}, "idle": {"bits": [51, "x"]}},
-              "netnames": {"rst": {"bits": [3]}, "few": {"bits": [4]}, "nothing": {"bits": [50]}}}
+    module = {"cells": dict(cells), "netnames": {
+        "clk": {"bits": [2]}, "rst": {"bits": [3]}, "few": {"bits": [4]}, "logic": {"bits": [5]},
+        "q": {"bits": [*range(10, 35)]}, "nothing": {"bits": [50, 51, "x"]}}}
     assert resets.onto_global_network(module) == 1
     (name,) = set(module["cells"]) - set(cells)
     buffer = module["cells"][name]

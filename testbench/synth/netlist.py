@@ -16,9 +16,6 @@ __all__ = ["TOP", "Netlist", "netlist"]
 TOP = "top"
 """Module that is synthesised, unless another one is named."""
 
-_OWN = [Path(str(module.__file__)).read_text() for module in (area, resets)]
-"""What is done with yosys' netlist before it is kept."""
-
 # Where the time goes: measured with two nodes of the default NIC.
 _MARKS: tuple[Mark, ...] = (
     ("Executing FLATTEN", 0.04, "synthesis: optimising"),
@@ -88,8 +85,10 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
         (work / "area.json").write_text(json.dumps(
             {name: asdict(one) for name, one in found.items()}))
 
+    # What is done with yosys' netlist before it is kept.
+    own = (Path(str(module.__file__)).read_text() for module in (area, resets))
     place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
-                                    tool_version("yosys"), *_OWN], build)
+                                    tool_version("yosys"), *own], build)
     found = json.loads((place / "area.json").read_bytes())
     return Netlist(place, top, {name: Area(**one) for name, one in found.items()})
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..build import cache
 from .device import over
 from .netlist import TOP, Netlist
-from .routing import Routing
+from .routing import BEGINS, ENDS, Routing
 from .tools import Mark, Progress, run, tool_version
 
 __all__ = ["DoesNotFit", "Placement", "place"]
@@ -20,8 +20,8 @@ __all__ = ["DoesNotFit", "Placement", "place"]
 _MARKS: tuple[Mark, ...] = (
     ("Running Static placer", 0.03, "placing"),
     ("Running simulated annealing placer", 0.13, "placing: refinement"),
-    ("Routing globals", 0.28, "routing"),
-    ("Critical path report", 0.97, "timing"),
+    ("Routing globals", BEGINS, "routing"),
+    ("Critical path report", ENDS, "timing"),
 )
 
 

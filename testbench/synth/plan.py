@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...layouts.description import Description
 from ..build.verilog import instances, rtlil
 from ..errors import UserError
+from .clocks import source_mhz
 from .device import device_options
 from .identity import identity
 from .netlist import TOP
@@ -60,18 +61,14 @@ def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:
 
     Raises
     ------
-    UserError
+    ValueError
         The board has no such clock.
     """
     from ...rtl.boards.pll import pll_settings
     from ...rtl.boards.top import BoardTop
 
     platform = board.platform()
-    source = Fraction(platform.default_clk_frequency) / 1_000_000
-    try:
-        settings = pll_settings(source, clock_mhz)
-    except ValueError as error:
-        raise UserError(f"{board.title}: {error}") from None
+    settings = pll_settings(source_mhz(board), clock_mhz)
     top = BoardTop(board=board, settings=settings, core=core)
     files = platform.prepare(top, TOP, emit_src=False).files
     text = _text(files[f"{TOP}.il"])

@@ -13,10 +13,9 @@ def onto_global_network(module: dict[str, Any]) -> int:
     """Give each reset of ``module``, of the JSON that yosys writes, that goes to FEWEST flip-flops
     or more a global buffer (DCCA); how many there are.
 
-    nextpnr puts clocks on global lines, and a reset only if such a buffer is its driver. (Without
-    its enable, with which it would be a clock's gate.) A reset of
-    all of a NIC is otherwise a tenth of the connections that it has to find wires for. What else
-    looks at the reset is left to the wires.
+    nextpnr puts clocks on global lines, and a reset only if such a buffer is its driver; with the
+    buffer's enable it would be a clock's gate. A reset of all of a NIC is otherwise a tenth of the
+    connections that it has to find wires for. What else looks at the reset is left to the wires.
     """
     users: dict[int, list[dict[str, Any]]] = {}
     for cell in module["cells"].values():
@@ -24,9 +23,9 @@ def onto_global_network(module: dict[str, Any]) -> int:
             for bit in _wires(cell["connections"].get("LSR", ())):
                 users.setdefault(bit, []).append(cell)
     resets = sorted(bit for bit, cells in users.items() if len(cells) >= FEWEST)
-    # Names of nothing have bits as well, which no cell has.
-    named = [*module["netnames"].values(), *module.get("ports", {}).values()]
-    free = 1 + max(bit for net in named for bit in _wires(net["bits"])) if named else 0
+    # All bits have a name; those that nothing drives are no cell's.
+    free = 1 + max((bit for net in module["netnames"].values() for bit in _wires(net["bits"])),
+                   default=1)
     for line, bit in enumerate(resets, free):
         name = f"$global_reset${bit}"
         module["cells"][name] = {

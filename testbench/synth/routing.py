@@ -4,12 +4,13 @@ import re
 
 from .tools import Progress
 
-__all__ = ["DoesNotRoute", "Routing"]
+__all__ = ["BEGINS", "ENDS", "DoesNotRoute", "Routing"]
+
+BEGINS, ENDS = 0.28, 0.97
+"""Share of placing and routing that is done when routing begins and ends."""
 
 _ALL = re.compile(r"Routing (\d+) arcs\.")
 _ROW = re.compile(r"^Info: +(\d+) \| +\d+ +\d+ \| +\d+ +\d+ \| +(\d+)\|", re.MULTILINE)
-_FIRST, _LAST = 280, 960
-"""Of placing and routing, in thousandths, what is done when routing begins and ends."""
 _PATIENCE = 0.25
 """Tries without fewer connections left after which the router will not end, as a share of all
 connections. The NICs that are routed had always fewer within a fiftieth."""
@@ -54,6 +55,6 @@ class Routing:
             if tries - self._at > _PATIENCE * self._arcs:
                 raise DoesNotRoute(left, self._arcs, tries)
         left = rows[-1][1]
-        done = 1 - left / self._arcs
+        share = ENDS - (ENDS - BEGINS) * left / self._arcs
         self._progress(f"routing: {left:,} of {self._arcs:,} connections left",
-                       round(_FIRST + (_LAST - _FIRST) * done), 1000)
+                       round(1000 * share), 1000)
