@@ -209,6 +209,17 @@ def test_progress_follows_the_log(tmp_path):
     assert told == [("two", 500, 1000), ("three", 750, 1000)]
 
 
+def test_a_log_is_read_by_whole_lines(tmp_path):
+    """However much of a line is there when it is looked at."""
+    read = []
+    follow = tools._Follower(tmp_path / "log", [], lambda *_: None, read.append)
+    for part in b"one\ntw", b"", b"\xc3", b"\xb6\nthree\n":
+        with open(tmp_path / "log", "ab") as file:
+            file.write(part)
+        follow.look()
+    assert read == ["one\n", "twö\nthree\n"]
+
+
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """``nicbed synth`` with a Blinker in place of a NIC."""
