@@ -9,7 +9,7 @@ from enum import IntEnum
 from .bits import Field, Word
 
 __all__ = ["SEQUENCE_BITS", "AM_HEADER", "AM_HEADER_BYTES", "ARGUMENTS", "AmKind", "Channel",
-           "CHANNEL_OF"]
+           "CHANNEL_OF", "QUESTION"]
 
 SEQUENCE_BITS = 8
 ARGUMENTS = 4
@@ -44,7 +44,7 @@ class AmKind(IntEnum):
     NACK = 9
     """A sequence number was not the expected one: go back to it, in ``channel``."""
     PROBE = 10
-    """Asks for an ACK with ``answer`` set."""
+    """Asks for an ACK with ``answer`` set. Word 1: a QUESTION, which the answer repeats."""
 
 
 CHANNEL_OF = {
@@ -64,7 +64,8 @@ AM_HEADER = Word(
     Field("count", 3, "arguments, 0 to 4"),
     Field("first", 1, "STORE, DATA: the transfer's first packet"),
     Field("last", 1, "STORE, DATA: the transfer's last packet"),
-    Field("answer", 1, "ACK: everything sent before the PROBE has arrived, or never will"),
+    Field("answer", 1, "ACK: everything sent before the PROBE has arrived, or never will; word 1 "
+                       "is the PROBE's"),
     Field("channel", 2, "NACK: of which channel"),
     Field("reserved", 4),
     Field("handler", 8, "index in the handler table"),
@@ -73,3 +74,13 @@ AM_HEADER = Word(
     Field("ack_reply", SEQUENCE_BITS, "the same, REPLY"),
     Field("ack_bulk", SEQUENCE_BITS, "the same, BULK"),
 )
+
+QUESTION = Word(
+    "am_question",
+    Field("sent_request", SEQUENCE_BITS, "number of the next packet to be sent, channel REQUEST"),
+    Field("sent_reply", SEQUENCE_BITS, "the same, REPLY"),
+    Field("sent_bulk", SEQUENCE_BITS, "the same, BULK"),
+    Field("reserved", 8),
+    Field("cycle", 32, "when the PROBE was sent, by the prober's clock"),
+)
+"""Word 1 of PROBE and of the ACK that answers it."""

@@ -163,7 +163,8 @@ class Am(Section):
     chunk_packets: int = cost(8, unit="packets", ge=1, le=64, doc="packets of a bulk chunk")
     chunks: int = cost(2, unit="chunks", ge=1, le=8, doc="unacknowledged bulk chunks a peer")
     retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
-                              doc="without progress for this long, go back N")
+                              doc="without progress for this long, ask what has arrived; longer "
+                                  "where round trips are")
     retries: int = cost(12, unit="times", ge=1, le=1000,
                         doc="time-outs in a row before a peer is declared gone")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,

@@ -42,11 +42,11 @@ def notes(description: Description) -> list[str]:
 
 
 def sent_again(description: Description) -> list[str]:
-    """One line if the layer's time-out is shorter than a round trip. Copies of copies then make up
-    most of what is simulated: go-back-N sends all of a window again at each time-out."""
+    """One line if the layer's time-out is shorter than a round trip. It then asks for what is only
+    late, until it has measured the round trip."""
     trip = 4 * description.link.latency + 2 * description.switch.latency
     if description.am.retry_timeout >= trip:
         return []
     return [f"am.retry_timeout = {description.am.retry_timeout} cycles is shorter than a round "
-            f"trip, at least {trip}: packets are sent again though none was lost; "
+            f"trip, at least {trip}: time-outs pass and probes go though nothing was lost; "
             f"--set am.retry_timeout={2 * trip} avoids that"]

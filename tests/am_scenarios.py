@@ -118,6 +118,53 @@ def in_order(count: int = 600, nodes: int = 2, reply: bool = True, window: int =
                      **(settings or {})})
 
 
+def shares(senders: int = 3, count: int = 120, size: int = 0,
+           settings: dict[str, Any] | None = None, structure: dict[str, Any] | None = None
+           ) -> Scenario:
+    """``senders`` nodes ask node 0 as fast as they can, or store ``size`` bytes there: when the
+    first of them has had all its answers, each of the others has had as many, within 5 %; and
+    nothing was sent again."""
+
+    async def program(node):
+        times, stopped = [], [0]
+
+        def ask(am, source, *arguments):
+            return am.reply(answer)
+
+        def answer(am, source):
+            times.append(node.port.cycle)
+
+        def stop(am, source):
+            stopped[0] += 1
+
+        am = Gam(node, [ask, answer, stop])
+        place = node.allocate((senders + 1) * size)
+        mine = place + node.number * size
+        await am.enable()
+        if node.number:
+            for _ in range(count):
+                if size:
+                    await am.store_async(0, mine, mine, size, ask)
+                else:
+                    await am.request(0, ask, 1)
+            await am.wait(lambda: len(times) == count)
+            await am.request(0, stop)
+        else:
+            await am.wait(lambda: stopped[0] == senders)
+        await am.disable()
+        return times, am.counters["resent"]
+
+    def check(results):
+        streams = [times for times, _ in results[1:]]
+        first = min(times[-1] for times in streams)
+        had = [sum(at <= first for at in times) for times in streams]
+        assert min(had) >= 0.95 * count, had
+        assert not any(resent for _, resent in results), results
+
+    return Scenario([program] * (senders + 1), check,
+                    {"fabric.nodes": senders + 1, **(structure or {})}, settings or {})
+
+
 def bulk(sizes: tuple[int, ...] = (0, 1, 3, 8, 100, 1021, 1024, 1027, 5000, 20003),
          settings: dict[str, Any] | None = None, structure: dict[str, Any] | None = None,
          asynchronous: bool = True) -> Scenario:

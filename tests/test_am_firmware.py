@@ -39,6 +39,12 @@ def test_scenarios(scenario, way):
     run(scenario, way)
 
 
+@pytest.mark.parametrize("size, count", [(0, 60), (2500, 60)])
+@pytest.mark.parametrize("way", WAYS)
+def test_each_of_many_senders_gets_its_share(way, size, count):
+    run(scenarios.shares(3, count, size), way)
+
+
 @pytest.mark.parametrize("call", ["request", "store", "disable"])
 def test_a_lost_peer_is_an_error(call):
     run(scenarios.peer_gone(call, **PATIENT))
@@ -108,9 +114,10 @@ def test_instructions_a_message(core, most):
 
 
 def test_the_same_packets_on_all_cores():
+    """With a time-out that none of them reaches: SERV is slow enough to be asked by a probe."""
     logs = []
     for core in ("picorv32", "vexriscv", "serv"):
-        model = Model(describe({"nic.processor": core}))
+        model = Model(describe({"nic.processor": core}, {"am.retry_timeout": 1_000_000}))
         scenario = scenarios.echo_words()
         scenario.check(model.run(scenario.programs, limit=1 << 27).results)
         logs.append([sorted(one.log) for one in processors(model)])

@@ -1,5 +1,6 @@
 """What has arrived and what has not: acknowledgements, NACKs and probes, given and taken."""
 
+from ..sent_again import Cause
 from . import wire
 from .bulk import Bulk
 from .window import AmError, Peer
@@ -15,8 +16,8 @@ class Acknowledging(Bulk):
     def _owe(self, peer: Peer, cycle: int) -> None:
         if not peer.owed:
             peer.owed_since = cycle
-            if self._deadline > cycle + (self._timeout >> 2):
-                self._deadline = cycle + (self._timeout >> 2)
+            if self._deadline > cycle + self._hold:
+                self._deadline = cycle + self._hold
         peer.owed += 1
 
     def _owe_soon(self, peer: Peer) -> None:
@@ -30,12 +31,20 @@ class Acknowledging(Bulk):
         while peers:
             peer = peers.pop(0)
             peer.owing = False
-            if peer.gone:
-                continue
+            if not peer.gone and not await self._tell(peer):
+                self._owe(peer, self.port.cycle)
+
+    async def _tell(self, peer: Peer) -> bool:
+        """Acknowledge, and answer a probe if there was one; False if that has no room."""
+        question = peer.question
+        if question is None:
             self.counters["acks"] += 1
-            if not await self._control(peer, wire.K_ACK):
-                self._deadline = min(self._deadline, self.port.cycle + (self._timeout >> 2))
-                peer.owed += 1
+            return await self._control(peer, wire.K_ACK)
+        peer.question = None
+        if await self._control(peer, wire.K_ACK | wire.ANSWER, question):
+            return True
+        peer.question = question
+        return False
 
     def _acknowledge(self, peer: Peer, acks: int) -> None:
         peer.acked = acks
@@ -55,6 +64,14 @@ class Acknowledging(Bulk):
                     self._ended.append(transfer)
             if peer.transfers:
                 self._queue(sender)
+        if peer.samples:
+            self._charge_samples(peer)
+
+    def _charge_samples(self, peer: Peer) -> None:
+        self.counters["samples"] += peer.samples
+        for _ in range(peer.samples):
+            self.port.spend(self._c_sample)
+        peer.samples = 0
 
     async def _misplaced(self, peer: Peer, channel: int, sequence: int) -> None:
         """A packet out of sequence: drop it, say so."""
@@ -67,26 +84,20 @@ class Acknowledging(Bulk):
             self.counters["nacks"] += 1
             await self._control(peer, wire.K_NACK | channel << wire.CHANNEL)
 
-    async def _handle_control(self, peer: Peer, kind: int, flags: int) -> None:
+    async def _handle_control(self, peer: Peer, kind: int, flags: int, question: int) -> None:
         cycle = self.port.cycle
         if kind == wire.K_NACK:
             sender = peer.senders[flags >> wire.CHANNEL & 3]
-            if sender.rewind(cycle):
+            if sender.rewind(cycle, Cause.NACK):
                 self._queue(sender)
         elif kind == wire.K_PROBE:
-            await self._control(peer, wire.K_ACK | wire.ANSWER)
+            peer.question = question
+            self._due.append(peer)
         elif kind == wire.K_ACK and flags & ANSWER_MASK:
-            for sender in peer.senders:
-                if sender.base < sender.probed and sender.rewind(cycle):
-                    self._queue(sender)
-                sender.probed = 0
+            for sender in peer.answered(question, cycle):
+                sender.rewind(cycle, Cause.ANSWER)
+                self._queue(sender)
+            self._charge_samples(peer)
         elif kind != wire.K_ACK:
             raise AmError(f"node {self.node.number} got a packet of kind {kind} from node "
                           f"{peer.number}: no such kind")
-
-    async def _probe(self, peer: Peer) -> None:
-        self.counters["probes"] += 1
-        peer.probe_at = self.port.cycle
-        for sender in peer.senders:
-            sender.probed = sender.sent
-        await self._control(peer, wire.K_PROBE)

@@ -45,39 +45,46 @@ class Bulk(Sending):
         if sequence == sender.base:
             cycle = self.port.cycle
             sender.progress = cycle
-            if self._deadline > cycle + self._timeout:
-                self._deadline = cycle + self._timeout
+            if sender.timed == sequence:
+                sender.timed_at = cycle
+            if self._deadline > cycle + peer.patience:
+                self._deadline = cycle + peer.patience
+
+    def _bulk_due(self, sender: Sender) -> bool:
+        """Whether the peer has a bulk packet to send, and its window lets it go."""
+        if sender.sent == sender.next:
+            if not sender.peer.transfers or sender.next - sender.base >= sender.limit:
+                return False
+            self._pack(sender)
+        return True
 
     async def _pump_bulk(self, sender: Sender) -> bool:
-        """Send the peer's bulk packets as far as its window goes; False if they have no room."""
+        """Send the peer's next bulk packet, which is due; False if it has no room."""
         port, peer, way = self.port, sender.peer, self._way
-        while True:
-            if sender.sent == sender.next:
-                if not peer.transfers or sender.next - sender.base >= sender.limit:
-                    return True
-                self._pack(sender)
-            if way.shared:
-                if self._space < SMALL_BYTES and not await self._find_room():
-                    return False
-            elif not await way.bulk_room():
+        if way.shared:
+            if self._space < SMALL_BYTES and not await self._find_room():
                 return False
-            if port.count > BLOCK - 2:
-                await port.executed
-            word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
-            port.mark(BULK_SEND, BEGIN, number)
-            acks = peer.expected
-            self._space -= way.bulk(
-                peer.bulk_wire + (length << 16),
-                word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length, number)
-            if self._stores:
-                await self._commit()
-            port.mark(BULK_SEND, END, number)
-            sender.sent += 1
-            peer.owed = 0
-            if sender.sent > sender.high:
-                sender.high = sender.sent
-            else:
-                self.counters["resent"] += 1
+        elif not await way.bulk_room():
+            return False
+        if port.count > BLOCK - 2:
+            await port.executed
+        word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
+        port.mark(BULK_SEND, BEGIN, number)
+        acks = peer.expected
+        self._space -= way.bulk(
+            peer.bulk_wire + (length << 16),
+            word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length, number)
+        if self._stores:
+            await self._commit()
+        port.mark(BULK_SEND, END, number)
+        sender.sent += 1
+        peer.owed = 0
+        if sender.sent > sender.high:
+            sender.high = sender.sent
+        else:
+            self.counters["resent"] += 1
+            self.again.note(peer.number, sender.cause)
+        return True
 
     async def _handle_bulk(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                            argument: int, length: int) -> None:

@@ -43,7 +43,10 @@ class Gam(Polling):
     Attributes
     ----------
     counters
-        What happened beside plain sailing: nacks, duplicates, timeouts, probes, acks, resent.
+        What happened beside plain sailing: nacks, duplicates, timeouts, probes, acks, resent,
+        samples (of round trips).
+    again
+        The packets ``resent``, by peer and cause.
     """
 
     def __init__(self, node: Node, handlers: Sequence[Handler] = ()) -> None:

@@ -41,10 +41,6 @@ QUEUE_PAGE = 1
 QUEUE_SLOTS = 32
 """Most slots of it: what is posted waits behind all of them."""
 FIRMWARE = "am"
-INSTRUCTIONS = 150
-"""Of the firmware for a packet, either way, generously."""
-INSTRUCTION_CYCLES = {"serv": 45, "picorv32": 6, "vexriscv": 3}
-"""Of the processor's clock, the same."""
 
 
 class Injection:
@@ -58,9 +54,6 @@ class Injection:
         Whether bulk packets take the room of small ones.
     taken, taken_mask
         Where the CPU tells how many slots of the receive ring it has taken, and the count's bits.
-    patience
-        Cycles in which a packet and its acknowledgement may have to pass full queues: no time-out
-        is shorter.
     stores
         What has to be written to memory as soon as the block has been executed: address, data.
     """
@@ -69,7 +62,6 @@ class Injection:
     shared = True
     taken = address("receive_taken")
     taken_mask = 0xFFFF
-    patience = 0
     stores: list[tuple[int, bytes]]
 
     def __init__(self, node: Node) -> None:
@@ -255,8 +247,6 @@ class _Queue(Injection):
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._report = Report(node, slots, (1 << 32) - 1, paths.SPACE)
-        self.patience = 8 * slots * INSTRUCTIONS * description.processor.clock_divider \
-            * INSTRUCTION_CYCLES[description.nic.processor]
         self._index = slots - 1
         self._slots = 0
         self._c_slot = node.port.path(self.price)

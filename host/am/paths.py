@@ -33,6 +33,9 @@ TIMERS = Path("timers", call=1, load=4, branch=3, alu=2)
 TIMER_PEER = Path("timer_peer", load=6, branch=5, alu=3)
 AGAIN = Path("again", call=1, load=8, store=1, branch=3, alu=4)
 """Sending a kept packet: later for want of room, or again."""
+SAMPLE = Path("sample", call=1, load=6, store=6, branch=5, alu=12)
+"""A round trip taken: which packet ended it, mean, deviation, time-out, the next to be timed. A
+peer whose round trip is not measured has a routine for its acknowledgements that does not ask."""
 SPACE = Path("space", call=1, load=1, store=1, branch=1)
 """Asking the NIC for the room in a send queue."""
 TRANSFER = Path("transfer", call=2, load=8, store=10, branch=6, alu=6)

@@ -130,7 +130,7 @@ class Receiving(Settling):
                         self._owe_soon(peer)
             else:
                 port.spend(self._c_control_handle)
-                await self._handle_control(peer, kind, flags)
+                await self._handle_control(peer, kind, flags, a0 | a1 << 32)
         # The slot is free again.
         self._taken = taken = self._taken + 1
         slot += self._slot_bytes

@@ -20,8 +20,10 @@ class Sending(State):
         sender.next = sequence + 1
         if sequence == sender.base:
             sender.progress = cycle = self.port.cycle
-            if self._deadline > cycle + self._timeout:
-                self._deadline = cycle + self._timeout
+            if sender.timed == sequence:
+                sender.timed_at = cycle
+            if self._deadline > cycle + peer.patience:
+                self._deadline = cycle + peer.patience
         if sender.sent == sequence and self._space >= SMALL_BYTES and not self._held:
             sender.sent = sender.high = sequence + 1
             expected = peer.expected
@@ -61,32 +63,33 @@ class Sending(State):
         return self._space >= SMALL_BYTES
 
     async def _pump_small(self, sender: Sender) -> bool:
-        """Send the small packets of ``sender`` that are due; False if the window has no room."""
+        """Send the next small packet of ``sender``, which is due; False if the window has no room.
+        """
         port, peer = self.port, sender.peer
-        while sender.sent < sender.next:
-            if self._space < SMALL_BYTES and not await self._find_room():
-                return False
-            if port.count > self._full:
-                await port.executed
-            word, low, high, beats, number = sender.packets[sender.sent & 255]
-            port.mark(CONTROL, BEGIN, number)
-            port.spend(self._c_again)
-            acks = peer.expected
-            self._space -= self._inject(
-                peer.wire[beats], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
-                beats, number)
-            if self._stores:
-                await self._commit()
-            port.mark(CONTROL, END, number)
-            sender.sent += 1
-            peer.owed = 0
-            if sender.sent > sender.high:
-                sender.high = sender.sent
-            else:
-                self.counters["resent"] += 1
+        if self._space < SMALL_BYTES and not await self._find_room():
+            return False
+        if port.count > self._full:
+            await port.executed
+        word, low, high, beats, number = sender.packets[sender.sent & 255]
+        port.mark(CONTROL, BEGIN, number)
+        port.spend(self._c_again)
+        acks = peer.expected
+        self._space -= self._inject(
+            peer.wire[beats], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
+            beats, number)
+        if self._stores:
+            await self._commit()
+        port.mark(CONTROL, END, number)
+        sender.sent += 1
+        peer.owed = 0
+        if sender.sent > sender.high:
+            sender.high = sender.sent
+        else:
+            self.counters["resent"] += 1
+            self.again.note(peer.number, sender.cause)
         return True
 
-    async def _control(self, peer: Peer, word: int) -> bool:
+    async def _control(self, peer: Peer, word: int, low: int = 0) -> bool:
         """Send a packet without sequence number; False if it has no room."""
         port = self.port
         if self._space < SMALL_BYTES and not await self._find_room():
@@ -98,9 +101,15 @@ class Sending(State):
         port.spend(self._c_control_send)
         acks = peer.expected
         self._space -= self._inject(
-            peer.wire[3], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, 0, 0, 3, number)
+            peer.wire[3], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, 0, 3, number)
         if self._stores:
             await self._commit()
         port.mark(CONTROL, END, number)
         peer.owed = 0
         return True
+
+    async def _probe(self, peer: Peer) -> None:
+        """Ask what has arrived of all that was sent. Without room the question is put off to the
+        next time-out."""
+        self.counters["probes"] += 1
+        await self._control(peer, wire.K_PROBE, peer.ask(self.port.cycle))

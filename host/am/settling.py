@@ -1,19 +1,22 @@
 """What has been put off: packets without room, packets to be sent again, deadlines, keep-alive."""
 
-from . import wire
 from .acknowledging import Acknowledging
 from .state import BEGIN, CONTROL, END, FAR
 from .window import Peer, PeerGone
 
 __all__ = ["Settling"]
 
-BACK_OFF = 4
-"""A time-out without progress doubles the next, up to this often: what is lost is sent again soon,
-what is only slow is not buried under copies."""
+ENDED = 6
+"""Time-outs in a row after which a peer that will make no more requests is taken to have ended."""
+
+LONGEST = 1 << 18
+"""Cycles up to which time-outs double, where round trips are not longer."""
+LAST = 1 << 15
+"""The same for a peer that will make no more requests, and so has nothing to do but answer."""
 
 
 class Settling(Acknowledging):
-    """Acknowledgements, with retransmission, time-outs and keep-alive."""
+    """Acknowledgements, with time-outs and keep-alive."""
 
     async def _settle(self) -> None:
         """See to what has been put off: acknowledgements, packets without room, deadlines."""
@@ -32,21 +35,30 @@ class Settling(Acknowledging):
                     await self._probe(peer)
 
     async def _pump(self) -> None:
-        """Send what has been waiting for room, or has to be sent again, as far as there is room.
-        What lacks room in one queue does not hold up what goes by the other."""
+        """Send what has been waiting for room, or has to be sent again, as far as there is room: a
+        packet of each peer in turn, so that one whose packets never end holds up no other. What
+        lacks room in one queue does not hold up what goes by the other."""
         self._want_space = self._want_ring = False
-        for sender in list(self._backlog):
-            if sender.bulk:
-                if self._want_ring or not await self._pump_bulk(sender):
-                    self._want_ring = True
-                    continue
-            elif self._want_space or not await self._pump_small(sender):
-                self._want_space = True
-                continue
+        turns, at = self._backlog, 0
+        while at < len(turns):
+            sender = turns[at]
+            bulk = sender.bulk
+            if self._want_ring if bulk else self._want_space:
+                at += 1
+            elif not (self._bulk_due(sender) if bulk else sender.sent < sender.next):
+                del turns[at]
+                sender.queued = False
+                if not bulk:
+                    self._held -= 1
+                if sender.doubted:
+                    sender.doubted = False
+                    await self._probe(sender.peer)
+            elif await (self._pump_bulk(sender) if bulk else self._pump_small(sender)):
+                turns.append(turns.pop(at))
+            elif bulk:
+                self._want_ring = True
             else:
-                self._held -= 1
-            self._backlog.remove(sender)
-            sender.queued = False
+                self._want_space = True
         self._blocked = self._want_space or self._want_ring
 
     async def _timers(self) -> None:
@@ -55,7 +67,6 @@ class Settling(Acknowledging):
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self._c_timers)
         cycle = port.cycle
-        timeout = self._timeout
         deadline = FAR
         gone: Peer | None = None
         for peer in self.peers:
@@ -63,42 +74,27 @@ class Settling(Acknowledging):
                 continue
             port.spend(self._c_timer_peer)
             if peer.owed:
-                if cycle - peer.owed_since >= timeout >> 2:
-                    self.counters["acks"] += 1
-                    if not await self._control(peer, wire.K_ACK):
-                        peer.owed_since = cycle
+                if cycle - peer.owed_since >= self._hold and not await self._tell(peer):
+                    peer.owed_since = cycle
                 if peer.owed:
-                    deadline = min(deadline, peer.owed_since + (timeout >> 2))
-            waiting = False
-            for sender in peer.senders:
-                if sender.base == sender.next:
-                    continue
-                waiting = True
-                patience = timeout << min(sender.tries, BACK_OFF)
-                if cycle - sender.progress >= patience:
-                    if sender.bulk and await self._way.moves():
-                        sender.progress = cycle
-                    else:
-                        self.counters["timeouts"] += 1
-                        sender.tries += 1
-                        if sender.tries > (min(3, self._retries) if self._disabling and peer.bye
-                                           else self._retries):
-                            gone = peer
-                        sender.rewind(cycle)
-                        self._queue(sender)
-                        patience = timeout << min(sender.tries, BACK_OFF)
-                deadline = min(deadline, sender.progress + patience)
-            if not waiting and peer.credits < self._window:
-                if peer.heard > peer.probe_at:
-                    peer.silent = 0
-                since = max(peer.heard, peer.probe_at)
-                if cycle - since >= timeout:
-                    peer.silent += 1
-                    if peer.silent > self._retries:
+                    deadline = min(deadline, peer.owed_since + self._hold)
+            since = min((sender.progress for sender in peer.senders if sender.base != sender.next),
+                        default=peer.heard if peer.credits < self._window else FAR)
+            if since == FAR:
+                continue
+            since = max(since, peer.late_at)
+            if cycle - since >= peer.patience:
+                since = cycle
+                if peer.bulk.base != peer.bulk.next and await self._way.moves():
+                    peer.late_at = cycle
+                else:
+                    self.counters["timeouts"] += 1
+                    ending = self._disabling and peer.bye
+                    peer.late(cycle, LAST if ending else LONGEST)
+                    if peer.silent > (min(ENDED, self._retries) if ending else self._retries):
                         gone = peer
                     await self._probe(peer)
-                    since = cycle
-                deadline = min(deadline, since + timeout)
+            deadline = min(deadline, since + peer.patience)
         self._deadline = deadline
         port.mark(CONTROL, END, 0)
         if gone is not None:
@@ -106,6 +102,6 @@ class Settling(Acknowledging):
             self._backlog = [sender for sender in self._backlog if sender.peer is not gone]
             self._held = sum(not sender.bulk for sender in self._backlog)
             if not (self._disabling and gone.bye):
-                raise PeerGone(self.node.number, gone.number, self._retries, timeout)
+                raise PeerGone(self.node.number, gone.number, self._retries, self._timeout)
         if self._backlog:
             await self._pump()

@@ -27,6 +27,7 @@ from ...layouts.operations import BLOCK, NIC_BASE
 from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
 from ...layouts.trace import Activity, Kind
 from ..node import Node
+from ..sent_again import SentAgain
 from . import paths, wire
 from .injection import injection
 from .window import AmError, Peer, Sender, Transfer
@@ -42,6 +43,8 @@ CONTROL = int(Activity.CONTROL)
 
 FAR = 1 << 62
 """A deadline that never comes."""
+HOLD = 2000
+"""Cycles for which an acknowledgement is owed in any case, for a packet that can carry it."""
 SMALL_BYTES = wire.SMALL_BYTES
 PROGRAM, IN_REQUEST, IN_REPLY = 0, 1, 2
 
@@ -67,7 +70,9 @@ class State:
         """Entries of a block beyond which a packet has no room."""
         self._inject = self._way.small
         self._stores = self._way.stores
-        self._timeout = max(am.retry_timeout, self._way.patience)
+        self._timeout = am.retry_timeout
+        self._hold = max(am.retry_timeout >> 2, HOLD)
+        """Cycles for which an acknowledgement is owed at the most."""
         self.peers = [self._make_peer(number) for number in range(node.nodes)]
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
@@ -100,7 +105,8 @@ class State:
         self._ended: list[Transfer] = []
         self._mtu = nic.mtu
         self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
-                         "resent": 0}
+                         "resent": 0, "samples": 0}
+        self.again = SentAgain()
         path = port.path
         self._c_request = [path(p) for p in paths.REQUEST]
         self._c_reply = [path(p) for p in paths.REPLY]
@@ -117,6 +123,7 @@ class State:
         self._c_timers = path(paths.TIMERS)
         self._c_timer_peer = path(paths.TIMER_PEER)
         self._c_again = path(paths.AGAIN)
+        self._c_sample = path(paths.SAMPLE)
         self._c_transfer = path(paths.TRANSFER)
         self._c_bulk_handle = path(paths.BULK_HANDLE)
         self._c_bulk_last = path(paths.BULK_LAST)
@@ -130,7 +137,8 @@ class State:
 
     def _make_peer(self, number: int) -> Peer:
         am, way = self.node.description.am, self._way
-        peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks)
+        peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks,
+                    am.retry_timeout)
         peer.wire = tuple(way.header(number, beats * FLIT_BYTES - HEADER_BYTES) if beats > 2 else 0
                           for beats in range(wire.SMALL_BEATS + 1))
         peer.bulk_wire = way.header(number, wire.BULK_HEADER_BYTES, bulk=True)

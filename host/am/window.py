@@ -7,7 +7,22 @@ receiver takes only the number it expects. A later one means a loss: it is dropp
 with a NACK, one a round of retransmission. An earlier one is a duplicate: dropped, and
 acknowledged again. Every packet carries the numbers its sender expects, so acknowledgements mostly
 cost nothing; explicit ones go out at a quarter of the reply window, at each bulk chunk, and when a
-node that waits has owed one for a quarter of the time-out.
+node that waits has owed one for a quarter of ``am.retry_timeout``, or 2,000 cycles if that is more.
+
+A time-out sends nothing again: it sends a probe. All packets between two nodes take one path, which
+keeps their order, so the answer says for certain what of all that was sent before the probe has
+arrived; what has not, was lost, and goes again from there. What was sent again is followed by a
+probe, too, which finds what was lost a second time. A probe or an answer that is lost is made good
+by the next time-out. So what is late is asked for, and only what is lost is sent
+again, however short the time-out.
+
+How long a time-out is: ``am.retry_timeout``, until one has passed. From then on the round trip to
+the peer is measured, one packet at a time, and by each probe's answer, which carries the probe's
+time and so belongs to it without doubt; the time-out is Jacobson's, mean and four times mean
+deviation, where that is longer than ``am.retry_timeout``, and when it no longer is, measuring ends.
+Each time-out doubles the next until the round trip has been measured again (Karn): packets sent
+again are not timed. What is between the nodes is shared by the three sequences, so they share the
+estimate.
 
 A request, store or get takes one of ``am.request_window`` credits, which its reply (or data)
 returns. So there are never more replies unacknowledged than credits, and since the reply window is
@@ -18,7 +33,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ...layouts.am import QUESTION
+from ..sent_again import Cause
+
 __all__ = ["AmError", "PeerGone", "Sender", "Peer", "Transfer"]
+
+NONE = 1 << 62
+"""No packet."""
+SENT_REPLY, SENT_BULK = QUESTION.offset("sent_reply"), QUESTION.offset("sent_bulk")
+CYCLE_AT = QUESTION.offset("cycle")
+CYCLE = QUESTION.mask("cycle") >> CYCLE_AT
 
 
 class AmError(Exception):
@@ -30,7 +54,8 @@ class PeerGone(Exception):
 
     def __init__(self, me: int, peer: int, retries: int, timeout: int) -> None:
         super().__init__(f"node {peer} is gone: node {me} heard nothing from it through {retries} "
-                         f"time-outs of {timeout} cycles (am.retries, am.retry_timeout)")
+                         f"time-outs, the first of {timeout} cycles (am.retries, "
+                         "am.retry_timeout)")
         self.peer = peer
 
 
@@ -71,7 +96,7 @@ class Sender:
     """
 
     __slots__ = ("peer", "bulk", "base", "sent", "high", "next", "limit", "packets", "progress",
-                 "tries", "queued", "probed")
+                 "queued", "timed", "timed_at", "back_at", "cause", "doubted")
 
     def __init__(self, peer: "Peer", limit: int, bulk: bool) -> None:
         self.peer = peer
@@ -85,9 +110,17 @@ class Sender:
         self.packets: list[Any] = [None] * 256
         self.progress = 0
         """Cycle of the last acknowledgement, or of the first packet since there was none open."""
-        self.tries = 0
         self.queued = False
-        self.probed = 0
+        self.timed = NONE
+        """The packet whose round trip is being measured."""
+        self.timed_at = 0
+        """When it was sent, or could have been."""
+        self.back_at = 0
+        """Cycle in which this went back last."""
+        self.cause = Cause.NACK
+        """Why it went back last."""
+        self.doubted = False
+        """Whether to probe as soon as all has been sent again."""
 
     def acknowledge(self, expected: int, now: int) -> int:
         """Take an acknowledgement, the 8-bit number expected next; how many it newly covers."""
@@ -98,16 +131,29 @@ class Sender:
         self.base = base = base + covered
         if self.sent < base:
             self.sent = base
+        if base > self.timed:
+            self.peer.measured(now - self.timed_at)
+            self.time(now)
         self.progress = now
-        self.tries = 0
         return covered
 
-    def rewind(self, now: int) -> bool:
+    def time(self, now: int) -> None:
+        """Measure a round trip by the next packet to be made, as long as the peer's time-out
+        follows them."""
+        self.timed = self.next if self.peer.follows else NONE
+        self.timed_at = now
+
+    def rewind(self, now: int, cause: Cause) -> bool:
         """Go back to the oldest open packet; whether there is one."""
         self.progress = now
+        self.cause = cause
         if self.base == self.next:
             return False
         self.sent = self.base
+        self.back_at = now
+        self.doubted = True
+        if self.timed < self.next:
+            self.time(now)
         return True
 
 
@@ -116,9 +162,10 @@ class Peer:
 
     __slots__ = ("number", "wire", "bulk_wire", "credits", "request", "reply", "bulk", "senders",
                  "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing", "heard",
-                 "probe_at", "silent", "gone", "bye", "transfers", "base", "received")
+                 "question", "late_at", "least", "mean", "deviation", "follows", "samples",
+                 "patience", "silent", "gone", "bye", "transfers", "base", "received")
 
-    def __init__(self, number: int, credits: int, replies: int, packets: int) -> None:
+    def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int) -> None:
         self.number = number
         self.wire: tuple[int, ...] = ()
         """Wire headers of small messages, by their beats."""
@@ -143,8 +190,21 @@ class Peer:
         """Listed for an acknowledgement as soon as nothing else waits."""
         self.heard = 0
         """Cycle of the last packet from the peer."""
-        self.probe_at = 0
+        self.question: int | None = None
+        """Word 1 of a probe that is to be answered."""
+        self.late_at = 0
+        """Cycle of the last time-out."""
+        self.least = timeout
+        self.mean = self.deviation = 0
+        """Of the round trip, in eighths and quarters of a cycle; 0 before it has been measured."""
+        self.follows = False
+        """Whether the time-out follows the round trip, which therefore is measured."""
+        self.samples = 0
+        """Round trips measured that the CPU has not been charged for."""
+        self.patience = timeout
+        """The time-out: cycles without progress, or since the last time-out."""
         self.silent = 0
+        """Time-outs in a row between which nothing was heard."""
         self.gone = False
         self.bye = False
         self.transfers: deque[Transfer] = deque()
@@ -156,6 +216,47 @@ class Peer:
         """Whether a packet to the peer is not acknowledged, or not even sent."""
         return (self.request.base != self.request.next or self.reply.base != self.reply.next
                 or self.bulk.base != self.bulk.next or bool(self.transfers))
+
+    def measured(self, cycles: int) -> None:
+        """Take a round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by shifts."""
+        self.samples += 1
+        if self.mean:
+            error = cycles - (self.mean >> 3)
+            self.mean += error
+            self.deviation += abs(error) - (self.deviation >> 2)
+        else:
+            self.mean, self.deviation = cycles << 3, cycles << 1
+        self.patience = (self.mean >> 3) + self.deviation
+        if self.patience <= self.least:
+            self.patience = self.least
+            self.mean = self.deviation = 0
+            self.follows = False
+
+    def late(self, now: int, most: int) -> None:
+        """A time-out has passed: the next is twice as long, up to ``most``, and follows the round
+        trip from now on."""
+        self.silent = 1 if self.heard > self.late_at else self.silent + 1
+        self.late_at = now
+        self.patience = max(self.patience, min(2 * self.patience, most))
+        if not self.follows:
+            self.follows = True
+            for sender in self.senders:
+                sender.time(now)
+
+    def ask(self, now: int) -> int:
+        """Word 1 of a probe that is sent now."""
+        return (self.request.sent & 255 | (self.reply.sent & 255) << SENT_REPLY
+                | (self.bulk.sent & 255) << SENT_BULK | (now & CYCLE) << CYCLE_AT)
+
+    def answered(self, question: int, now: int) -> list[Sender]:
+        """Take an answer to a probe, after its acknowledgements: the senders of whose packets some
+        were lost. Of one that went back after the probe it says nothing."""
+        age = now - (question >> CYCLE_AT) & CYCLE
+        self.measured(age)
+        return [sender for sender, place in zip(self.senders, (0, SENT_REPLY, SENT_BULK),
+                                                strict=True)
+                if sender.back_at <= now - age
+                and 0 < (question >> place) - sender.base & 255 <= sender.sent - sender.base]
 
     def give_up(self) -> None:
         """Forget all that was for the peer."""

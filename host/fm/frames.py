@@ -12,6 +12,7 @@ from ..node import Node
 from ..port import F_ONCE, TIMEOUT
 from ..processor.loader import NicProcessor
 from ..processor.queue import CoherentQueue, PioQueue, SendQueue
+from ..sent_again import SentAgain
 from . import paths
 
 __all__ = ["FmError", "Frames", "Packet"]
@@ -57,6 +58,8 @@ class Frames:
     counters
         rejected: packets sent back; returned: that came back; again: sent again; accepted: answers
         sent that carried nothing else; malformed: packets dropped.
+    again
+        The packets sent ``again``, by peer; their cause is always that they came back.
     """
 
     def __init__(self, node: Node) -> None:
@@ -65,6 +68,7 @@ class Frames:
         self.memory = node.memory
         description = node.description
         self.counters = dict.fromkeys(("rejected", "returned", "again", "accepted", "malformed"), 0)
+        self.again = SentAgain()
         self._headers = [SEND_WORD.pack(route=node.route(other), destination=other)
                          for other in range(node.nodes)]
         self._owed = [0] * node.nodes

@@ -23,6 +23,7 @@ from collections import deque
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity, Kind
 from ..node import Node
+from ..sent_again import Cause
 from . import paths
 from .frames import FmError, Frames, Packet
 
@@ -152,6 +153,7 @@ class Returning(Frames):
         for _ in range(len(self._rejected)):
             packet = self._rejected.popleft()
             self.counters["again"] += 1
+            self.again.note(packet.node, Cause.RETURNED)
             port.mark(CONTROL, BEGIN, packet.number)
             port.spend(self._c_return)
             await self._put(packet.node, packet.header, packet.payload, packet.number)

@@ -14,6 +14,7 @@ from ...layouts.operations import BLOCK, BURST, NIC_BASE
 from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import SEND_WINDOW, address
 from ..port import Watch
+from ..sent_again import Cause, SentAgain
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -105,6 +106,8 @@ class Channel:
         The cycle in which something has to be sent again (:meth:`tick`); FAR if nothing waits.
     delivered, resent
         Messages acknowledged, and packets sent again.
+    again
+        The packets ``resent``, by peer and cause.
     """
 
     def __init__(self, kernel: "Kernel",
@@ -118,6 +121,7 @@ class Channel:
         self.deadline = FAR
         self.delivered = 0
         self.resent = 0
+        self.again = SentAgain()
         self._lanes: dict[int, Lane] = {}
 
     @property
@@ -141,6 +145,7 @@ class Channel:
         for node, lane in list(self._lanes.items()):
             if lane.deadline <= now:
                 self.resent += 1
+                self.again.note(node, Cause.TIMEOUT)
                 lane.wait = min(2 * lane.wait, BACK_OFF * self.timeout)
                 lane.deadline = now + lane.wait
                 await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])

@@ -20,6 +20,7 @@ from ...layouts.via import (
     ViState,
     format_error,
 )
+from ..sent_again import Cause
 from .trap_memory import Access, Refused, Walk, Wrong
 from .trap_ring import Packet
 from .trap_state import FAR, GOOD, End, Job, Message, TrapState
@@ -294,15 +295,17 @@ class Sending(TrapState):
             self._watch(end)
             await self._finish(end)
         if again and end.state is ViState.CONNECTED:
-            await self._resend(end)
+            await self._resend(end, Cause.NACK)
 
-    async def _resend(self, end: End) -> None:
+    async def _resend(self, end: End, cause: Cause) -> None:
         """Go back to the oldest packet that is not acknowledged."""
+        assert end.vi.peer is not None
         for packet in list(end.slots):
             if not await self.ring.room():
                 break
             self.port.spend(self.prices.again)
             self.counters["resent"] += 1
+            self.again.note(end.vi.peer.node, cause)
             await self.ring.send(packet)
         self._watch(end)
 
@@ -327,7 +330,7 @@ class Sending(TrapState):
             self.counters["timeouts"] += 1
             end.tries += 1
             if end.tries < self.retries:
-                await self._resend(end)
+                await self._resend(end, Cause.TIMEOUT)
             else:
                 await self.fail(end, Status.TRANSPORT)
                 await self.break_(end, Event.CONN_LOST)

@@ -13,6 +13,7 @@ from ...layouts.via import (
     Status,
     ViState,
 )
+from ..sent_again import SentAgain
 from .handles import Cq, Posted, Ring, Vi
 from .trap_memory import Descriptor, Refused, TrapMemory, Walk
 from .trap_paths import TrapPrices
@@ -161,6 +162,8 @@ class TrapState:
         Events not yet told: (event, number).
     counters
         unmatched, duplicates, gaps, dropped, malformed, sent, resent, timeouts.
+    again
+        The packets ``resent``, by peer and cause.
     """
 
     def __init__(self, kernel: "Kernel") -> None:
@@ -179,6 +182,7 @@ class TrapState:
         self.ends: dict[int, End] = {}
         self.happened: list[tuple[Event, int]] = []
         self.counters: Counter[str] = Counter()
+        self.again = SentAgain()
 
     # Completing
 
