@@ -277,6 +277,10 @@ class PacketKind(IntEnum):
     """As ACK, and that one was missed: go back to it."""
     BREAK = 6
     """The connection is broken; immediate: a BreakCode, sequence: the packet that did it."""
+    PROBE = 7
+    """What has arrived? Answered at once by an ACK that says ``acknowledge``, its immediate that of
+    the probe. Packets of a connection keep their order, so what was sent before the probe and is
+    not before the answer's sequence number was lost."""
 
 
 DETAIL = Word(
@@ -284,7 +288,7 @@ DETAIL = Word(
     Field("kind", 3, "PacketKind"),
     Field("first", 1, "of its message"), Field("last", 1),
     Field("immediate", 1, "the message has immediate data; in its last packet"),
-    Field("acknowledge", 1, "an acknowledgement is asked for"),
+    Field("acknowledge", 1, "an acknowledgement is asked for; of an ACK: it answers a PROBE"),
     width=8)
 """The wire header's field ``detail`` in packets of Protocol.VIA."""
 
@@ -292,10 +296,12 @@ VIA_HEADER = Word(
     "via_header",
     Field("destination", VI_BITS, "VI"), Field("source", VI_BITS, "VI"),
     Field("sequence", 8, "number of the packet on this connection; ACK, NAK: expected next"),
-    Field("immediate", 32, "immediate data; READ_REQUEST: bytes wanted; BREAK: BreakCode"),
+    Field("immediate", 32, "immediate data; READ_REQUEST: bytes wanted; BREAK: BreakCode; PROBE, "
+                           "and an ACK that answers one: any number of the sender's"),
 )
 """The word behind the wire header. RDMA_WRITE and READ_REQUEST have an ADDRESS word behind it:
-where this packet's data goes, or comes from. ACK, NAK, BREAK have no sequence number of their own.
+where this packet's data goes, or comes from. ACK, NAK, BREAK and PROBE have no sequence number of
+their own.
 """
 
 

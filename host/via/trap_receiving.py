@@ -19,7 +19,7 @@ from .trap_state import GOOD, End, Job
 
 __all__ = ["Receiving"]
 
-KINDS = set(PacketKind)
+KINDS = set(PacketKind) - {PacketKind.PROBE}
 SLOT_HEADERS = 8 + HEADER_BYTES
 """Completion word and wire header of a receive slot."""
 ADDRESSED = (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST)
