@@ -1,7 +1,11 @@
 """Messages between the kernel agents of the nodes, over packets that may be lost or come twice.
 
-A lane to each node, each way: one message at a time, sent again until it is acknowledged, so all of
-them arrive once and in order. Resending is done when the agent happens to run: in VIPL calls.
+A lane to each node, each way: one message at a time, until it is acknowledged, so all of them
+arrive once and in order. An agent answers when it happens to run, in VIPL calls: a peer that
+computes is late without a loss. So a time-out sends a probe. Packets between two nodes keep their
+order, and its answer says for certain whether the message was lost: only then it goes again, and a
+probe with it, which tells whether that was lost, too. Each time-out doubles the next; the first of
+a message is twice the longest round trip there was of late, and at least ``via.retry_timeout``.
 """
 
 import struct
@@ -23,7 +27,7 @@ __all__ = ["Channel", "Message", "MessageKind"]
 
 FAR = 1 << 62
 BACK_OFF = 4
-"""Resending slows down to this many times ``via.retry_timeout``."""
+"""Time-outs are at most this many times ``via.retry_timeout``."""
 SEND_SPACE = address("send_space")
 ROOM = (1 << 32) - 1 & ~63
 """Bits of send_space of which one is set when a message has room."""
@@ -48,6 +52,10 @@ class MessageKind(IntEnum):
     """And has set up its VI."""
     PEER_CANCEL = 9
     DISCONNECT = 10
+    PROBE = 11
+    """Has the message with this sequence number arrived? ``request`` numbers the question."""
+    MISSED = 12
+    """It has not; ``request`` as in the question. If it has: ACK."""
 
 
 class Message(NamedTuple):
@@ -86,7 +94,8 @@ def decode(body: bytes) -> tuple[int, Message]:
 class Lane:
     """What is under way to one node, and what is expected from it."""
 
-    __slots__ = ("queue", "sequence", "expected", "deadline", "wait")
+    __slots__ = ("queue", "sequence", "expected", "deadline", "wait", "asked", "sent",
+                 "since", "trip")
 
     def __init__(self) -> None:
         self.queue: deque[tuple[MessageKind, Message]] = deque()
@@ -95,6 +104,18 @@ class Lane:
         self.expected = 0
         self.deadline = FAR
         self.wait = 0
+        self.asked = 0
+        """Probes sent, modulo 65536: the number of the last."""
+        self.sent = 0
+        """Those of them before the message was sent last."""
+        self.since = 0
+        """Cycle in which the message was sent; FAR if again, then it tells of no round trip."""
+        self.trip = 0
+        """The longest round trip of late, in cycles: it fades by an eighth a message."""
+
+    def asked_since(self, number: int) -> bool:
+        """Whether probe ``number`` is behind the message on the wire, and so tells of it."""
+        return 0 < (number - self.sent & 0xFFFF) <= (self.asked - self.sent & 0xFFFF)
 
 
 class Channel:
@@ -103,9 +124,9 @@ class Channel:
     Attributes
     ----------
     deadline
-        The cycle in which something has to be sent again (:meth:`tick`); FAR if nothing waits.
-    delivered, resent
-        Messages acknowledged, and packets sent again.
+        The cycle in which something is late (:meth:`tick`); FAR if nothing waits.
+    delivered, probes, resent
+        Messages acknowledged, probes sent, and packets sent again.
     again
         The packets ``resent``, by peer and cause.
     """
@@ -120,6 +141,7 @@ class Channel:
         self.deliver = deliver
         self.deadline = FAR
         self.delivered = 0
+        self.probes = 0
         self.resent = 0
         self.again = SentAgain()
         self._lanes: dict[int, Lane] = {}
@@ -137,18 +159,16 @@ class Channel:
             await self._launch(node, lane)
 
     async def tick(self) -> None:
-        """The timer's interrupt: send again what has waited too long, if anything has."""
+        """The timer's interrupt: ask for what has waited too long, if anything has."""
         now = self.port.cycle
         if now < self.deadline:
             return
         self.port.spend(self.paths.interrupt)
         for node, lane in list(self._lanes.items()):
             if lane.deadline <= now:
-                self.resent += 1
-                self.again.note(node, Cause.TIMEOUT)
                 lane.wait = min(2 * lane.wait, BACK_OFF * self.timeout)
                 lane.deadline = now + lane.wait
-                await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
+                await self._probe(node, lane)
         self._note()
 
     async def receive(self, header: int, slot: int, trace: int) -> None:
@@ -163,6 +183,7 @@ class Channel:
         if kind is MessageKind.ACK:
             if lane.queue and sequence == lane.sequence:
                 lane.queue.popleft()
+                lane.trip = max(self.port.cycle - lane.since, lane.trip - (lane.trip >> 3))
                 lane.sequence = lane.sequence + 1 & 0xFFFF
                 lane.deadline = FAR
                 self.delivered += 1
@@ -170,11 +191,21 @@ class Channel:
                     await self._launch(node, lane)
                 else:
                     self._note()
-            return
-        await self._transmit(node, MessageKind.ACK, sequence, Message(0))
-        if sequence == lane.expected:
-            lane.expected = sequence + 1 & 0xFFFF
-            await self.deliver(node, kind, message)
+        elif kind is MessageKind.MISSED:
+            if lane.queue and sequence == lane.sequence and lane.asked_since(message.request):
+                self.resent += 1
+                self.again.note(node, Cause.ANSWER)
+                lane.since = FAR
+                lane.deadline = self.port.cycle + lane.wait
+                await self._put(node, lane)
+                await self._probe(node, lane)
+        elif kind is MessageKind.PROBE and sequence == lane.expected:
+            await self._transmit(node, MessageKind.MISSED, sequence, Message(message.request))
+        else:
+            await self._transmit(node, MessageKind.ACK, sequence, Message(0))
+            if kind is not MessageKind.PROBE and sequence == lane.expected:
+                lane.expected = sequence + 1 & 0xFFFF
+                await self.deliver(node, kind, message)
 
     def _note(self) -> None:
         self.deadline = min(lane.deadline for lane in self._lanes.values())
@@ -183,10 +214,20 @@ class Channel:
         return self._lanes.setdefault(node, Lane())
 
     async def _launch(self, node: int, lane: Lane) -> None:
-        lane.wait = self.timeout
-        lane.deadline = self.port.cycle + lane.wait
+        lane.since = self.port.cycle
+        lane.wait = min(max(self.timeout, 2 * lane.trip), BACK_OFF * self.timeout)
+        lane.deadline = lane.since + lane.wait
         self._note()
+        await self._put(node, lane)
+
+    async def _put(self, node: int, lane: Lane) -> None:
+        lane.sent = lane.asked
         await self._transmit(node, lane.queue[0][0], lane.sequence, lane.queue[0][1])
+
+    async def _probe(self, node: int, lane: Lane) -> None:
+        lane.asked = lane.asked + 1 & 0xFFFF
+        self.probes += 1
+        await self._transmit(node, MessageKind.PROBE, lane.sequence, Message(lane.asked))
 
     async def _transmit(self, node: int, kind: MessageKind, sequence: int,
                         message: Message) -> None:
