@@ -32,7 +32,8 @@ class Block(IntEnum):
     VI_FETCH = 13
     """Of a descriptor, from its VI's turn (BEGIN, arg: the work queue) to it being there (END)."""
     VI_SEND = 14
-    """Of a packet's data: from its first translation to the packet being whole in its slot."""
+    """Of a packet's data: from its first translation to the packet being whole in its slot. AGAIN
+    when it has left a second time."""
     VI_RECEIVE = 15
     """Of a packet: from its header to its data having landed; DROP for what is refused."""
     TRANSLATION = 16
@@ -64,6 +65,10 @@ class Kind(IntEnum):
     CORRUPT = 3
     DUPLICATE = 4
     DELAY = 5
+    AGAIN = 6
+    """A packet was sent again. Of VI_SEND: arg is the VI's number; of FIRMWARE: the peer's node; of
+    these the event is recorded even where others are not. Of HOST, a mark: its number is the
+    peer's node."""
 
 
 class Event(NamedTuple):

@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts.packet import TRACE_BITS
-from ..layouts.trace import ARG_BITS, Block
+from ..layouts.trace import ARG_BITS, Block, Kind
 from .event import EventPort
 
 __all__ = ["TRACES", "TracePort", "TraceSink", "expose"]
@@ -37,12 +37,16 @@ def expose(m: Module, event: wiring.PureInterface, trace: wiring.PureInterface, 
     ]
 
 
+ALWAYS = (Block.VI_SEND, Block.FIRMWARE)
+"""Blocks that send packets again: they tell of it whether events are recorded or not."""
+
+
 class TraceSink(wiring.Component):
     """Hands the events of one source to the trace: an instance of ``nicbed_trace``.
 
-    That module takes an event at the clock edge that ends its cycle, if ``enable``; nothing comes
-    back from it. Its inputs: ``clk``, ``enable``, ``valid``, ``cycle``, ``node``, ``block``,
-    ``kind``, ``number``, ``arg``.
+    That module takes an event at the clock edge that ends its cycle, if ``enable``, or if it is of
+    ``Kind.AGAIN`` and of one of ALWAYS; nothing comes back from it. Its inputs: ``clk``,
+    ``enable``, ``valid``, ``cycle``, ``node``, ``block``, ``kind``, ``number``, ``arg``.
 
     Parameters
     ----------
@@ -81,8 +85,11 @@ class TraceSink(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         event = self.event
+        enable = self.enable
+        if self._block in ALWAYS:
+            enable = enable | (event.kind == Kind.AGAIN.value)
         m.submodules.collector = Instance(
-            "nicbed_trace", i_clk=ClockSignal(), i_enable=self.enable, i_valid=event.valid,
+            "nicbed_trace", i_clk=ClockSignal(), i_enable=enable, i_valid=event.valid,
             i_cycle=self.cycle, i_node=self.node, i_block=self._block.value, i_kind=event.kind,
             i_number=event.number, i_arg=event.arg)
         return m

@@ -39,7 +39,7 @@ from .vi_records import ViRecords
 
 __all__ = ["Sender"]
 
-_EVENT_SOURCES = (Block.VI_FETCH, Block.VI_FETCH, Block.VI_SEND, Block.VI_SEND)
+_EVENT_SOURCES = (Block.VI_FETCH, Block.VI_FETCH, Block.VI_SEND, Block.VI_SEND, Block.VI_SEND)
 CONTEXTS = 2
 
 
@@ -103,7 +103,8 @@ class Sender(wiring.Component):
         and reads that are outstanding are not idle.
     events : Out(EventPort).array
         Of the blocks in :attr:`event_sources`. VI_FETCH: BEGIN when a queue's turn takes a
-        descriptor (arg: the queue), END when it has come. VI_SEND: BEGIN and END of a packet.
+        descriptor (arg: the queue), END when it has come. VI_SEND: BEGIN and END of a packet,
+        AGAIN when it has left again (arg: the VI).
 
     Raises
     ------
@@ -256,6 +257,9 @@ class Sender(wiring.Component):
             self.events[2].number.eq(walk.trace),
             self.events[3].valid.eq(walk.end), self.events[3].kind.eq(Kind.END),
             self.events[3].number.eq(walk.trace),
+            self.events[4].valid.eq(transmit.resent), self.events[4].kind.eq(Kind.AGAIN),
+            self.events[4].number.eq(slots.meta_read.trace),
+            self.events[4].arg.eq(slots.meta_read.vi),
         ]
         return m
 
