@@ -8,7 +8,7 @@ keeps the fraction, so no time is ever lost.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..layouts.operations import (
     ANSWER,
@@ -27,6 +27,9 @@ from .costs import Costs
 from .diagnosis import steps
 from .suspension import EXECUTED
 from .work import Work
+
+if TYPE_CHECKING:
+    from .sent_again import SentAgain
 
 __all__ = ["Poll", "Port", "QuietPort", "Watch"]
 
@@ -97,11 +100,13 @@ class Port(Work):
         Await it: the block goes to the target, which executes it whole.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
+    sent_again
+        What counts the packets that layers on this port sent again.
     """
 
     __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
                  "log", "waiting_text", "given", "given_at", "_open", "executed",
-                 "_checks", "_check", "_process")
+                 "_checks", "_check", "_process", "sent_again")
 
     def __init__(self, number: int, node: int, costs: Costs) -> None:
         super().__init__(costs)
@@ -114,6 +119,7 @@ class Port(Work):
         self.status = 0
         self.data = 0
         self.log: list[list[int]] = []
+        self.sent_again: list[SentAgain] = []
         self.waiting_text = ""
         self.given = 0
         self.given_at = 0

@@ -3,6 +3,9 @@
 from collections import Counter
 from enum import StrEnum
 
+from ..layouts.trace import Activity, Kind
+from .port import Port
+
 __all__ = ["Cause", "SentAgain"]
 
 
@@ -20,19 +23,25 @@ class Cause(StrEnum):
 
 
 class SentAgain:
-    """Counts packets sent again, by peer and cause. Each layer that sends again has one, its
-    attribute ``again``. Counting costs no target time.
+    """Counts packets that ``layer`` sent again, by peer and cause, and marks each in the trace.
+    Each layer that sends again has one, its attribute ``again``; the port through which it sends
+    knows them all. Counting costs no target time.
 
     On a network that loses nothing all counts are 0, but those of ``Cause.RETURNED``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: Port, layer: str) -> None:
+        self.layer = layer
+        """As people call it."""
+        self._port = port
+        port.sent_again.append(self)
         self.counts: Counter[tuple[int, Cause]] = Counter()
         """Packets, by node number of the peer and cause. No entry is 0."""
 
     def note(self, peer: int, cause: Cause) -> None:
         """A packet was sent again to node ``peer``."""
         self.counts[peer, cause] += 1
+        self._port.mark(Activity.CONTROL, Kind.AGAIN, peer)
 
     def by_peer(self, *causes: Cause) -> dict[int, int]:
         """Packets sent again to each node, for ``causes`` alone if there are any."""

@@ -1,5 +1,6 @@
 """A running simulator as experiments see it: run programs, get cycles, results and events."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..layouts.timing import timing_values
 from ..layouts.trace import Event, Mark
 from .backends.switches import Switches
 from .recording import Recording
+from .sent_again import Account, Resent, sent_again
 from .watchdog import watching
 
 __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
@@ -42,6 +44,8 @@ class Run:
         Of each node, cycles of its NIC processor by program counter; empty unless profiled.
     firmware
         Of each node, the image that its NIC processor ran.
+    again
+        Packets that were sent again, by who sent them. Of a VI engine on a board only if traced.
     """
 
     cycles: int
@@ -52,6 +56,7 @@ class Run:
     counters: list[dict[str, int]] = field(default_factory=list)
     profiles: list[dict[int, int]] = field(default_factory=list)
     firmware: list[Any] = field(default_factory=list)
+    again: Counter[Resent] = field(default_factory=Counter)
 
 
 def apply_settings(description: Description, settings: Mapping[str, Any]) -> Description:
@@ -89,6 +94,8 @@ class Lab:
         What it runs in: one of ``backends.SIMS``.
     limit
         Cycles after which a run without a limit of its own is stopped.
+    account
+        What was sent again in its runs.
     """
 
     def __init__(self, description: Description, sim: str, backend: Any,
@@ -99,6 +106,7 @@ class Lab:
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
         """Call it with what is being done, how much of it is done, and of how much."""
+        self.account = Account()
         self._backend = backend
 
     async def run(self, programs: Sequence[Program | None], *,
@@ -153,11 +161,14 @@ class Lab:
         if not runtime.done:
             raise RuntimeError(f"attention at cycle {cycles} was not answered: ports "
                                f"{backend.mailbox.needs():#x} wait")
-        events = sorted(await backend.events()) if trace else []
-        return Run(cycles, runtime.results, events, runtime.marks, runtime.wakes,
+        events = await backend.events()
+        again = sent_again(runtime.ports, events)
+        self.account.note(description, again)
+        return Run(cycles, runtime.results, sorted(events) if trace else [], runtime.marks,
+                   runtime.wakes,
                    [dict(port.tally()) for port in runtime.ports],
                    [backend.profile(node.number) if profile else {} for node in runtime.nodes],
-                   [node.firmware for node in runtime.nodes])
+                   [node.firmware for node in runtime.nodes], again)
 
     def timed(self, on: bool) -> float:
         """Count the CPU time that attention (all Python of a run) takes from now on, or no longer;

@@ -64,7 +64,8 @@ async def run(lab: Any, layer: str, size: int) -> dict[str, Any]:
     nodes = [_node(before, after, image) for before, after, image in zip(
         *counts, profiled.last.firmware, strict=True) if image is not None]
     half = sum(trips[TRIPS:]) / (2 * TRIPS) / 256
-    return plain({"results": {"nodes": nodes, "half": half, "size": size}})
+    return plain({"results": {"nodes": nodes, "half": half, "size": size},
+                  "checks": lab.account.checks()})
 
 
 def _node(before: Mapping[int, int], after: Mapping[int, int], image: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ..layouts.description import Description
 from ..layouts.timing import TIMING_REGISTERS, timing_values
 from .build import simulator
 from .errors import UserError
+from .sent_again import Account
 from .session import run_job
 from .speed_programs import SETTINGS, WORKLOADS
 
@@ -67,7 +68,8 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
     return {"python": whole - around, "timed_messages": many - few,
             "seconds": after.user + after.system - before.user - before.system,
             "cycles": cycles, "wakes": wakes, "messages": messages,
-            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "account": lab.account}
 
 
 def _bare(built: simulator.Simulator, description: Description, record: str, cycles: int
@@ -86,8 +88,8 @@ def _bare(built: simulator.Simulator, description: Description, record: str, cyc
     return float(found["seconds"])
 
 
-def _row(description: Description, bare: simulator.Simulator, sim: str, layer: str, name: str
-         ) -> dict[str, Any]:
+def _row(description: Description, bare: simulator.Simulator, sim: str, layer: str, name: str,
+         account: Account) -> dict[str, Any]:
     count = description.fabric.nodes
     cycles = CYCLES[max(size for size in CYCLES if size <= count)]
     short = cycles // 4
@@ -102,6 +104,7 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
                           arguments={"layer": layer, "name": name, "until": cycles,
                                      "short": short, "turns": 1, "record": record})
             limit += _bare(bare, description, record, ran["cycles"])
+            account.join(ran.pop("account"))
             for key, value in ran.items():
                 total[key] = max(total.get(key, 0), value) if key == "memory" \
                     else total.get(key, 0) + value
@@ -136,6 +139,7 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
                         f"{' and '.join(WORKLOADS)}")
     counts = list(nodes or NODES)
     results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
+    account = Account()
     for done, count in enumerate(counts):
         table = description.model_dump()
         table["fabric"]["nodes"] = count
@@ -144,6 +148,6 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
         bare = simulator.build(sized, sim, bare=True, progress=progress)
         for name in WORKLOADS[layer]:
             progress(f"{name}, {count} nodes", done, len(counts))
-            results[name][str(count)] = _row(sized, bare, sim, layer, name)
+            results[name][str(count)] = _row(sized, bare, sim, layer, name, account)
     progress("measured", len(counts), len(counts))
-    return {"results": results}
+    return {"results": results, "checks": account.checks()}

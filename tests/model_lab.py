@@ -9,6 +9,7 @@ from model_target import Model, ModelNic
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import Block, Event, Kind
 from nicbed.testbench.lab import Run, apply_settings
+from nicbed.testbench.sent_again import Account, sent_again
 
 
 class ModelLab:
@@ -18,19 +19,26 @@ class ModelLab:
 
     def __init__(self, description: Description) -> None:
         self.description = description
+        self.account = Account()
 
     def progress(self, what: str, done: int, total: int) -> None:
         pass
 
     async def run(self, programs: Any, *, settings: Any = None, trace: bool = False,
                   skip: bool = True, limit: int | None = None, progress: Any = None) -> Run:
-        model = Model(apply_settings(self.description, settings or {}))
+        description = apply_settings(self.description, settings or {})
+        model = Model(description)
         events: list[Event] = []
         if trace:
             for nic in model.nics:
                 _tap(nic, model, events)
         runtime = model.run(programs, limit=limit or 50_000_000)
-        return Run(model.now, runtime.results, sorted(events), runtime.marks, runtime.wakes, [])
+        again = sent_again(runtime.ports, [
+            Event(model.now, nic.node, Block.VI_SEND, Kind.AGAIN, 0, 0)
+            for nic in model.nics if nic.via for _ in range(nic.registers.get("via_resent", 0))])
+        self.account.note(description, again)
+        return Run(model.now, runtime.results, sorted(events), runtime.marks, runtime.wakes, [],
+                   again=again)
 
 
 def _tap(nic: ModelNic, model: Model, events: list[Event]) -> None:

@@ -1,5 +1,7 @@
 """Packets sent again, by peer and cause, as each layer counts them for whoever asks."""
 
+from types import SimpleNamespace
+
 import fm_scenarios
 import pytest
 from am_scenarios import describe, in_order, run_on_model
@@ -13,7 +15,7 @@ from nicbed.host.via.trap_state import TrapState
 
 
 def test_sums():
-    again = SentAgain()
+    again = SentAgain(SimpleNamespace(sent_again=[], mark=lambda *mark: None), "some layer")
     assert again.by_peer() == {} and again.total() == 0
     for peer, cause in ((1, Cause.NACK), (1, Cause.NACK), (1, Cause.ANSWER), (2, Cause.RETURNED)):
         again.note(peer, cause)

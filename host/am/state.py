@@ -106,7 +106,7 @@ class State:
         self._mtu = nic.mtu
         self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
                          "resent": 0, "samples": 0}
-        self.again = SentAgain()
+        self.again = SentAgain(port, "Active Messages")
         path = port.path
         self._c_request = [path(p) for p in paths.REQUEST]
         self._c_reply = [path(p) for p in paths.REPLY]

@@ -143,7 +143,7 @@ class Channel:
         self.delivered = 0
         self.probes = 0
         self.resent = 0
-        self.again = SentAgain()
+        self.again = SentAgain(self.port, "kernel agents of VIA")
         self._lanes: dict[int, Lane] = {}
 
     @property

@@ -182,7 +182,7 @@ class TrapState:
         self.ends: dict[int, End] = {}
         self.happened: list[tuple[Event, int]] = []
         self.counters: Counter[str] = Counter()
-        self.again = SentAgain()
+        self.again = SentAgain(self.port, "VIA in the kernel")
 
     # Completing
 

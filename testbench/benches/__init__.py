@@ -107,9 +107,11 @@ def get(name: str) -> Bench:
 
 
 async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data."""
+    """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. To the
+    benchmark's own checks comes that nothing was sent again."""
     from ..report.document import plain
 
     module = get(name).module(layer)
     raw = await module.measure(lab, layer, parameters, lab.progress)
-    return plain(module.evaluate(raw, lab.description, parameters))
+    outcome = module.evaluate(raw, lab.description, parameters)
+    return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .tables import amount, console, table
+from .tables import amount, checks, console, table
 
 __all__ = ["show"]
 
@@ -28,6 +28,8 @@ def show(document: Mapping[str, Any]) -> None:
         out.print(table(f"Node {number}, {node['core']} running {node['firmware']}: cycles a round "
                         f"trip of {results['size']} bytes", ["function", "cycles", "%"], rows))
     first = next((node for node in results["nodes"] if node["cycles"]), None)
+    for line in checks(document["checks"]):
+        out.print(line)
     if first is None:
         out.print("the NIC processors were not awake")
         return

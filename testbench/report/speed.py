@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .tables import amount, console, table
+from .tables import amount, checks, console, table
 
 __all__ = ["rows_of", "show"]
 
@@ -36,3 +36,5 @@ def show(document: Mapping[str, Any]) -> None:
     out = console()
     out.print(table("Simulated cycles a CPU second, and the bare loop over the same netlist",
                     COLUMNS, rows))
+    for line in checks(document["checks"]):
+        out.print(line)
