@@ -112,7 +112,7 @@ async def timing(dut: Any) -> None:
     await lab.until(lambda: len(lab.flit_cycles) == 37, 2000, "packets")
     many = (lab.flit_cycles[36] - lab.flit_cycles[16]) / 20
     dut._log.info(f"first flit {first}, one VI {one}, several {many}")
-    assert first <= 35 and one <= 22 and many <= 22, (first, one, many)
+    assert first <= 27 and one <= 18 and many <= 16, (first, one, many)
 
 
 def test_timing() -> None:

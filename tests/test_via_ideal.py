@@ -22,7 +22,7 @@ def gap(name: str) -> float:
 
 def test_a_doorbell_is_on_the_wire_soon():
     one = found()["one"]
-    assert len(one["begun"]) == 1 and one["begun"][0] - one["rung"] <= 60
+    assert len(one["begun"]) == 1 and one["begun"][0] - one["rung"] <= 40
 
 
 def test_messages_of_one_vi_follow_each_other():

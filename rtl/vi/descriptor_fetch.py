@@ -9,19 +9,23 @@ from ...layouts.via import DESCRIPTOR_ALIGN, HANDLE_BITS, VA_BITS
 from ..burst import Burst
 from .types import Access, Address, Translate
 
-__all__ = ["DescriptorFetch", "FetchRequest", "HEAD_WORDS", "WORDS", "next_address"]
+__all__ = ["BRIEF_WORDS", "DescriptorFetch", "FetchRequest", "HEAD_WORDS", "WORDS",
+           "next_address"]
 
 WORDS = DESCRIPTOR_ALIGN // 8
 HEAD_WORDS = 4
 """A descriptor of which fewer words (its control segment) can be read is unreadable."""
+BRIEF_WORDS = 6
+"""A descriptor's control segment and first segment: all there is of most."""
 
 
 class FetchRequest(data.Struct):
-    """Read the 64 bytes at ``address`` under protection tag ``tag``. An address that is not a
-    multiple of 64 is refused."""
+    """Read the 64 bytes at ``address`` under protection tag ``tag``, or with ``brief`` the first
+    BRIEF_WORDS words of them. An address that is not a multiple of 64 is refused."""
 
     address: Address
     tag: 16
+    brief: 1
     trace: TRACE_BITS
 
 
@@ -41,11 +45,12 @@ class DescriptorFetch(wiring.Component):
 
     ``request`` is taken when the translator takes it. What is read is min(64, room) bytes, room
     being what the translation says is left in the page and region; the count of whole words
-    among them is ``count``. Refused: ``ok`` is low and ``count`` 0; nothing was read.
+    among them is ``count``. A brief read ends after BRIEF_WORDS of them; ``cut`` tells that there
+    were more. Refused: ``ok`` is low and ``count`` 0; nothing was read.
 
-    Latency: the translation, 1 cycle, the bursts, 1 cycle; on a bus that moves a word a cycle and
-    needs c cycles to the first, c + 10 from the translation's answer to ``valid``. A refusal: 1
-    cycle. Throughput: one at a time; a request may be taken in the cycle of ``valid``.
+    Latency: the translation, the bursts, 1 cycle; the bus is asked in the cycle of the
+    translation's answer. A refusal: 1 cycle. Throughput: one at a time; a request is taken in the
+    cycle after ``valid`` at the earliest, so that ``translate.hold`` falls between two.
     Back-pressure: none on the answer; ``words``, ``count`` and ``ok`` hold until the next request
     is taken, and ``words`` until its data comes. Reset: idle.
 
@@ -55,10 +60,12 @@ class DescriptorFetch(wiring.Component):
         What to read. Its payload must hold while it is valid, as for every stream.
     max_beats : In(10)
         Longest burst in beats, at least 1.
+    ending : Out(1)
+        High for the cycle before ``valid``.
     valid, ok : Out(1), Out(1)
         High for the cycle in which the answer is there; whether something may be read there.
-    count, words : Out(4), Out(ArrayLayout(64, 8))
-        Words read, and they.
+    count, cut, words : Out(4), Out(1), Out(ArrayLayout(64, 8))
+        Words read, whether a brief read left some, and they.
     translate : Out(Translate)
         To the translator.
     bus : Out(Burst)
@@ -69,9 +76,11 @@ class DescriptorFetch(wiring.Component):
 
     request: In(stream.Signature(FetchRequest))
     max_beats: In(10)
+    ending: Out(1)
     valid: Out(1)
     ok: Out(1)
     count: Out(4)
+    cut: Out(1)
     words: Out(data.ArrayLayout(64, WORDS))
     translate: Out(Translate)
     bus: Out(Burst)
@@ -83,26 +92,40 @@ class DescriptorFetch(wiring.Component):
         burst = self.bus.request.payload
         translated = self.translate.request.payload
         aligned = Signal()
+        brief = Signal()
+        # Of the next burst: where it begins, and how many words are to be read from there on.
         place = Signal(32)
         left = Signal(4)
+        begins = Signal(32)
+        rest = Signal(4)
         beats = Signal(4)
         index = Signal(4)
         trace = Signal(TRACE_BITS)
-        m.d.sync += self.valid.eq(0)
+        m.d.sync += self.valid.eq(self.ending)
         m.d.comb += [
             translated.address.eq(asked.address),
             translated.tag.eq(asked.tag),
             translated.access.eq(Access.LOCAL),
-            burst.address.eq(place),
+            begins.eq(place),
+            rest.eq(left),
+            beats.eq(Mux(rest < self.max_beats, rest, self.max_beats)),
+            burst.address.eq(begins),
             burst.beats.eq(beats),
             burst.trace.eq(trace),
         ]
         readable = Signal(4)
-        m.d.comb += readable.eq(Mux(self.translate.room >= 8 * WORDS, WORDS,
-                                    self.translate.room[3:6]))
+        cut = Signal()
+        m.d.comb += [
+            readable.eq(Mux(self.translate.room >= 8 * WORDS, WORDS, self.translate.room[3:6])),
+            cut.eq(brief & (readable > BRIEF_WORDS)),
+        ]
+        with m.If(self.bus.request.valid):
+            m.d.sync += [place.eq(begins), left.eq(rest)]
+            with m.If(self.bus.request.ready):
+                m.d.sync += [left.eq(rest - beats), place.eq(begins + Cat(Const(0, 3), beats))]
         with m.FSM() as state:
             with m.State("IDLE"):
-                with m.If(self.request.valid):
+                with m.If(self.request.valid & ~self.valid):
                     m.d.comb += aligned.eq(asked.address.va[:6] == 0)
                     with m.If(aligned):
                         m.d.comb += [
@@ -111,31 +134,32 @@ class DescriptorFetch(wiring.Component):
                             self.request.ready.eq(self.translate.request.ready),
                         ]
                         with m.If(self.translate.request.ready):
-                            m.d.sync += [trace.eq(asked.trace), self.ok.eq(0), self.count.eq(0)]
+                            m.d.sync += [trace.eq(asked.trace), brief.eq(asked.brief),
+                                         self.ok.eq(0), self.count.eq(0), self.cut.eq(0)]
                             m.next = "TRANSLATE"
                     with m.Else():
-                        m.d.comb += self.request.ready.eq(1)
-                        m.d.sync += [self.ok.eq(0), self.count.eq(0), self.valid.eq(1)]
+                        m.d.comb += [self.request.ready.eq(1), self.ending.eq(1)]
+                        m.d.sync += [self.ok.eq(0), self.count.eq(0), self.cut.eq(0)]
             with m.State("TRANSLATE"):
                 m.d.comb += self.translate.hold.eq(1)
                 with m.If(self.translate.valid):
                     with m.If(self.translate.ok & (readable != 0)):
-                        m.d.sync += [
-                            self.ok.eq(1),
-                            place.eq(Cat(Const(0, 3), self.translate.physical[3:])),
-                            left.eq(readable),
-                            beats.eq(Mux(readable < self.max_beats, readable, self.max_beats)),
-                            index.eq(0),
+                        m.d.comb += [
+                            begins.eq(Cat(Const(0, 3), self.translate.physical[3:])),
+                            rest.eq(Mux(cut, BRIEF_WORDS, readable)),
+                            self.bus.request.valid.eq(1),
                         ]
+                        m.d.sync += [self.ok.eq(1), self.cut.eq(cut), index.eq(0)]
                         m.next = "REQUEST"
+                        with m.If(self.bus.request.ready):
+                            m.next = "READ"
                     with m.Else():
-                        m.d.sync += [self.ok.eq(self.translate.ok), self.valid.eq(1)]
+                        m.d.comb += self.ending.eq(1)
+                        m.d.sync += self.ok.eq(self.translate.ok)
                         m.next = "IDLE"
             with m.State("REQUEST"):
                 m.d.comb += [self.translate.hold.eq(1), self.bus.request.valid.eq(1)]
                 with m.If(self.bus.request.ready):
-                    m.d.sync += [left.eq(left - beats),
-                                 place.eq(place + Cat(Const(0, 3), beats))]
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += [self.translate.hold.eq(1), self.bus.read.ready.eq(1)]
@@ -144,11 +168,10 @@ class DescriptorFetch(wiring.Component):
                                  index.eq(index + 1)]
                 with m.If(self.bus.done):
                     with m.If(left == 0):
-                        m.d.sync += [self.valid.eq(1),
-                                     self.count.eq(index + self.bus.read.valid)]
+                        m.d.comb += self.ending.eq(1)
+                        m.d.sync += self.count.eq(index + self.bus.read.valid)
                         m.next = "IDLE"
                     with m.Else():
-                        m.d.sync += beats.eq(Mux(left < self.max_beats, left, self.max_beats))
                         m.next = "REQUEST"
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.request.valid & ~self.valid)
         return m

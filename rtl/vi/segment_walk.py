@@ -1,6 +1,6 @@
 """Walks the data segments of a descriptor."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -53,9 +53,10 @@ class SegmentWalk(wiring.Component):
     ``offset`` are the position, to be loaded again later.
 
     The first two segments come with ``load`` in ``head``, of which ``head_count`` (0 to 2) were
-    readable; with ``fresh`` low they are not there, and are read as all the others are: blocks of
-    64 bytes of the descriptor, translated afresh each. A block is read while the one before it is
-    walked. A load while a block is being read waits for that read to end.
+    readable; with ``cut`` the first of them alone was read, and the block it is in is read again
+    if there is a second. With ``fresh`` low they are not there, and are read as all the others are:
+    blocks of 64 bytes of the descriptor, translated afresh each. A block is read while the one
+    before it is walked. A load while a block is being read waits for that read to end.
 
     Latency: 1 cycle from ``load`` to the first piece if it is in the head; 1 from ``advance`` to
     the next in the same block, 1 more for every segment of no length; a new block costs a
@@ -65,8 +66,8 @@ class SegmentWalk(wiring.Component):
     -------
     load, walk : In(1), In(Walk)
         Begin.
-    fresh, head, head_count : In(1), In(ArrayLayout(Segment, 2)), In(2)
-        Segments 0 and 1 come along, with ``load``.
+    fresh, head, head_count, cut : In(1), In(ArrayLayout(Segment, 2)), In(2), In(1)
+        Segments 0 and 1 come along, with ``load``; or with ``cut`` segment 0.
     max_beats : In(10)
         Longest burst in beats, at least 1.
     valid, piece : Out(1), Out(Piece)
@@ -88,6 +89,7 @@ class SegmentWalk(wiring.Component):
     fresh: In(1)
     head: In(data.ArrayLayout(Segment, 2))
     head_count: In(2)
+    cut: In(1)
     max_beats: In(10)
     valid: Out(1)
     piece: Out(Piece)
@@ -120,6 +122,9 @@ class SegmentWalk(wiring.Component):
         block = Signal(data.ArrayLayout(Segment, 4))
         slots = Signal(3)
         here = Signal()
+        # Of block 0 that is here segment 1 was not read; whether the walk needs it.
+        cut = Signal()
+        lacks = Signal()
         number = Signal(7)
         # The block that is asked for, or has come: always the one that is wanted next.
         wanted = Signal(7)
@@ -172,8 +177,8 @@ class SegmentWalk(wiring.Component):
                 m.d.comb += move.eq(1)
         with m.If(move):
             m.d.sync += [position.eq(position + 1), self.offset.eq(0)]
-            with m.If(slot == 3):
-                m.d.sync += here.eq(0)
+            with m.If((slot == 3) | cut):
+                m.d.sync += [here.eq(0), cut.eq(0)]
 
         # The next block is read ahead as soon as this one is here.
         with m.If(asking):
@@ -181,7 +186,10 @@ class SegmentWalk(wiring.Component):
                 m.d.sync += asking.eq(0)
         with m.Elif(walking & ~there & fetch.idle):
             with m.If(here):
-                with m.If(segments + 2 > ((number + 1) << 2)):
+                m.d.comb += lacks.eq(cut & (segments > 1))
+                with m.If(lacks):
+                    m.d.comb += [begin.eq(1), next_wanted.eq(0)]
+                with m.Elif(segments + 2 > ((number + 1) << 2)):
                     m.d.comb += [begin.eq(1), next_wanted.eq(number + 1)]
             with m.Elif(~ended):
                 m.d.comb += [begin.eq(1), next_wanted.eq(position[2:])]
@@ -204,6 +212,7 @@ class SegmentWalk(wiring.Component):
                 slots.eq(fetch.count[1:]),
                 number.eq(wanted),
                 here.eq(1),
+                cut.eq(0),
                 there.eq(0),
             ]
 
@@ -220,7 +229,8 @@ class SegmentWalk(wiring.Component):
                 block[3].eq(self.head[1]),
                 slots.eq(self.head_count + 2),
                 number.eq(0),
-                here.eq(self.fresh & (self.walk.index < 2)),
+                here.eq(self.fresh & (self.walk.index < Mux(self.cut, 1, 2))),
+                cut.eq(self.cut),
                 there.eq(0),
                 # What is being read is of the old walk.
                 stale.eq(1),

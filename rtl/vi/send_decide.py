@@ -48,8 +48,8 @@ class SendDecide(wiring.Component):
         connection instead; it was taken just now; there are more behind it.
     position, failure, response, numbers : In
         What is known of the VI.
-    words, count : In(ArrayLayout(64, 8)), In(4)
-        The block; how many words of it could be read.
+    words, count, cut : In(ArrayLayout(64, 8)), In(4), In(1)
+        The block; how many words of it could be read; whether that was a brief read's part.
     job, next_numbers, counts : Out(Job), Out(Numbers), Out(1)
         The job; the VI's numbers after it, if they change.
     """
@@ -66,7 +66,7 @@ class SendDecide(wiring.Component):
             "follow": In(1),
             "position": In(Position), "failure": In(9), "response": In(Response),
             "numbers": In(Numbers),
-            "words": In(data.ArrayLayout(64, WORDS)), "count": In(4),
+            "words": In(data.ArrayLayout(64, WORDS)), "count": In(4), "cut": In(1),
             "job": Out(Job), "next_numbers": Out(Numbers), "counts": Out(1),
         })
 
@@ -147,6 +147,7 @@ class SendDecide(wiring.Component):
                 job.trace.eq(words[2][:24]),
                 job.head.eq(words.as_value()[256:]),
                 job.head_count.eq((self.count - HEAD_WORDS)[1:3]),
+                job.head_cut.eq(self.cut),
                 job.remote.va.eq(words[4]),
                 job.remote.handle.eq(words[5]),
                 total.eq(length),
@@ -224,6 +225,7 @@ class SendDecide(wiring.Component):
                 new.following.eq(numbers.following + 1),
                 new.since.eq(Mux(asks, 0, numbers.since + 1)),
                 new.reads.eq(numbers.reads ^ reads),
+                new.long.eq(Mux(head, segments > 1, numbers.long)),
             ]
             with m.If(reads):
                 m.d.comb += [job.bytes.eq(0), job.last.eq(1), job.first.eq(1)]

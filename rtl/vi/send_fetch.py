@@ -1,7 +1,7 @@
 """First stage of the sender: whose turn it is, what its descriptor says, what is to be done."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import (
@@ -24,6 +24,21 @@ from .vi_records import ViRecords
 __all__ = ["SendFetch"]
 
 
+class _Turn(data.Struct):
+    """A turn that gives a job: of ``queue``, for the descriptor at ``address``, which was
+    ``taken`` just now and has more behind it (``follow``) or is the VI's position (``resumed``);
+    or to ``respond`` to the peer, or to ``lose`` the connection. ``flush``: completes flushed."""
+
+    queue: QUEUE_BITS
+    address: Address
+    follow: 1
+    taken: 1
+    flush: 1
+    resumed: 1
+    respond: 1
+    lose: 1
+
+
 class SendFetch(wiring.Component):
     """Turns work queues' turns into jobs for the walk stage.
 
@@ -41,10 +56,16 @@ class SendFetch(wiring.Component):
     the connection, when all before it has completed. An RDMA read of a Reliable Reception VI is
     first parked: it starts when no descriptor before it is unfinished.
 
+    A turn is looked into while the descriptor of the one before it is read, unless that is of the
+    same VI; what is known of a VI is looked up anew for the job. Of a VI whose last descriptor had
+    one segment at the most, no more than that is read of the next one; the walk stage reads the
+    rest if there is more.
+
     Latency: 4 cycles from ``next`` to the descriptor's translation, if ``take`` answers in the
     cycle after it is asked; the job is offered in the cycle after the read ended. Throughput: one
-    turn at a time; a descriptor is read while the job before it is in the walk stage.
-    Back-pressure: ``job``. Reset: idle.
+    descriptor read at a time, 5 cycles and a translation from the end of one to the next one's bus
+    request, or 2 and a translation if the next is of another VI; a descriptor is read while the
+    job before it is in the walk stage. Back-pressure: ``job``. Reset: idle.
 
     Parameters
     ----------
@@ -70,11 +91,13 @@ class SendFetch(wiring.Component):
     clear, clear_vi, writing : In(1), In(12), Out(1)
         Forget a VI's numbers, only while ``writing`` is low.
     job : Out(stream of Job)
-        To the walk stage, which takes it when it is done with it.
-    turn, came : Out(1), Out(1)
-        A descriptor's turn began, and it came: high for a cycle.
-    queue, trace : Out(13), Out(24)
-        Whose turn it is, and with ``came`` its trace number.
+        To the walk stage, which takes it when it is done with the one before.
+    exclusive, exclusive_vi : In(1), In(12)
+        The walk stage has an exclusive job of that VI under way.
+    turn, queue : Out(1), Out(13)
+        A descriptor's turn began: high for a cycle; whose.
+    came, came_queue, trace : Out(1), Out(13), Out(24)
+        A descriptor came: high for a cycle; whose, and its trace number.
     idle : Out(1)
         Nothing under way.
     """
@@ -102,7 +125,9 @@ class SendFetch(wiring.Component):
             "numbers_reads": Out(1),
             "clear": In(1), "clear_vi": In(VI_BITS), "writing": Out(1),
             "job": Out(stream.Signature(Job)),
-            "turn": Out(1), "came": Out(1), "queue": Out(QUEUE_BITS), "trace": Out(24),
+            "exclusive": In(1), "exclusive_vi": In(VI_BITS),
+            "turn": Out(1), "queue": Out(QUEUE_BITS),
+            "came": Out(1), "came_queue": Out(QUEUE_BITS), "trace": Out(24),
             "idle": Out(1),
         })
 
@@ -129,6 +154,7 @@ class SendFetch(wiring.Component):
         wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
         wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
 
+        # The turn that is looked into.
         queue = self.queue
         vi = Signal(VI_BITS)
         address = Signal(Address)
@@ -138,6 +164,16 @@ class SendFetch(wiring.Component):
         resumed = Signal()
         respond = Signal()
         lose = Signal()
+        long = Signal()
+        tag = Signal(16)
+        # The turn behind it in the pipe, whose descriptor is read and which becomes a job.
+        turn = Signal(_Turn)
+        entering = Signal(_Turn)
+        passes = Signal()
+        reads = Signal()
+        # There is no such turn; it is looked up in this cycle.
+        free = Signal()
+        looks = Signal()
         context = self.context.data
         numbers = store.read[0].data
         next_queue = self.next.payload
@@ -152,9 +188,9 @@ class SendFetch(wiring.Component):
         told_lost = Signal()
         m.d.comb += [
             vi.eq(queue[1:]),
-            self.context.vi.eq(vi),
-            self.look_vi.eq(next_queue[1:]),
-            store.read[0].vi.eq(next_queue[1:]),
+            self.context.vi.eq(self.look_vi),
+            self.look_vi.eq(turn.queue[1:]),
+            store.read[0].vi.eq(self.look_vi),
             store.read[0].en.eq(self.look),
             store.read[1].vi.eq(self.numbers_vi),
             store.read[1].en.eq(self.numbers_look),
@@ -162,11 +198,12 @@ class SendFetch(wiring.Component):
             self.numbers_reads.eq(store.read[1].data.reads),
             store.clear.eq(self.clear),
             store.clear_vi.eq(self.clear_vi),
-            store.write_vi.eq(vi),
+            store.write_vi.eq(turn.queue[1:]),
             store.write.eq(self.writing),
             fetch.max_beats.eq(self.max_beats),
-            fetch.request.payload.tag.eq(context.attributes.tag),
-            fetch.request.payload.address.eq(address),
+            fetch.request.payload.tag.eq(tag),
+            fetch.request.payload.address.eq(entering.address),
+            fetch.request.payload.brief.eq(~long),
             self.take.request.payload.eq(queue),
             self.take.link.payload.queue.eq(told_queue),
             self.take.link.payload.address.eq(told_address),
@@ -197,13 +234,31 @@ class SendFetch(wiring.Component):
         open_ = Signal()
         reading = Signal()
         unsafe = Signal()
-        with m.FSM() as state:
+        m.d.comb += [
+            entering.queue.eq(queue), entering.address.eq(address), entering.follow.eq(follow),
+            entering.taken.eq(taken), entering.flush.eq(flush), entering.resumed.eq(resumed),
+            entering.respond.eq(respond), entering.lose.eq(lose),
+            reads.eq(~(lose | respond | (flush & resumed)
+                       | (queue[0] & entering.taken & ~entering.follow))),
+        ]
+
+        def pass_on() -> None:
+            """The turn goes on, to be read or to be handed over as it is."""
+            m.next = "PASS"
+            with m.If(free):
+                m.d.comb += [fetch.request.valid.eq(reads),
+                             passes.eq(~reads | fetch.request.ready)]
+            with m.If(passes):
+                m.next = "IDLE"
+
+        with m.FSM(name="front") as state:
             with m.State("IDLE"):
-                with m.If(self.next.valid):
+                # Not while the turn behind it changes what would be seen here.
+                with m.If(self.next.valid & ~looks & (free | (next_queue[1:] != turn.queue[1:]))):
                     m.d.comb += [
                         self.next.ready.eq(1),
                         self.look.eq(1),
-                        self.context.vi.eq(next_queue[1:]),
+                        self.look_vi.eq(next_queue[1:]),
                     ]
                     m.d.sync += [
                         queue.eq(next_queue), follow.eq(0), taken.eq(0), flush.eq(0),
@@ -213,14 +268,16 @@ class SendFetch(wiring.Component):
             with m.State("LOOK"):
                 m.d.comb += [
                     under_way.eq(position.active & position.begun),
-                    held.eq(~queue[0] & self.job.valid & self.job.payload.exclusive
-                            & (self.job.payload.queue[1:] == vi)),
+                    held.eq(~queue[0] & ((self.job.valid & self.job.payload.exclusive
+                                          & (self.job.payload.queue[1:] == vi))
+                                         | (self.exclusive & (self.exclusive_vi == vi)))),
                     reading.eq(numbers.reads != progress.read_done),
                     open_.eq(~reliable | ((numbers.following - progress.acknowledged)[:8]
                                           < self._window)),
                     unsafe.eq((position.operation == Operation.RDMA_READ)
                               & (self.newest != progress.oldest)),
                 ]
+                m.d.sync += [long.eq(numbers.long), tag.eq(context.attributes.tag)]
                 m.next = "IDLE"
                 with m.If(~held):
                     with m.Switch(context.state):
@@ -229,16 +286,16 @@ class SendFetch(wiring.Component):
                                 with m.If(~queue[0] & position.armed
                                           & (position.place == progress.oldest)):
                                     m.d.sync += lose.eq(1)
-                                    m.next = "HAND"
+                                    m.next = "PASS"
                             with m.Elif(~queue[0] & open_):
                                 with m.If(self.response.active & ~under_way):
                                     m.d.sync += respond.eq(1)
-                                    m.next = "HAND"
+                                    m.next = "PASS"
                                 with m.Elif(~reading):
                                     m.next = "TAKE"
                                     with m.If(position.active):
                                         m.d.sync += [resumed.eq(1), address.eq(position.address)]
-                                        m.next = "FETCH"
+                                        m.next = "PASS"
                                         with m.If(unsafe):
                                             m.next = "IDLE"
                         with m.Case(ViState.IDLE):
@@ -251,56 +308,73 @@ class SendFetch(wiring.Component):
                                 m.next = "TAKE"
                                 with m.If(~queue[0] & position.active):
                                     m.d.sync += [resumed.eq(1), address.eq(position.address)]
-                                    m.next = "HAND"
+                                    m.next = "PASS"
             with m.State("TAKE"):
                 m.d.comb += [self.take.request.valid.eq(1), self.turn.eq(self.take.request.ready)]
                 with m.If(self.take.request.ready):
                     m.next = "TAKEN"
             with m.State("TAKEN"):
                 with m.If(self.take.valid):
+                    m.d.comb += [entering.address.eq(self.take.address),
+                                 entering.follow.eq(self.take.follow), entering.taken.eq(1)]
                     m.d.sync += [address.eq(self.take.address), follow.eq(self.take.follow),
                                  taken.eq(1)]
-                    m.d.comb += fetch.request.payload.address.eq(self.take.address)
-                    with m.If(~self.take.found):
-                        m.next = "IDLE"
-                    with m.Elif(queue[0] & ~self.take.follow):
-                        m.next = "HAND"
+                    with m.If(self.take.found):
+                        pass_on()
                     with m.Else():
-                        m.d.comb += fetch.request.valid.eq(1)
-                        m.next = "FETCH"
-                        with m.If(fetch.request.ready):
-                            m.next = "READ"
-            with m.State("FETCH"):
-                m.d.comb += fetch.request.valid.eq(1)
-                with m.If(fetch.request.ready):
+                        m.next = "IDLE"
+            with m.State("PASS"):
+                pass_on()
+        with m.FSM(name="back") as behind:
+            with m.State("EMPTY"):
+                m.d.comb += free.eq(1)
+                with m.If(passes):
+                    m.d.sync += turn.eq(entering)
                     m.next = "READ"
+                    with m.If(~reads):
+                        m.d.comb += [self.look.eq(1), self.look_vi.eq(vi)]
+                        m.next = "HAND"
             with m.State("READ"):
-                with m.If(fetch.valid):
-                    m.d.comb += self.came.eq(1)
+                # A read that is refused at once is over before this state is.
+                with m.If(fetch.ending | fetch.valid):
+                    m.d.comb += looks.eq(1)
                     m.next = "HAND"
+            with m.State("LOOK"):
+                m.d.comb += looks.eq(1)
+                m.next = "HAND"
             with m.State("HAND"):
                 with m.If(room):
                     m.d.comb += hand.eq(1)
-                    m.next = "IDLE"
-        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.next.valid & ~self.job.valid
-                                 & ~(link_pending | wake_pending | break_pending))
+                    m.next = "EMPTY"
+                with m.Elif(self.look):
+                    # The turn before it has looked: what is seen next is not of this one.
+                    m.next = "LOOK"
+        with m.If(looks):
+            m.d.comb += self.look.eq(1)
+        m.d.comb += [
+            self.came.eq(fetch.valid),
+            self.came_queue.eq(turn.queue),
+            self.idle.eq(state.ongoing("IDLE") & behind.ongoing("EMPTY") & ~self.next.valid
+                         & ~self.job.valid & ~(link_pending | wake_pending | break_pending)),
+        ]
 
         m.d.comb += [
             decide.hand.eq(hand),
-            decide.queue.eq(queue),
-            decide.address.eq(address),
+            decide.queue.eq(turn.queue),
+            decide.address.eq(turn.address),
             decide.context.eq(context),
-            decide.flush.eq(flush),
-            decide.resumed.eq(resumed),
-            decide.respond.eq(respond),
-            decide.lose.eq(lose),
-            decide.taken.eq(taken),
-            decide.follow.eq(follow),
+            decide.flush.eq(turn.flush),
+            decide.resumed.eq(turn.resumed),
+            decide.respond.eq(turn.respond),
+            decide.lose.eq(turn.lose),
+            decide.taken.eq(turn.taken),
+            decide.follow.eq(turn.follow),
             decide.position.eq(position),
             decide.failure.eq(progress.failure),
             decide.response.eq(self.response),
             decide.words.eq(fetch.words),
             decide.count.eq(Mux(fetch.ok, fetch.count, 0)),
+            decide.cut.eq(fetch.cut),
             decide.numbers.eq(numbers),
             job.eq(decide.job),
             self.writing.eq(decide.counts),
@@ -313,11 +387,11 @@ class SendFetch(wiring.Component):
             m.d.sync += [
                 self.job.valid.eq(1),
                 self.job.payload.eq(job),
-                told_queue.eq(queue),
+                told_queue.eq(turn.queue),
                 told_address.eq(next_address(fetch.words)),
                 told_lost.eq(job.silent),
-                link_pending.eq(follow),
-                wake_pending.eq(follow & ~job.exclusive),
+                link_pending.eq(turn.follow),
+                wake_pending.eq(turn.follow & ~job.exclusive),
                 break_pending.eq(job.silent),
             ]
         return m

@@ -38,7 +38,8 @@ class Job(data.Struct):
     ``errors`` are the error bits of Status (bit 0 unused); ``breaks``: the connection is lost with
     it. ``exclusive``: until the walk stage is through with it, nothing of this VI is looked at; it
     then wakes the VI. ``resumed``: the descriptor's Position is kept. ``fresh``: ``head`` holds
-    the first two segments. ``bytes`` of the packet, which begins ``done`` bytes into the message.
+    the first two segments, or with ``head_cut`` the first. ``bytes`` of the packet, which begins
+    ``done`` bytes into the message.
     """
 
     kind: JobKind
@@ -64,6 +65,7 @@ class Job(data.Struct):
     fresh: 1
     head: data.ArrayLayout(Segment, 2)
     head_count: 2
+    head_cut: 1
     index: 8
     offset: 32
     done: LENGTH_BITS
@@ -76,11 +78,13 @@ class Job(data.Struct):
 
 class Numbers(data.Struct):
     """Of a VI: the next packet's sequence number, packets since the last that asked for an
-    acknowledgement, and a bit that changes with every RDMA read begun."""
+    acknowledgement, a bit that changes with every RDMA read begun, and whether the last descriptor
+    had more than one segment, as the next is then expected to have."""
 
     following: 8
     since: 6
     reads: 1
+    long: 1
 
 
 class Position(data.Struct):

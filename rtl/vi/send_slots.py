@@ -20,8 +20,9 @@ FRONT_WORDS = 4
 class SendSlots(wiring.Component):
     """Storage and state of the packets that wait to be sent, or to be acknowledged.
 
-    A slot is ``free``, then written while nobody sees it, then with ``commit`` it waits its turn
-    (first committed, first sent). ``o`` offers the slot to send now: one to be sent again before a
+    A slot is ``free``, then written, then with ``commit`` it waits its turn (first committed, first
+    sent); whoever commits it before its last word sees to it that no word is read before it is
+    written. ``o`` offers the slot to send now: one to be sent again before a
     new one. When it is ``sent``, a slot that is not reliable is free again; a reliable one waits
     for its ``release`` (an acknowledgement, or all of its VI: an abort). While it waits,
     ``expired`` tells that ``timeout`` has passed since it was sent; ``again`` puts slot

@@ -24,6 +24,9 @@ class SendTransmit(wiring.Component):
     A control packet of an unreliable VI is thrown away: it has no acknowledgements, and its peer
     is not told of a break.
 
+    A slot whose data is still coming is sent as it comes: ``o`` is not valid in between, while the
+    link and what else waits for it wait. So the data must come without waiting for the link.
+
     Latency: 1 cycle from a slot being offered to its first flit, 4 from a control packet.
     Throughput: a flit a cycle, 1 cycle between packets. Back-pressure: ``control`` is not ready
     when CONTROL_DEPTH wait. Reset: idle.
@@ -43,6 +46,8 @@ class SendTransmit(wiring.Component):
         Peers.
     slot, slot_again, slot_forgotten, done, done_slot : of SendSlots ``o`` to ``sent_slot``
         The slot to send.
+    part, part_slot, filled : of SendWalk ``part``, ``write_slot``, ``filled``
+        The slot of which only some payload words are there, if any.
     read_en ... body : of SendSlots
         Its words.
     o : Out(FlitStream)
@@ -63,6 +68,7 @@ class SendTransmit(wiring.Component):
             "context": Out(ContextRead),
             "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_forgotten": In(1),
             "done": Out(1), "done_slot": Out(bits),
+            "part": In(1), "part_slot": In(bits), "filled": In(8),
             "read_en": Out(1), "read_slot": Out(bits), "read_front": Out(2), "read_body": Out(8),
             "meta": In(Slot), "front": In(64), "body": In(64),
             "o": Out(FlitStream),
@@ -89,6 +95,11 @@ class SendTransmit(wiring.Component):
         again = Signal()
         index = Signal(9)
         following = Signal(9)
+        # The word to be read next, and which of the payload that is; word ``index`` has been read.
+        wanted = Signal(9)
+        place = Signal(9)
+        there = Signal()
+        here = Signal()
         fronts = Signal(2)
         # Not read back from the flit: a vector that a part of itself depends on is a loop to
         # simulators, and Verilator's optimiser has got it wrong.
@@ -120,7 +131,8 @@ class SendTransmit(wiring.Component):
                         self.read_en.eq(1),
                         self.read_slot.eq(self.slot.payload),
                     ]
-                    m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again)]
+                    m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again),
+                                 here.eq(1)]
                     m.next = "SLOT"
                     with m.If(self.slot_forgotten):
                         m.next = "FORGOTTEN"
@@ -155,14 +167,21 @@ class SendTransmit(wiring.Component):
                     flit.last.eq(last),
                     flit.size.eq(Mux(last, self.meta.size, FLIT_BYTES)),
                     flit.trace.eq(self.meta.trace),
-                    self.o.valid.eq(1),
+                    self.o.valid.eq(here),
+                    wanted.eq(Mux(here, following, index)),
+                    place.eq(wanted - fronts),
+                    there.eq((wanted < fronts) | ~self.part | (slot != self.part_slot)
+                             | (place < self.filled)),
                     self.read_slot.eq(slot),
-                    self.read_front.eq(following),
-                    self.read_body.eq(following - fronts),
+                    self.read_front.eq(wanted),
+                    self.read_body.eq(place),
                 ]
-                with m.If(self.o.ready):
-                    m.d.comb += self.read_en.eq(~last)
-                    m.d.sync += index.eq(following)
+                with m.If(~here):
+                    m.d.comb += self.read_en.eq(there)
+                    m.d.sync += here.eq(there)
+                with m.Elif(self.o.ready):
+                    m.d.comb += self.read_en.eq(~last & there)
+                    m.d.sync += [index.eq(following), here.eq(there)]
                     with m.If(last):
                         m.d.comb += [self.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
                         m.next = "IDLE"

@@ -44,10 +44,11 @@ class SendWalk(wiring.Component):
     """Carries out the jobs of the fetch stage, one at a time and in order.
 
     A packet takes a free send slot, is gathered into it segment by segment, each piece translated
-    anew, and is committed when it is whole: nothing of a packet that meets an error is sent. Its
-    message is over with the last packet: the descriptor completes, or with Reliable Reception goes
-    into the ring of unfinished ones. So do descriptors with errors on such a VI, so that they
-    complete in posting order.
+    anew, and is committed when nothing but the last piece's data is to come, which no error can
+    keep from coming: nothing of a packet that meets an error is sent. Until it is whole, ``part``
+    holds. Its message is over when the last packet is whole: the descriptor completes, or with
+    Reliable Reception goes into the ring of unfinished ones. So do descriptors with errors on such
+    a VI, so that they complete in posting order.
 
     Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
     LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
@@ -72,8 +73,8 @@ class SendWalk(wiring.Component):
 
     Members
     -------
-    job : In(stream of Job)
-        Taken when it is done.
+    job, exclusive : In(stream of Job), Out(1)
+        Taken when the one before is done. The one under way, of ``look_vi``, is exclusive.
     node, max_beats : In(8), In(10)
         This node's number; longest burst.
     look, look_vi, progress, failed : Out, Out, In(Progress), In(1)
@@ -86,6 +87,8 @@ class SendWalk(wiring.Component):
         And what its peer's read is still to get.
     free ... meta : of SendSlots
         The slot being written.
+    part, filled : Out(1), Out(8)
+        It was committed and is not whole: so many of its payload words are there.
     chunks, piece : Out(Translate)
         Translations of the descriptor's further blocks, and of data.
     chunk_bus, bus : Out(Burst)
@@ -108,7 +111,7 @@ class SendWalk(wiring.Component):
         self._slots = slots
         bits = ceil_log2(slots)
         super().__init__({
-            "job": In(stream.Signature(Job)),
+            "job": In(stream.Signature(Job)), "exclusive": Out(1),
             "node": In(8), "max_beats": In(10),
             "look": Out(1), "look_vi": Out(VI_BITS), "progress": In(Progress),
             "failed": In(1),
@@ -120,6 +123,7 @@ class SendWalk(wiring.Component):
             "front_write": Out(1), "front_index": Out(2), "front_data": Out(64),
             "body_write": Out(1), "body_index": Out(8), "body_data": Out(64),
             "write_slot": Out(bits), "commit": Out(1), "meta": Out(Slot),
+            "part": Out(1), "filled": Out(8),
             "chunks": Out(Translate), "piece": Out(Translate),
             "chunk_bus": Out(Burst), "bus": Out(Burst),
             "complete": Out(stream.Signature(Completion)),
@@ -151,7 +155,10 @@ class SendWalk(wiring.Component):
         wiring.connect(m, wiring.flipped(self.chunk_bus), walk.bus)
         wiring.connect(m, wiring.flipped(self.bus), gather.bus)
 
-        job = self.job.payload
+        # What is offered is taken at once, so that the fetch stage goes on.
+        offered = self.job.payload
+        job = Signal(Job)
+        idle = Signal()
         vi = job.queue[1:]
         slot = Signal(self._slots.bit_length() - 1)
         # Bytes of the packet, or of an RDMA read's segments, still to come.
@@ -168,6 +175,7 @@ class SendWalk(wiring.Component):
         none = Signal()
         request = self.piece.request.payload
         told = Signal()
+        ends = Signal()
         placed = Signal()
         quiet = Signal()
         # Packets of this message have gone before.
@@ -184,23 +192,53 @@ class SendWalk(wiring.Component):
             """The job is done; the next state."""
             m.next = "WAKE"
             with m.If(~job.exclusive):
-                m.d.comb += self.job.ready.eq(1)
                 m.next = "IDLE"
 
+        def ask() -> None:
+            """Have the piece translated."""
+            m.d.comb += [
+                self.piece.request.valid.eq(1), self.piece.hold.eq(1),
+                self.begin.eq(self.piece.request.ready & (went == 0)),
+            ]
+            with m.If(self.piece.request.ready):
+                m.next = "TRANSLATE"
+
+        def commit() -> None:
+            """The packet goes, and with it its part of the message."""
+            m.d.comb += [
+                self.commit.eq(1),
+                self.response_write.eq(is_respond),
+                self.position_write.eq(~is_respond & (job.resumed | ~job.last)),
+                self.position.active.eq(~job.last),
+                self.push.eq(job.last & job.until_received & (job.kind == JobKind.PACKET)),
+            ]
+
+        def whole() -> None:
+            """The packet is in its slot."""
+            m.d.comb += self.end.eq(1)
+            with m.If(is_respond):
+                m.next = "WAKE"
+            with m.Elif(job.last & (job.kind == JobKind.PACKET) & ~job.until_received):
+                m.next = "FINISH"
+            with m.Else():
+                over()
+
         m.d.comb += [
-            self.look_vi.eq(vi),
+            self.look_vi.eq(Mux(idle, offered.queue[1:], vi)),
+            self.exclusive.eq(~idle & job.exclusive),
             stop.eq((self.abort & (self.abort_vi == vi)) | doomed),
             is_respond.eq(job.kind == JobKind.RESPOND),
             walk.max_beats.eq(self.max_beats),
-            walk.walk.address.eq(job.address),
-            walk.walk.tag.eq(job.tag),
-            walk.walk.segments.eq(job.segments),
-            walk.walk.index.eq(job.index),
-            walk.walk.offset.eq(job.offset),
-            walk.walk.trace.eq(job.trace),
-            walk.fresh.eq(job.fresh),
-            walk.head.eq(job.head),
-            walk.head_count.eq(job.head_count),
+            walk.walk.address.eq(offered.address),
+            walk.walk.tag.eq(offered.tag),
+            walk.walk.segments.eq(offered.segments),
+            walk.walk.index.eq(offered.index),
+            walk.walk.offset.eq(offered.offset),
+            walk.walk.trace.eq(offered.trace),
+            walk.fresh.eq(offered.fresh),
+            walk.head.eq(offered.head),
+            walk.head_count.eq(offered.head_count),
+            walk.cut.eq(offered.head_cut),
             gather.max_beats.eq(self.max_beats),
             gather.trace.eq(job.trace),
             gather.place.eq(self.piece.physical),
@@ -209,6 +247,7 @@ class SendWalk(wiring.Component):
             self.body_index.eq(gather.index),
             self.body_data.eq(gather.data),
             self.write_slot.eq(slot),
+            self.filled.eq(gather.index),
             self.trace.eq(job.trace),
             request.address.eq(piece.address),
             request.wide.eq(piece.wide),
@@ -230,6 +269,8 @@ class SendWalk(wiring.Component):
 
         with m.If(self.abort & (self.abort_vi == vi)):
             m.d.sync += doomed.eq(1)
+        # The message's end must be the segments' end.
+        m.d.comb += ends.eq(~job.last | is_respond | walk.exhausted)
         m.submodules.front = front = PacketFront()
         fronts = front.done
         m.d.comb += [
@@ -243,17 +284,21 @@ class SendWalk(wiring.Component):
         ]
         self._records(m, job, errors, walk)
 
-        with m.FSM() as state:
+        with m.FSM():
             with m.State("IDLE"):
+                m.d.comb += idle.eq(1)
                 with m.If(self.job.valid):
                     m.d.comb += [
+                        self.job.ready.eq(1),
                         self.look.eq(1), self.push_look.eq(1), gather.clear.eq(1),
-                        walk.load.eq((job.kind == JobKind.PACKET) | (job.kind == JobKind.READ)),
+                        walk.load.eq((offered.kind == JobKind.PACKET)
+                                     | (offered.kind == JobKind.READ)),
                     ]
                     m.d.sync += [
-                        left.eq(job.bytes), went.eq(0), errors.eq(job.errors),
-                        doomed.eq(0), told.eq(0), placed.eq(0), late.eq(0),
-                        broken.eq(job.breaks & ~job.silent),
+                        job.eq(offered), left.eq(offered.bytes), went.eq(0),
+                        errors.eq(offered.errors),
+                        doomed.eq(0), told.eq(0), placed.eq(0), late.eq(0), self.part.eq(0),
+                        broken.eq(offered.breaks & ~offered.silent),
                     ]
                     m.next = "START"
             with m.State("START"):
@@ -285,6 +330,8 @@ class SendWalk(wiring.Component):
                                 m.next = "PIECE"
                                 with m.If(job.bytes == 0):
                                     m.next = "TAIL"
+                                with m.Elif(there):
+                                    ask()
                 m.d.sync += slot.eq(self.free_slot)
             with m.State("SLOT"):
                 m.d.sync += slot.eq(self.free_slot)
@@ -297,12 +344,7 @@ class SendWalk(wiring.Component):
                         m.next = "TAIL"
             with m.State("PIECE"):
                 with m.If(there):
-                    m.d.comb += [
-                        self.piece.request.valid.eq(1), self.piece.hold.eq(1),
-                        self.begin.eq(self.piece.request.ready & (went == 0)),
-                    ]
-                    with m.If(self.piece.request.ready):
-                        m.next = "TRANSLATE"
+                    ask()
                 with m.Elif(stop):
                     m.next = "DOOMED"
                 with m.Elif(none):
@@ -326,6 +368,9 @@ class SendWalk(wiring.Component):
                         fail(Status.PROTECTION)
             with m.State("MOVE"):
                 m.d.comb += self.piece.hold.eq(1)
+                with m.If((left == 0) & fronts & ends & ~self.part & ~stop):
+                    commit()
+                    m.d.sync += self.part.eq(1)
                 with m.If(gather.done):
                     m.next = "PIECE"
                     with m.If(left == 0):
@@ -333,18 +378,21 @@ class SendWalk(wiring.Component):
                     with m.Elif(stop):
                         m.next = "DOOMED"
             with m.State("TAIL"):
-                # The message's end must be the segments' end.
-                with m.If(job.last & ~is_respond):
-                    with m.If(walk.failed):
-                        fail(Status.PROTECTION)
-                    with m.Elif(walk.valid):
-                        fail(Status.LENGTH)
-                    with m.Elif(walk.exhausted & fronts):
-                        m.d.comb += gather.flush.eq(1)
-                        m.next = "COMMIT"
-                with m.Elif(fronts):
+                with m.If(self.part):
                     m.d.comb += gather.flush.eq(1)
-                    m.next = "COMMIT"
+                    m.d.sync += self.part.eq(0)
+                    whole()
+                with m.Elif(ends):
+                    with m.If(stop):
+                        m.next = "DOOMED"
+                    with m.Elif(fronts):
+                        m.d.comb += gather.flush.eq(1)
+                        commit()
+                        whole()
+                with m.Elif(walk.failed):
+                    fail(Status.PROTECTION)
+                with m.Elif(walk.valid):
+                    fail(Status.LENGTH)
             with m.State("SUM"):
                 with m.If(walk.valid):
                     m.d.comb += [walk.bytes.eq(walk.piece.left), walk.advance.eq(1)]
@@ -375,22 +423,8 @@ class SendWalk(wiring.Component):
                 with m.If(stop):
                     m.next = "DOOMED"
                 with m.Else():
-                    m.d.comb += [self.commit.eq(1), self.end.eq(1)]
-                    with m.If(is_respond):
-                        m.d.comb += self.response_write.eq(1)
-                        m.next = "WAKE"
-                    with m.Else():
-                        m.d.comb += [
-                            self.position_write.eq(job.resumed | ~job.last),
-                            self.position.active.eq(~job.last),
-                        ]
-                        over()
-                        with m.If(job.last & (job.kind == JobKind.PACKET)):
-                            with m.If(job.until_received):
-                                m.d.comb += self.push.eq(1)
-                            with m.Else():
-                                m.d.comb += self.job.ready.eq(0)
-                                m.next = "FINISH"
+                    commit()
+                    whole()
             with m.State("PARK"):
                 m.next = "WAKE"
                 with m.If(stop):
@@ -462,11 +496,11 @@ class SendWalk(wiring.Component):
             with m.State("WAKE"):
                 m.d.comb += [self.wake.valid.eq(1), quiet.eq(1)]
                 with m.If(self.wake.ready):
-                    m.d.comb += self.job.ready.eq(1)
                     m.next = "IDLE"
-        m.d.comb += self.quiet.eq(~self.job.valid | (self.abort_vi != vi) | quiet
-                                  | state.ongoing("IDLE"))
-        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.job.valid & walk.idle)
+        m.d.comb += [
+            self.quiet.eq(idle | (self.abort_vi != vi) | quiet),
+            self.idle.eq(idle & ~self.job.valid & walk.idle),
+        ]
         return m
 
     def _records(self, m: Module, job: "data.View", errors: Signal, walk: SegmentWalk) -> None:
