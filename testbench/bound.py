@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..layouts.trace import TICKS, Activity, Block, Event, Kind
+from ..layouts.trace import Block, Event, Kind
+from .truth.busy import cpu, services, union
 from .truth.spans import Span
 
 __all__ = ["Share", "Bound", "shares", "bound", "SATURATED", "NAMES"]
@@ -27,8 +28,6 @@ MOSTLY = Fraction(3, 4)
 
 SEND, RECEIVE = 1, 2
 """Initiators on the bus, as its events name them; 0 is the CPU."""
-
-_IDLE = {Activity.WINDOW_WAIT, Activity.COMPUTE, Activity.EMPTY_CHECK, Activity.BLOCKED}
 
 _ENGINE = (("VI fetch", Block.VI_FETCH, True), ("VI send", Block.VI_SEND, True),
            ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False),
@@ -61,129 +60,47 @@ class Bound:
     shares: tuple[Share, ...]
 
 
-def _union(intervals: Iterable[tuple[int, int]], start: int, stop: int) -> int:
-    total, reached = 0, start
-    for begin, end in sorted(intervals):
-        begin, end = max(begin, reached), min(end, stop)
-        if end > begin:
-            total += end - begin
-            reached = end
-    return total
-
-
-@dataclass
-class _Services:
-    """Intervals of service in ticks: by (block, node), of switch ports by (switch, port), and of
-    the bus by (node, initiator)."""
-
-    blocks: dict[tuple[int, int], list[tuple[int, int]]]
-    ports: dict[tuple[int, int], list[tuple[int, int]]]
-    initiators: dict[tuple[int, int], list[tuple[int, int]]]
-    sources: dict[tuple[int, int], set[int]]
-    """Of a switch port, the nodes whose packets it served in the interval."""
-    ways: dict[tuple[int, int], set[int]]
-    """Of a switch port, the packets themselves."""
-
-
-def _services(events: Iterable[Event], start: int, stop: int) -> _Services:
-    open_: dict[tuple[int, int, int, int], int] = {}
-    found = _Services({}, {}, {}, {}, {})
-    origin: dict[int, int] = {}
-    fetched: dict[tuple[int, int], int] = {}
-    for cycle, node, block, kind, number, arg in events:
-        if kind == Kind.BEGIN and block == Block.SEND_LINK:
-            origin.setdefault(number, node)
-        port = arg if block == Block.SWITCH else 0
-        key = (block, node, port, number)
-        if kind == Kind.BEGIN:
-            open_.setdefault(key, cycle)
-            if block == Block.SEND_DMA:  # it tells when its descriptor's fetch began
-                fetched[node, number] = cycle - (cycle - arg & 0xFFFF_FFFF)
-            continue
-        begin = open_.pop(key, None) if kind == Kind.END else None
-        if begin is not None and block == Block.SEND_DMA:
-            begin = fetched.pop((node, number), begin)
-        if begin is None or cycle * TICKS <= start or begin * TICKS >= stop:
-            continue
-        interval = (begin * TICKS, cycle * TICKS)
-        if block == Block.SWITCH:
-            found.ports.setdefault((node, port), []).append(interval)
-            found.ways.setdefault((node, port), set()).add(number)
-            if number in origin:
-                found.sources.setdefault((node, port), set()).add(origin[number])
-        else:
-            found.blocks.setdefault((block, node), []).append(interval)
-            if block == Block.BUS:
-                found.initiators.setdefault((node, arg), []).append(interval)
-    for (block, node, *_), begin in open_.items():
-        if block == Block.PROCESSOR and begin * TICKS < stop:  # it need not ever sleep again
-            found.blocks.setdefault((block, node), []).append((begin * TICKS, stop))
-    return found
-
-
 def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int, sender: int,
            receiver: int) -> list[Share]:
     """Busy shares of the blocks on the way from ``sender`` to ``receiver``, ``start`` to ``stop``
     ticks: of the switch ports the busiest that the sender's packets pass, of the two buses the
     busier; a bus that one DMA engine takes up is charged to the engine."""
     length = stop - start
-    services = _services(events, start, stop)
+    served = services(events, start, stop)
 
     def share(intervals: Iterable[tuple[int, int]]) -> Fraction:
-        return Fraction(_union(intervals, start, stop), length)
+        return Fraction(union(intervals, start, stop), length)
 
     def of(block: Block, node: int) -> Fraction:
-        return share(services.blocks.get((block, node), []))
+        return share(served.blocks.get((block, node), []))
 
     mine = {event.number for event in events if event.block == Block.SEND_LINK
             and event.node == sender and event.kind == Kind.BEGIN}
-    ports = [(share(intervals), key) for key, intervals in services.ports.items()
-             if services.ways[key] & mine]
+    ports = [(share(intervals), key) for key, intervals in served.ports.items()
+             if served.ways[key] & mine]
     port_busy, (switch, port) = max(ports, default=(Fraction(0), (0, 0)))
-    meeting = len(services.sources.get((switch, port), ())) > 1
+    meeting = len(served.sources.get((switch, port), ())) > 1
     bus, where = max((of(Block.BUS, node), node) for node in (sender, receiver))
     engines = {"send DMA": of(Block.SEND_DMA, sender),
                "receive DMA": of(Block.RECEIVE_DMA, receiver)}
     takers = [name for name, initiator, node in (("send DMA", SEND, sender),
                                                  ("receive DMA", RECEIVE, receiver))
-              if engines[name] >= bus - TIE and share(services.initiators.get(
+              if engines[name] >= bus - TIE and share(served.initiators.get(
                   (node, initiator), [])) >= MOSTLY * of(Block.BUS, node)]
-    found_shares = [Share("host", sender, _cpu(found, sender, start, stop)),
-                    Share("receiver", receiver, _cpu(found, receiver, start, stop)),
+    found_shares = [Share("host", sender, cpu(found, sender, start, stop)),
+                    Share("receiver", receiver, cpu(found, receiver, start, stop)),
                     Share("send DMA", sender, engines["send DMA"]),
                     Share("switch port", switch, port_busy),
                     Share("link", sender, of(Block.SEND_LINK, sender), held=meeting),
                     Share("receive DMA", receiver, engines["receive DMA"]),
                     Share("bus", where, bus, held=bool(takers))]
-    at_work = {block for block, _ in services.blocks}
+    at_work = {block for block, _ in served.blocks}
     found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
                      if block in at_work for node in [sender if sends else receiver]]
     found_shares.sort(key=lambda one: NAMES.index(one.block))
     # What takes up the bus takes the place of the bus.
     return ([one for one in found_shares if one.block not in takers]
             + [one for one in found_shares if one.block in takers])
-
-
-def _cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
-    """Busy share of the CPU of ``node``: what is neither computing nor waiting."""
-    mine = [span for span in found if span.node == node]
-    # The check that ends each request is work; waiting, a spin finds nothing for longer.
-    checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
-                  and span.number), default=-1)
-    waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
-               for inner in span.inner}
-    own: list[tuple[int, int]] = []
-    for span in mine:
-        if span.activity in _IDLE or span.end <= start:
-            continue
-        if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
-            continue
-        at = span.begin
-        for inner in span.inner:  # what is nested speaks for itself
-            own.append((at, inner.begin))
-            at = inner.end
-        own.append((at, span.end))
-    return Fraction(_union(own, start, stop), stop - start)
 
 
 def bound(found: Sequence[Share]) -> Bound:

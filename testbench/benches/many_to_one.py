@@ -1,21 +1,32 @@
-"""K nodes send to one: the gap at K senders over the gap at one, beside the receiver's prediction.
+"""K nodes send to one: the gap at K senders over the gap at one, beside the prediction from the
+stages' services, and each sender's share.
 
-Once the receiver is the bottleneck, each of K senders gets one Kth of it: its gap is K times what a
-request costs there, o_r of the request and o_s of its reply.
+Once a stage that all share is the bottleneck, each of K senders gets one Kth of it: its gap is K
+times what a request, and its reply, take there.
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.trace import TICKS
+from ...layouts.fabric import chain
 from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, table
+from ..service import from_many, plain_services
 from .headline import Headline, Series
 from .logp_report import bound_line
-from .streams import common_gap, draw_gaps, gap_rows, measure_streams, stream_truth
+from .streams import (
+    common,
+    draw_gaps,
+    gap_rows,
+    measure_streams,
+    plain_shares,
+    services_of,
+    shares_table,
+    starving,
+    stream_truth,
+)
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -39,27 +50,38 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Gaps, their ratios, and the prediction from the receiver's costs at one sender."""
-    gaps = {count: common_gap(run) for count, run in raw.items()}
+    """Gaps, their ratios, shares, and the prediction from the stages' services at the fewest
+    senders."""
+    found = {count: common(run) for count, run in raw.items()}
+    gaps = {count: one.gap for count, one in found.items()}
     truth = {count: stream_truth(run, 1, RECEIVER) for count, run in raw.items()}
-    one = gaps[min(gaps)]
-    service = Fraction(str(truth[min(truth)]["o_r"])) + Fraction(str(truth[min(truth)]["o_s"]))
-    predicted = {count: max(one / TICKS, count * service) for count in gaps}
+    fewest = min(gaps)
+    one = gaps[fewest]
+    services = services_of(raw[fewest], 1, RECEIVER)
+    fabric = description.fabric
+    topology = chain(fabric.nodes, fabric.switches, description.switch.ports)
+    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), topology)
+                 for count in gaps}
     checks = [check(f"the gap at {count} senders follows the prediction",
-                    abs(gaps[count] / TICKS - predicted[count]) <= predicted[count] / 10,
-                    f"{cycles(gaps[count])} measured, {number(predicted[count])} predicted")
+                    abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,
+                    f"{cycles(gaps[count])} measured, {cycles(predicted[count].gap)} predicted")
               for count in gaps]
+    checks += [starving(shares, f"of {count} senders") for count, shares in found.items()]
     return {
         "results": {"gap": {str(count): cycles(value) for count, value in gaps.items()},
                     "ratio": {str(count): number(value / one) for count, value in gaps.items()},
-                    "predicted_ratio": {str(count): number(value * TICKS / one)
+                    "predicted_ratio": {str(count): number(value.gap / one)
                                         for count, value in predicted.items()},
-                    "predicted_gap": {str(count): number(value)
+                    "predicted_gap": {str(count): cycles(value.gap)
                                       for count, value in predicted.items()},
-                    "service": number(service),
+                    "predicted_stage": {str(count): value.stage
+                                        for count, value in predicted.items()},
+                    "share": {str(count): plain_shares(shares)
+                              for count, shares in found.items()},
                     "bound": {str(count): found["bound"] for count, found in truth.items()}},
-        "truth": {str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
-                  for count, found in truth.items()},
+        "truth": {**{str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
+                     for count, found in truth.items()},
+                  "services": plain_services(services)},
         "points": {str(count): {str(sender): {"begin": cycles(stream["begin"]), "issued": [
             cycles(ticks) for ticks in stream["issued"]]}
             for sender, stream in run["streams"].items()} for count, run in raw.items()},
@@ -77,7 +99,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
                  ["senders", "gap", "µs", "over one", "predicted", "o_r there", "o_s there",
                   "bound by"], rows)
     last = list(results["gap"])[-1]
-    return [made, bound_line(results["bound"][last], f"g at {last} senders")]
+    return [made, shares_table(document, "senders"),
+            bound_line(results["bound"][last], f"g at {last} senders")]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
@@ -88,7 +111,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     axes = figure.add_subplot()
     axes.plot([int(count) for count in predicted], list(predicted.values()), color=INK,
               ls=(0, (5, 3)), lw=1.2,
-              label="predicted: K (o_r + o_s) of the receiver, or the gap of one")
+              label="predicted: K services of the stage that all share, or the gap of one")
     draw_gaps(document, axes, lambda count: amount(gaps[count]),
               max(*gaps.values(), *predicted.values()) * 1.15)
     axes.set_xlabel("senders, K")

@@ -7,16 +7,20 @@ from typing import Any
 from ...host.node import Node
 from ...layouts.trace import TICKS, Activity
 from ..bound import bound, shares
+from ..estimate.compare import check
+from ..estimate.fairness import Fairness, fairness
 from ..estimate.logp import Curve, gap, regimes
-from ..report.document import cycles
-from ..report.tables import amount, micro
+from ..report.document import cycles, number
+from ..report.tables import amount, micro, table
+from ..service import Service, service_times
 from ..truth.budget import sends
-from ..truth.spans import spans
+from ..truth.spans import Span, spans
 from ..truth.steady import departures, mean_own, true_gap, window
 from .common import Party, programs, server
 from .logp_evaluation import bound_of
 
-__all__ = ["common_gap", "draw_gaps", "gap_of", "gap_rows", "measure_streams", "stream_truth"]
+__all__ = ["common", "draw_gaps", "gap_of", "gap_rows", "measure_streams", "plain_shares",
+           "services_of", "shares_table", "starving", "stream_truth"]
 
 
 async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: int, delay: int = 0,
@@ -46,13 +50,18 @@ def gap_of(stream: Mapping[str, Any]) -> Any:
     return gap(curve, regimes(curve))
 
 
-def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str, Any]:
-    """Traced gap of ``sender``'s stream, what a request costs at ``receiver``, and the bound."""
-    marks = spans(raw["marks"])
+def _departures(raw: Mapping[str, Any], marks: Sequence[Span], sender: int) -> list[int]:
+    """When the requests of ``sender``'s stream left."""
     stream = raw["streams"][sender]
     mine = [span for span in sends(marks, sender) if span.begin >= stream["begin"]]
     mine = mine[:len(stream["issued"])]
-    times = departures(raw["events"], sender, [span.number for span in mine])
+    return departures(raw["events"], sender, [span.number for span in mine])
+
+
+def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str, Any]:
+    """Traced gap of ``sender``'s stream, what a request costs at ``receiver``, and the bound."""
+    marks = spans(raw["marks"])
+    times = _departures(raw, marks, sender)
     between = window(times)
     return {"gap": cycles(true_gap(times)),
             "o_r": cycles(mean_own(marks, Activity.REQUEST_HANDLE, receiver, between)),
@@ -60,20 +69,43 @@ def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str
             "bound": bound_of(bound(shares(raw["events"], marks, *between, sender, receiver)))}
 
 
-def common_gap(raw: Mapping[str, Any]) -> Fraction:
-    """The mean gap of all streams while all of them run, in ticks: from the latest beginning to the
-    earliest end, an issue of each."""
-    streams = raw["streams"].values()
-    start = max(one["begin"] for one in streams)
-    stop = min(one["begin"] + one["issued"][-1] for one in streams)
-    start += (stop - start) // 3  # clear of the transition
-    gaps = []
-    for one in streams:
-        ends = [one["begin"] + ticks for ticks in one["issued"]]
-        inside = [ticks for ticks in ends if start <= ticks <= stop]
-        if len(inside) > 1:
-            gaps.append(Fraction(inside[-1] - inside[0], len(inside) - 1))
-    return sum(gaps, Fraction(0)) / len(gaps)
+def common(raw: Mapping[str, Any]) -> Fairness:
+    """What each of the streams got while all of them ran."""
+    streams = raw["streams"]
+    return fairness({sender: one["begin"] for sender, one in streams.items()},
+                    {sender: [one["begin"] + ticks for ticks in one["issued"]]
+                     for sender, one in streams.items()})
+
+
+def services_of(raw: Mapping[str, Any], sender: int, receiver: int) -> list[Service]:
+    """What each stage has to do for a request of ``sender`` and its reply."""
+    marks = spans(raw["marks"])
+    times = _departures(raw, marks, sender)
+    return service_times(raw["events"], marks, *window(times),
+                         Fraction(len(times) - 1 - len(times) // 2), (sender, receiver))
+
+
+def shares_table(document: Mapping[str, Any], who: str) -> Any:
+    """Predictions, and the shares of ``who``: a row for each number of nodes."""
+    results = document["results"]
+    rows = [(count, amount(gap), amount(results["predicted_gap"][count]),
+             *(f"{results['share'][count][name]:.3f}" for name in ("least", "most", "jain")),
+             results["predicted_stage"][count]) for count, gap in results["gap"].items()]
+    return table(f"The prediction, and shares of {who}",
+                 [who, "gap", "predicted", "least share", "most", "Jain", "predicted by"], rows)
+
+
+def plain_shares(found: Fairness) -> dict[str, Any]:
+    """Shares as they stand in a result file."""
+    return {"each": {str(one): number(share) for one, share in found.shares.items()},
+            "least": number(found.least), "most": number(found.most),
+            "jain": number(found.jain)}
+
+
+def starving(found: Fairness, who: str) -> dict[str, Any]:
+    """The check that none of those who shared starves."""
+    return check(f"{who} none starves", not found.starves,
+                 f"the least has {float(found.least):.3f} of a fair share")
 
 
 def gap_rows(document: Mapping[str, Any], others: Callable[[str], Sequence[str]]

@@ -1,0 +1,6 @@
+"""Benchmarks under load: many nodes send at once, on every layer.
+
+In the order to read: :mod:`.traffic` says who sends how much to whom and runs it; a node takes part
+as a talker, one kind a layer, :mod:`.messages`, :mod:`.gm` and :mod:`.via`. :mod:`.cells` is what
+is told of a run. The benchmarks are :mod:`.incast` and :mod:`.alltoall`, and :mod:`..via.vis`.
+"""

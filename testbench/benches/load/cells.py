@@ -1,0 +1,71 @@
+"""What is told of a run under load: goodput, shares, what was sent again."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...estimate.fairness import Fairness, fairness
+from ...report.document import number
+from ..streams import plain_shares
+from .traffic import Flow
+
+__all__ = ["COLUMNS", "by_number", "cell", "count_of", "levels", "row", "sizes_of", "together"]
+
+LEAST, MOST = 24, 192
+"""Messages of a flow."""
+
+COLUMNS = ("bytes/cycle", "MB/s", "least share", "most", "Jain", "sent again", "returned")
+
+
+def sizes_of(description: Description) -> list[int]:
+    """Sizes of messages: one that goes as words, and a packet or more of data."""
+    return [size for size in (16, 1024) if size <= description.memory.bytes // 64]
+
+
+def count_of(size: int, budget: int) -> int:
+    """Messages of a flow of ``budget`` bytes."""
+    return max(LEAST, min(MOST, budget // size))
+
+
+def levels(most: int) -> list[int]:
+    """Powers of two up to ``most``, and ``most``."""
+    found = {most}
+    level = 1
+    while level < most:
+        found.add(level)
+        level *= 2
+    return sorted(found)
+
+
+def together(raw: Mapping[str, Any], by: int | None = 0) -> Fairness:
+    """What each got while all sent: each sender (``by`` = 0), each receiver (1), each flow (None),
+    by the flows' order."""
+    times: dict[int, list[int]] = {}
+    begins: dict[int, int] = {}
+    flows: Iterable[tuple[Flow, Sequence[int]]] = sorted(raw["arrived"].items())
+    for index, (flow, each) in enumerate(flows):
+        one = index if by is None else flow[by]
+        times.setdefault(one, []).extend(each)
+        begins[one] = max(begins.get(one, 0), raw["begin"][flow[0]])
+    return fairness(begins, {one: sorted(each) for one, each in times.items()})
+
+
+def cell(raw: Mapping[str, Any], size: int, shared: Fairness) -> dict[str, Any]:
+    """Figures of a run as they stand in a result file; goodput in bytes a cycle, of all."""
+    got = sum(shared.got.values(), Fraction(0))
+    return {"goodput": number(size * got * TICKS / shared.length), **plain_shares(shared),
+            "again": raw["again"], "returned": raw["returned"]}
+
+
+def by_number(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Items of ``found`` by number: a result file has its keys by letters."""
+    return sorted(found.items(), key=lambda item: float(item[0]))
+
+
+def row(found: Mapping[str, Any], clock_mhz: float) -> list[str]:
+    """Cells of a table, under COLUMNS."""
+    return [f"{found['goodput']:.4f}", f"{found['goodput'] * clock_mhz:.2f}",
+            *(f"{found[name]:.3f}" for name in ("least", "most", "jain")),
+            str(found["again"]), str(found["returned"])]

@@ -1,0 +1,167 @@
+"""K nodes send to one, on any layer: goodput, shares and packets sent again over K, message sizes
+and loss, beside the prediction from the stages' services at K = 1."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.fabric import chain
+from ....layouts.trace import TICKS
+from ...estimate.compare import check
+from ...report.document import number
+from ...report.tables import table
+from ...sent_again import loses
+from ...service import OWN, from_many, plain_services, service_times
+from ...truth.spans import spans
+from ..bulk_report import size_text
+from ..headline import Headline, Series
+from ..streams import starving
+from .cells import COLUMNS, by_number, cell, count_of, levels, row, sizes_of, together
+from .traffic import Plan, measure_traffic
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+RECEIVER = 0
+BUDGET = 64 << 10
+LOSS = 0.01
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to N - 1 senders of 64 KB each, without loss and with a packet in a hundred lost (or with
+    the faults that the description has). ``layer`` fm stands no loss."""
+    faults = [0.0] if loses(description) else [0.0, LOSS]
+    return {"senders": levels(description.fabric.nodes - 1), "sizes": sizes_of(description),
+            "bytes": BUDGET, "loss": faults}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size, loss and number of senders."""
+    runs: dict[tuple[int, float, int], Any] = {}
+    losses = [loss for loss in parameters["loss"] if not loss or layer != "fm"]
+    steps = [(size, loss, senders) for size in parameters["sizes"] for loss in losses
+             for senders in parameters["senders"]]
+    fewest = min(parameters["senders"])
+    for index, (size, loss, senders) in enumerate(steps):
+        tell(f"{senders} senders, {size} bytes, loss {loss}", index, len(steps))
+        plan = Plan(size, count_of(size, parameters["bytes"]),
+                    {sender: [RECEIVER] for sender in range(1, senders + 1)})
+        runs[size, loss, senders] = await measure_traffic(
+            lab, layer, plan, trace=senders == fewest and not loss,
+            settings={"faults.drop": loss} if loss else None)
+    return {"runs": runs}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Figures of each run; without loss beside the prediction."""
+    results: dict[str, Any] = {}
+    truth: dict[str, Any] = {}
+    points: dict[str, Any] = {}
+    checks: list[dict[str, Any]] = []
+    fabric = description.fabric
+    topology = chain(fabric.nodes, fabric.switches, description.switch.ports)
+    services: dict[int, Any] = {}
+    for (size, loss, senders), run in raw["runs"].items():
+        shared = together(run)
+        found = cell(run, size, shared)
+        if "events" in run:
+            services[size] = _services(run, RECEIVER), shared.gap
+            truth[str(size)] = {"services": plain_services(services[size][0])}
+        if not loss and not loses(description):
+            made = from_many(*services[size], RECEIVER, range(1, senders + 1), topology)
+            found["predicted"] = number(size * senders * TICKS / made.gap)
+            found["stage"] = made.stage
+            name = f"{senders} senders of {size} bytes"
+            checks.append(check(
+                f"{name} get what the stage that they share has",
+                shared.gap <= made.gap * Fraction(11, 10),
+                f"{found['goodput']} of {found['predicted']} bytes a cycle ({made.stage})"))
+            checks.append(starving(shared, f"of {name}"))
+        results.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = found
+        points.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = _points(run)
+    return {"results": {"incast": results}, "truth": truth, "points": points, "checks": checks}
+
+
+def _services(run: Mapping[str, Any], receiver: int) -> Any:
+    """From the second half of the first sender's messages."""
+    (flow, times), *_ = sorted(run["arrived"].items())
+    half = len(times) // 2
+    return service_times(run["events"], spans(run["marks"]), times[half], times[-1],
+                         Fraction(len(times) - 1 - half), (flow[0], receiver))
+
+
+def _points(run: Mapping[str, Any]) -> dict[str, Any]:
+    """When each sender began, and its messages were there, in cycles."""
+    return {str(flow[0]): {"begin": number(Fraction(run["begin"][flow[0]], TICKS)),
+                           "arrived": [number(Fraction(time, TICKS)) for time in times]}
+            for flow, times in run["arrived"].items()}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size, loss and number of senders."""
+    clock = document["clock_mhz"]
+    rows = []
+    for size, loss, by_senders in _lines(document):
+        for senders, found in by_senders:
+            predicted = f"{found['predicted']:.4f}" if "predicted" in found else "-"
+            rows.append((size, loss, senders, *row(found, clock), predicted))
+    made = table("Incast: many nodes send to one",
+                 ["n", "lost", "senders", *COLUMNS, "predicted"], rows)
+    return [made, *(f"{size}: {_bounds(by_senders)}" for size, loss, by_senders in _lines(document)
+                    if any("stage" in found for _, found in by_senders))]
+
+
+def _lines(document: Mapping[str, Any]) -> list[tuple[str, str, list[tuple[str, Any]]]]:
+    """A size and a loss as people read them, and the figures by number of senders."""
+    return [(size_text(int(size)), f"{100 * float(loss):g} %", by_number(by_senders))
+            for size, by_loss in by_number(document["results"]["incast"])
+            for loss, by_senders in by_number(by_loss)]
+
+
+def _bounds(by_senders: Sequence[tuple[str, Any]]) -> str:
+    """What the prediction says bounds how many senders."""
+    return "; ".join(f"{senders} from {found['stage']}" if found["stage"] != OWN else
+                     f"{senders} from {OWN} stages" for senders, found in by_senders)
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Goodput over the number of senders, and its prediction."""
+    from ...report.plots import INK, line
+
+    lines, clock = _lines(document), document["clock_mhz"]
+    axes = figure.add_subplot()
+    for index, (size, loss, by_senders) in enumerate(lines):
+        axes.plot([int(one) for one, _ in by_senders],
+                  [found["goodput"] * clock for _, found in by_senders],
+                  label=f"{size}, {loss} lost",
+                  **line(index, len(lines)))
+        predicted = {int(one): found["predicted"] * clock for one, found in by_senders
+                     if "predicted" in found}
+        if predicted:
+            axes.plot(list(predicted), list(predicted.values()), color=INK, ls=(0, (5, 3)), lw=1)
+    axes.set_xticks(sorted({int(one) for *_, by_senders in lines for one, _ in by_senders}))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("senders, K (dashed: predicted)")
+    axes.set_ylabel("goodput of all (MB/s)")
+    axes.legend(loc="best")
+    axes.set_title(f"Incast, {document['layer']}")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Goodput and Jain's index with the most senders."""
+    found = []
+    for size, loss, by_senders in _lines(document):
+        senders, last = by_senders[-1]
+        name = f"{senders} senders, {size}, {loss} lost"
+        found += [Headline(f"goodput, {name}", last["goodput"], "bytes/cycle"),
+                  Headline(f"Jain's index, {name}", last["jain"], "")]
+    return found
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Goodput of the longest messages over senders, without loss."""
+    lines = _lines(document)
+    _, _, by_senders = next(one for one in lines if one[0] == lines[-1][0])
+    return Series("senders", "goodput of all (bytes/cycle)",
+                  [(int(senders), found["goodput"]) for senders, found in by_senders])

@@ -1,0 +1,126 @@
+"""Who sends how much to whom, all at once, on any layer."""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ....host.node import Node
+from ....host.sent_again import Cause
+from ..common import Stamp, programs, stamp
+
+__all__ = ["Flow", "Plan", "Talker", "measure_traffic"]
+
+PAUSE = 500
+"""Cycles between two looks of a node that waits for the others to begin, or to end."""
+_TALKERS = {"am": (".messages", "AmTalker"), "fm": (".messages", "FmTalker"),
+            "gm": (".gm", "GmTalker"), "via": (".via", "ViaTalker")}
+
+Flow = tuple[int, int, int]
+"""From node, to node, number of the VI between them (0 with other layers)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``count`` messages of ``size`` bytes from each node of ``ways`` to each of its peers; with
+    VIA over each of ``vis`` VIs to that peer."""
+
+    size: int
+    count: int
+    ways: Mapping[int, Sequence[int]]
+    vis: int = 1
+
+    @property
+    def nodes(self) -> list[int]:
+        """Who takes part."""
+        return sorted({*self.ways, *(peer for peers in self.ways.values() for peer in peers)})
+
+    def to(self, node: int) -> Sequence[int]:
+        """Whom ``node`` sends to, in order."""
+        return self.ways.get(node, ())
+
+    def of(self, node: int) -> list[int]:
+        """Who sends to ``node``."""
+        return [one for one in self.nodes if node in self.to(one)]
+
+    def expected(self, node: int) -> int:
+        """Messages that come to ``node``."""
+        return len(self.of(node)) * self.count * self.vis
+
+
+class Talker(Protocol):
+    """A node that takes part. ``sent`` and ``arrived``: when each message of a flow was begun to be
+    sent, and when the program had it."""
+
+    sent: dict[Flow, list[Stamp]]
+    arrived: dict[Flow, list[Stamp]]
+
+    def __init__(self, node: Node, plan: Plan) -> None: ...
+
+    async def open(self) -> None:
+        """The first call: up to where messages may come."""
+
+    async def send(self, peer: int) -> None:
+        """One message on each flow to ``peer``; waits where the layer does."""
+
+    async def finish(self) -> None:
+        """Until all that is to come has come, and all that was sent is over."""
+
+    async def idle(self, cycles: int) -> None:
+        """Compute for ``cycles``, and do what the layer wants done meanwhile."""
+
+    async def close(self) -> None:
+        """The last call."""
+
+
+class _Meeting:
+    """Where nodes wait for one another: they look every PAUSE cycles. It is no part of what is
+    measured, so it sends nothing."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._there = 0
+
+    async def wait(self, talker: Talker) -> None:
+        self._there += 1
+        while self._there < self._nodes:
+            await talker.idle(PAUSE)
+
+
+def _talker(layer: str, node: Node, plan: Plan) -> Talker:
+    module, name = _TALKERS[layer]
+    return getattr(importlib.import_module(module, __package__), name)(node, plan)
+
+
+async def measure_traffic(lab: Any, layer: str, plan: Plan, *, trace: bool = False,
+                          settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Run ``plan`` from reset. Times are ticks; ``begin``: when a node began to send, ``sent`` and
+    ``arrived`` by flow, ``again``: packets sent again, ``returned``: for want of room."""
+    nodes = plan.nodes
+    begin, end = _Meeting(len(nodes)), _Meeting(len(nodes))
+
+    async def program(node: Node) -> Any:
+        talker = _talker(layer, node, plan)
+        await talker.open()
+        await begin.wait(talker)
+        began = stamp(node)
+        for _ in range(plan.count):
+            for peer in plan.to(node.number):
+                await talker.send(peer)
+        await talker.finish()
+        await end.wait(talker)
+        await talker.close()
+        return began, talker.sent, talker.arrived
+
+    run = await lab.run(programs(lab.description.fabric.nodes, dict.fromkeys(nodes, program)),
+                        trace=trace, settings=settings)
+
+    def ticks(which: int) -> dict[Flow, list[int]]:
+        return {flow: [one[0] for one in times] for node in nodes
+                for flow, times in run.results[node][which].items()}
+
+    returned = sum(count for who, count in run.again.items() if who.cause == Cause.RETURNED)
+    return {"begin": {node: run.results[node][0][0] for node in nodes},
+            "sent": ticks(1), "arrived": ticks(2), "returned": returned,
+            "again": run.again.total() - returned,
+            **({"marks": run.marks, "events": run.events} if trace else {})}
