@@ -120,6 +120,30 @@ def test_lone_lost_request_comes_back_by_time_out():
     assert LATE < cycle < 1.5 * LATE
 
 
+def test_where_one_was_lost_the_next_is_missed_sooner():
+    """One request at a time: the first loss costs a time-out, each later one a round trip or two,
+    as measured."""
+    answered = []
+
+    async def asks(node):
+        am = Gam(node, [lambda am, source: None, lambda am, source: answered.append(source)])
+        await am.enable()
+        for number in range(20):
+            await am.request(1, 0)
+            await am.wait(lambda number=number: len(answered) > number)
+        cycle = node.port.cycle
+        await am.disable()
+        return am.counters, cycle
+
+    model = Model(describe({"am.retry_timeout": LATE}))
+    model.nics[0].lose = Loser({wire.K_REQUEST}, 3, 9, 14, 18)
+    (mine, cycle), _ = model.run(
+        [asks, lambda node: serve(node, Gam(node, [lambda am, source: am.reply(1)]))],
+        limit=40 * LATE).results
+    assert mine["resent"] == mine["timeouts"] == 4
+    assert LATE < cycle < 1.5 * LATE
+
+
 def test_what_is_sent_again_is_asked_for_at_once():
     """One time-out finds the first loss; a probe behind each repetition finds the next."""
     mine, _, cycle = exchange(1, {0: Loser({wire.K_REQUEST}, 0, 1, 2)})

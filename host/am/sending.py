@@ -113,3 +113,4 @@ class Sending(State):
         next time-out."""
         self.counters["probes"] += 1
         await self._control(peer, wire.K_PROBE, peer.ask(self.port.cycle))
+        self._deadline = min(self._deadline, self.port.cycle + peer.patience)

@@ -20,6 +20,8 @@ How long a time-out is: ``am.retry_timeout``, until one has passed. From then on
 the peer is measured, one packet at a time, and by each probe's answer, which carries the probe's
 time and so belongs to it without doubt; the time-out is Jacobson's, mean and four times mean
 deviation, where that is longer than ``am.retry_timeout``, and when it no longer is, measuring ends.
+Once something was lost on the way to a peer, the time-out is Jacobson's for good, though it be
+shorter: each loss that no later packet shows costs a time-out, and a question only a packet.
 Each time-out doubles the next until the round trip has been measured again (Karn): packets sent
 again are not timed. What is between the nodes is shared by the three sequences, so they share the
 estimate.
@@ -152,6 +154,8 @@ class Sender:
         self.sent = self.base
         self.back_at = now
         self.doubted = True
+        self.peer.lossy = True
+        self.peer.follow(now)
         if self.timed < self.next:
             self.time(now)
         return True
@@ -163,7 +167,7 @@ class Peer:
     __slots__ = ("number", "wire", "bulk_wire", "credits", "request", "reply", "bulk", "senders",
                  "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing", "heard",
                  "question", "late_at", "least", "mean", "deviation", "follows", "samples",
-                 "patience", "silent", "gone", "bye", "transfers", "base", "received")
+                 "patience", "lossy", "silent", "gone", "bye", "transfers", "base", "received")
 
     def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int) -> None:
         self.number = number
@@ -203,6 +207,8 @@ class Peer:
         """Round trips measured that the CPU has not been charged for."""
         self.patience = timeout
         """The time-out: cycles without progress, or since the last time-out."""
+        self.lossy = False
+        """Whether a packet to the peer was lost."""
         self.silent = 0
         """Time-outs in a row between which nothing was heard."""
         self.gone = False
@@ -227,21 +233,26 @@ class Peer:
         else:
             self.mean, self.deviation = cycles << 3, cycles << 1
         self.patience = (self.mean >> 3) + self.deviation
-        if self.patience <= self.least:
+        if self.patience <= self.least and not self.lossy:
             self.patience = self.least
             self.mean = self.deviation = 0
             self.follows = False
 
-    def late(self, now: int, most: int) -> None:
-        """A time-out has passed: the next is twice as long, up to ``most``, and follows the round
-        trip from now on."""
-        self.silent = 1 if self.heard > self.late_at else self.silent + 1
-        self.late_at = now
-        self.patience = max(self.patience, min(2 * self.patience, most))
+    def follow(self, now: int) -> None:
+        """Measure the round trip from now on."""
         if not self.follows:
             self.follows = True
             for sender in self.senders:
                 sender.time(now)
+
+    def late(self, now: int, most: int) -> None:
+        """A time-out has passed: the next is twice as long, up to ``most``, and follows the round
+        trip from now on. One shorter than ``am.retry_timeout`` says nothing of a silent peer."""
+        if self.patience >= self.least:
+            self.silent = 1 if self.heard > self.late_at else self.silent + 1
+        self.late_at = now
+        self.patience = max(self.patience, min(2 * self.patience, most))
+        self.follow(now)
 
     def ask(self, now: int) -> int:
         """Word 1 of a probe that is sent now."""
