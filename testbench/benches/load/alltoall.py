@@ -63,8 +63,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a size and number of nodes."""
-    clock = document["clock_mhz"]
-    rows = [(size_text(int(size)), nodes, *row(found, clock), f"{found['node']:.4f}",
+    rows = [(size_text(int(size)), nodes, *row(found), f"{found['node']:.4f}",
              f"{found['ratio']:.3f}", f"{found['flow_least']:.3f}")
             for size, by_nodes in by_number(document["results"]["alltoall"])
             for nodes, found in by_number(by_nodes)]

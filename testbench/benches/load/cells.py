@@ -16,7 +16,7 @@ __all__ = ["COLUMNS", "by_number", "cell", "count_of", "levels", "row", "sizes_o
 LEAST, MOST = 24, 192
 """Messages of a flow."""
 
-COLUMNS = ("bytes/cycle", "MB/s", "least share", "most", "Jain", "sent again", "returned")
+COLUMNS = ("bytes/cycle", "least share", "most", "Jain", "sent again", "returned")
 
 
 def sizes_of(description: Description) -> list[int]:
@@ -64,8 +64,8 @@ def by_number(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return sorted(found.items(), key=lambda item: float(item[0]))
 
 
-def row(found: Mapping[str, Any], clock_mhz: float) -> list[str]:
+def row(found: Mapping[str, Any]) -> list[str]:
     """Cells of a table, under COLUMNS."""
-    return [f"{found['goodput']:.4f}", f"{found['goodput'] * clock_mhz:.2f}",
+    return [f"{found['goodput']:.4f}",
             *(f"{found[name]:.3f}" for name in ("least", "most", "jain")),
             str(found["again"]), str(found["returned"])]

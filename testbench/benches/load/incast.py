@@ -100,12 +100,11 @@ def _points(run: Mapping[str, Any]) -> dict[str, Any]:
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a size, loss and number of senders."""
-    clock = document["clock_mhz"]
     rows = []
     for size, loss, by_senders in _lines(document):
         for senders, found in by_senders:
             predicted = f"{found['predicted']:.4f}" if "predicted" in found else "-"
-            rows.append((size, loss, senders, *row(found, clock), predicted))
+            rows.append((size, loss, senders, *row(found), predicted))
     made = table("Incast: many nodes send to one",
                  ["n", "lost", "senders", *COLUMNS, "predicted"], rows)
     return [made, *(f"{size}: {_bounds(by_senders)}" for size, loss, by_senders in _lines(document)
