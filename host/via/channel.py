@@ -4,8 +4,7 @@ A lane to each node, each way: one message at a time, until it is acknowledged, 
 arrive once and in order. An agent answers when it happens to run, in VIPL calls: a peer that
 computes is late without a loss. So a time-out sends a probe. Packets between two nodes keep their
 order, and its answer says for certain whether the message was lost: only then it goes again, and a
-probe with it, which tells whether that was lost, too. Each time-out doubles the next; the first of
-a message is twice the longest round trip there was of late, and at least ``via.retry_timeout``.
+probe with it, which tells whether that was lost, too. How long time-outs are: :mod:`.round_trip`.
 """
 
 import struct
@@ -19,6 +18,7 @@ from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import SEND_WINDOW, address
 from ..port import Watch
 from ..sent_again import Cause, SentAgain
+from .round_trip import RoundTrip
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -94,24 +94,22 @@ def decode(body: bytes) -> tuple[int, Message]:
 class Lane:
     """What is under way to one node, and what is expected from it."""
 
-    __slots__ = ("queue", "sequence", "expected", "deadline", "wait", "asked", "sent",
-                 "since", "trip")
+    __slots__ = ("queue", "sequence", "expected", "deadline", "trip", "asked", "sent",
+                 "since")
 
-    def __init__(self) -> None:
+    def __init__(self, timeout: int) -> None:
         self.queue: deque[tuple[MessageKind, Message]] = deque()
         """The first is on its way."""
         self.sequence = 0
         self.expected = 0
         self.deadline = FAR
-        self.wait = 0
+        self.trip = RoundTrip(timeout, BACK_OFF * timeout)
         self.asked = 0
         """Probes sent, modulo 65536: the number of the last."""
         self.sent = 0
         """Those of them before the message was sent last."""
-        self.since = 0
-        """Cycle in which the message was sent; FAR if again, then it tells of no round trip."""
-        self.trip = 0
-        """The longest round trip of late, in cycles: it fades by an eighth a message."""
+        self.since: int | None = 0
+        """Cycle in which the message was sent; None if again: it tells of no round trip then."""
 
     def asked_since(self, number: int) -> bool:
         """Whether probe ``number`` is behind the message on the wire, and so tells of it."""
@@ -166,8 +164,8 @@ class Channel:
         self.port.spend(self.paths.interrupt)
         for node, lane in list(self._lanes.items()):
             if lane.deadline <= now:
-                lane.wait = min(2 * lane.wait, BACK_OFF * self.timeout)
-                lane.deadline = now + lane.wait
+                lane.trip.late()
+                lane.deadline = now + lane.trip.wait
                 await self._probe(node, lane)
         self._note()
 
@@ -183,7 +181,8 @@ class Channel:
         if kind is MessageKind.ACK:
             if lane.queue and sequence == lane.sequence:
                 lane.queue.popleft()
-                lane.trip = max(self.port.cycle - lane.since, lane.trip - (lane.trip >> 3))
+                if lane.since is not None:
+                    lane.trip.measured(self.port.cycle - lane.since)
                 lane.sequence = lane.sequence + 1 & 0xFFFF
                 lane.deadline = FAR
                 self.delivered += 1
@@ -195,8 +194,8 @@ class Channel:
             if lane.queue and sequence == lane.sequence and lane.asked_since(message.request):
                 self.resent += 1
                 self.again.note(node, Cause.ANSWER)
-                lane.since = FAR
-                lane.deadline = self.port.cycle + lane.wait
+                lane.since = None
+                lane.deadline = self.port.cycle + lane.trip.wait
                 await self._put(node, lane)
                 await self._probe(node, lane)
         elif kind is MessageKind.PROBE and sequence == lane.expected:
@@ -211,12 +210,11 @@ class Channel:
         self.deadline = min(lane.deadline for lane in self._lanes.values())
 
     def _lane(self, node: int) -> Lane:
-        return self._lanes.setdefault(node, Lane())
+        return self._lanes.setdefault(node, Lane(self.timeout))
 
     async def _launch(self, node: int, lane: Lane) -> None:
         lane.since = self.port.cycle
-        lane.wait = min(max(self.timeout, 2 * lane.trip), BACK_OFF * self.timeout)
-        lane.deadline = lane.since + lane.wait
+        lane.deadline = lane.since + lane.trip.wait
         self._note()
         await self._put(node, lane)
 

@@ -16,8 +16,10 @@ When the kernel runs
 - on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
   others.
 
-A node whose program does not call VIPL answers nothing meanwhile: time-outs double (up to sixteen
-times ``via.retry_timeout``) before ``via.retries`` of them in a row break a connection.
+A node whose program does not call VIPL answers nothing meanwhile, and has lost nothing. So a
+time-out sends a PROBE, whose answer says what was lost; only that goes again. Time-outs follow the
+round trips measured, and double (up to sixteen times ``via.retry_timeout``) before ``via.retries``
+of them in a row, without a word from the peer, break a connection.
 
 Files: :mod:`.trap_state` (VIs, completing), :mod:`.trap_sending`, :mod:`.trap_receiving`,
 :mod:`.trap_memory` (protection, copies), :mod:`.trap_ring` (the send ring), :mod:`.trap_paths`.
@@ -81,7 +83,7 @@ class KernelTrap(Receiving, MemoryQueues):
 
     async def create_vi(self, vi: Vi) -> None:
         self.port.spend(self.paths.command)
-        vi.private = self.ends[vi.number] = End(vi)
+        vi.private = self.ends[vi.number] = End(vi, self.timeout)
 
     async def destroy_vi(self, vi: Vi) -> None:
         self.port.spend(self.paths.command)
@@ -161,7 +163,7 @@ class KernelTrap(Receiving, MemoryQueues):
             if end.state is ViState.ERROR or end.state is ViState.IDLE and not queue.receive:
                 await self.flush(end, queue.receive)
             elif not queue.receive:
-                await self.pump(end)
+                await self.turn(end)
         await self._tell()
         return VIP_RETURN.SUCCESS
 

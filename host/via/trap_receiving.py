@@ -19,7 +19,7 @@ from .trap_state import GOOD, End, Job
 
 __all__ = ["Receiving"]
 
-KINDS = set(PacketKind) - {PacketKind.PROBE}
+KINDS = set(PacketKind)
 SLOT_HEADERS = 8 + HEADER_BYTES
 """Completion word and wire header of a receive slot."""
 ADDRESSED = (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST)
@@ -82,13 +82,17 @@ class Receiving(Sending):
             self.counters["unmatched"] += 1
             return
         if packet.kind in (PacketKind.ACK, PacketKind.NAK):
-            await self.acknowledged(end, packet.sequence, packet.kind == PacketKind.NAK)
+            await self.acknowledged(end, packet.sequence, packet.kind == PacketKind.NAK,
+                                    packet.immediate if packet.ask else None)
+        elif packet.kind == PacketKind.PROBE:
+            if end.reliable:
+                await self.answer(end, question=packet.immediate)
         elif packet.kind == PacketKind.BREAK:
             if end.reliable:
                 await self.broken(end, packet.sequence, packet.immediate)
         elif await self._in_sequence(end, packet):
             await self._take(end, packet)
-        await self.pump(end)
+        await self.turn(end)
 
     async def _in_sequence(self, end: End, packet: Arrived) -> bool:
         """Whether the packet comes next. Unreliable: any but the one before again; a hole abandons
@@ -108,12 +112,12 @@ class Receiving(Sending):
             return True
         if ahead >= 128:
             self.counters["duplicates"] += 1
-            await self.tell(end, PacketKind.ACK, end.expected)
+            await self.answer(end)
         else:
             self.counters["gaps"] += 1
             if not end.told:
                 end.told = True
-                await self.tell(end, PacketKind.NAK, end.expected)
+                await self.answer(end, PacketKind.NAK)
         return False
 
     async def _take(self, end: End, packet: Arrived) -> None:
@@ -141,7 +145,7 @@ class Receiving(Sending):
         if end.state is ViState.CONNECTED and end.reliable:
             end.expected = packet.sequence + 1 & 255
             if packet.ask:
-                await self.tell(end, PacketKind.ACK, end.expected)
+                await self.answer(end)
 
     # Messages
 

@@ -139,6 +139,11 @@ class SendRing:
             await self.look()
         return bool(free) and free[0][0] <= self.done
 
+    @property
+    def short(self) -> bool:
+        """Whether few buffers are left, so that those who hold them should ask for them back."""
+        return 4 * len(self._free) <= self.slots
+
     def take(self) -> int:
         """A free buffer's address. There has to be one."""
         return self._free.popleft()[1]

@@ -1,5 +1,6 @@
 """Kernel-trap design point, sending: messages become packets, kept until acknowledged."""
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from ...layouts.packet import HEADER, Protocol
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Sending"]
 
-BACK_OFF = 4
-"""A time-out without an answer doubles the next, up to this often: a peer that only computes for a
-while is not buried under copies, nor given up."""
+SEQUENCE = 0xFF
+"""Of a probe's word: the next packet when it was sent. Above: the probe's number."""
+NUMBER_AT = 8
+NUMBERS = 1 << 24
 BROKEN: dict[int, Status] = {BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
                              BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION}
 """What a BREAK's code makes of the descriptor that caused it; any other: TRANSPORT."""
@@ -42,44 +44,59 @@ class Sending(TrapState):
     """The state, with the sending side of connections.
 
     A VI sends what its window, the kernel's buffers and the send ring have room for; the rest waits
-    in its queue until the kernel is entered again with an acknowledgement, or with room.
+    in its queue until the kernel is entered again with an acknowledgement, or with room. Those that
+    wait for room send a packet each in turn, and owed acknowledgements first. Where few buffers are
+    left, every packet asks for its acknowledgement: they are never all held by messages of which
+    nobody has asked for one.
     """
 
     def __init__(self, kernel: "Kernel") -> None:
         super().__init__(kernel)
-        self.starved: list[End] = []
-        """Those that wait for a buffer, or for room in the ring."""
+        self.starved: deque[End] = deque()
+        """Those that wait for a buffer, or for room in the ring; the first is next."""
         self.due = FAR
         """The next cycle in which something is late; FAR if nothing can be."""
 
-    async def pump(self, end: End) -> None:
-        """Send what ``end`` has to send, as far as it may."""
+    async def turn(self, end: End) -> None:
+        """Send what ``end`` has to send, as far as it may, behind those that wait for room."""
+        if self.starved:
+            self._starve(end)
+            await self.feed()
+            return
+        while await self._send_one(end):
+            pass
+
+    async def _send_one(self, end: End) -> bool:
+        """Send ``end``'s next packet, if it has one and may; whether it did. Without room it is
+        one of the starved from now on."""
         while end.state is ViState.CONNECTED:
             if end.reliable and len(end.slots) >= self.window:
-                return
+                return False
             job, message = end.job, end.message
             if job is None:
                 if end.reading is not None:
-                    return
+                    return False
                 if message is None:
                     message = await self._next(end)
                     if message is None:
-                        return
+                        return False
                 if message.error is not None:
                     end.message = None
                     end.unfinished.append(message)
                     await self._finish(end)
                     continue
                 if message.descriptor.operation == Operation.RDMA_READ and end.unfinished:
-                    return
+                    return False
             if not await self._has_room(end, job, message):
-                return
+                return False
             if job is not None:
                 await self._respond(end, job)
             elif message is not None and message.descriptor.operation == Operation.RDMA_READ:
                 await self._request(end, message)
             elif message is not None:
                 await self._cut(end, message)
+            return True
+        return False
 
     async def _next(self, end: End) -> Message | None:
         """Take the next descriptor of the send queue, and check it."""
@@ -113,19 +130,28 @@ class Sending(TrapState):
                 left = message.descriptor.length - message.walk.bytes
             if left <= INLINE_BYTES - 16 or await self.ring.available():
                 return True
+        self._starve(end)
+        return False
+
+    def _starve(self, end: End) -> None:
         if not end.starved:
             end.starved = True
             self.starved.append(end)
-        return False
 
     async def feed(self) -> None:
-        """Those that were starved: see whether there is room now."""
-        starved = list(self.starved)
-        self.starved.clear()
-        for end in starved:
+        """Those that are starved: what they owe, and a packet of each in turn, as long as there is
+        room. One that lacks a buffer does not hold up those that need none."""
+        starved, without = self.starved, 0
+        while without < len(starved) and await self.ring.room():
+            end = starved.popleft()
             end.starved = False
-        for end in starved:
-            await self.pump(end)
+            if end.owes is not None:
+                await self._pay(end)
+            if await self._send_one(end):
+                self._starve(end)
+                without = 0
+            elif end.starved:
+                without += 1
 
     # Messages
 
@@ -245,7 +271,7 @@ class Sending(TrapState):
         """Number a packet, send it, and keep it until it is acknowledged."""
         self.port.spend(self.prices.packet)
         end.unasked += 1
-        ask = end.reliable and (last or 2 * end.unasked >= self.window)
+        ask = end.reliable and (last or 2 * end.unasked >= self.window or self.ring.short)
         if ask:
             end.unasked = 0
         sequence = end.sequence
@@ -264,41 +290,81 @@ class Sending(TrapState):
             self.ring.give(packet)
             return packet
         end.slots.append(packet)
+        if end.timed is None:
+            end.timed, end.timed_at = sequence, self.port.cycle
         if end.deadline == FAR:
             self._watch(end)
         return packet
 
-    async def tell(self, end: End, kind: PacketKind, sequence: int, code: int = 0) -> None:
-        """An ACK, NAK or BREAK. Without room it is lost, as it may be on the wire."""
+    async def tell(self, end: End, kind: PacketKind, sequence: int, word: int = 0,
+                   answers: bool = False) -> None:
+        """An ACK, NAK, BREAK or PROBE. Without room it is lost, as it may be on the wire."""
         if not await self.ring.room():
             return
         self.port.spend(self.prices.control)
-        inline = self._via_header(end, sequence, code)
-        await self.ring.send(Packet(self.header(end, DETAIL.pack(kind=kind, first=1, last=1), 8),
-                                    inline, 0, 0, self.node.trace_number()))
+        inline = self._via_header(end, sequence, word)
+        detail = DETAIL.pack(kind=kind, first=1, last=1, acknowledge=answers)
+        await self.ring.send(Packet(self.header(end, detail, 8), inline, 0, 0,
+                                    self.node.trace_number()))
+
+    async def answer(self, end: End, kind: PacketKind = PacketKind.ACK,
+                     question: int | None = None) -> None:
+        """Tell the peer what has arrived: an ACK, which may be the answer to its probe, or a NAK.
+        Without room it is owed."""
+        if await self.ring.room():
+            await self.tell(end, kind, end.expected, question or 0, question is not None)
+            return
+        if end.owes is not PacketKind.NAK:
+            end.owes = kind
+        if question is not None:
+            end.question = question
+        self._starve(end)
+
+    async def _pay(self, end: End) -> None:
+        """What is owed to the peer; there is room."""
+        missed = end.owes is PacketKind.NAK and end.told and end.question is None
+        question, end.owes, end.question = end.question, None, None
+        if end.state is ViState.CONNECTED:
+            await self.answer(end, PacketKind.NAK if missed else PacketKind.ACK, question)
 
     # Acknowledgements and time-outs
 
-    async def acknowledged(self, end: End, sequence: int, again: bool) -> None:
-        """All before ``sequence`` have arrived; ``again``: and that one was missed."""
+    async def acknowledged(self, end: End, sequence: int, again: bool,
+                           question: int | None) -> None:
+        """All before ``sequence`` have arrived; ``again``: and that one was missed. ``question``:
+        word of the probe that this answers."""
         self.port.spend(self.prices.acknowledged)
         slots = end.slots
+        end.silent = 0
         if not slots:
             return
-        count = sequence - slots[0].sequence & 255
+        oldest = slots[0].sequence
+        count = sequence - oldest & 255
         if count > len(slots):
             return
         if count:
+            if end.timed is not None and end.timed - oldest & 255 < count:
+                end.trip.measured(self.port.cycle - end.timed_at)
+                end.timed = None
             for _ in range(count):
                 self.ring.give(slots.popleft())
-            end.tries = 0
             self._watch(end)
             await self._finish(end)
-        if again and end.state is ViState.CONNECTED:
+        if end.state is not ViState.CONNECTED:
+            return
+        if again:
             await self._resend(end, Cause.NACK)
+        elif question is not None and self._was_lost(end, sequence, question):
+            await self._resend(end, Cause.ANSWER)
+
+    def _was_lost(self, end: End, sequence: int, question: int) -> bool:
+        """Whether something was lost of what was sent before the probe, and not again since."""
+        number = question >> NUMBER_AT
+        return (0 < (number - end.heeded) % NUMBERS <= (end.asked - end.heeded) % NUMBERS
+                and 0 < (question - sequence & SEQUENCE) <= len(end.slots))
 
     async def _resend(self, end: End, cause: Cause) -> None:
-        """Go back to the oldest packet that is not acknowledged."""
+        """Go back to the oldest packet that is not acknowledged, and ask what of that was lost."""
         assert end.vi.peer is not None
         for packet in list(end.slots):
             if not await self.ring.room():
@@ -307,14 +373,22 @@ class Sending(TrapState):
             self.counters["resent"] += 1
             self.again.note(end.vi.peer.node, cause)
             await self.ring.send(packet)
+        end.heeded, end.timed = end.asked, None
+        await self._probe(end)
         self._watch(end)
+
+    async def _probe(self, end: End) -> None:
+        """Ask what has arrived."""
+        self.counters["probes"] += 1
+        end.asked = (end.asked + 1) % NUMBERS
+        await self.tell(end, PacketKind.PROBE, end.sequence, end.asked << NUMBER_AT | end.sequence)
 
     def _watch(self, end: End) -> None:
         """Start the timer anew; stop it if nothing is open."""
         if not end.slots:
             end.deadline = FAR
             return
-        end.deadline = self.port.cycle + (self.timeout << min(end.tries, BACK_OFF))
+        end.deadline = self.port.cycle + end.trip.wait
         if end.deadline < self.due:
             self.due = end.deadline
 
@@ -328,9 +402,11 @@ class Sending(TrapState):
             if end.deadline > cycle:
                 continue
             self.counters["timeouts"] += 1
-            end.tries += 1
-            if end.tries < self.retries:
-                await self._resend(end, Cause.TIMEOUT)
+            end.silent += 1
+            if end.silent < self.retries:
+                end.trip.late()
+                await self._probe(end)
+                self._watch(end)
             else:
                 await self.fail(end, Status.TRANSPORT)
                 await self.break_(end, Event.CONN_LOST)

@@ -15,6 +15,7 @@ from ...layouts.via import (
 )
 from ..sent_again import SentAgain
 from .handles import Cq, Posted, Ring, Vi
+from .round_trip import RoundTrip
 from .trap_memory import Descriptor, Refused, TrapMemory, Walk
 from .trap_paths import TrapPrices
 from .trap_ring import Packet, SendRing
@@ -27,6 +28,9 @@ __all__ = ["FAR", "GOOD", "End", "CqState", "Job", "Message", "TrapState"]
 FAR = 1 << 62
 """A deadline that never comes."""
 GOOD = Status(0)
+BACK_OFF = 4
+"""Time-outs double up to 1 << this many times ``via.retry_timeout``: a peer that computes for a
+while is not buried under probes, nor given up."""
 STATUS_AT = 20
 """Where ImmediateData, Length and Status are in a descriptor."""
 
@@ -87,8 +91,14 @@ class End:
         Sending: number of the next packet, packets since an acknowledgement was asked for, packets
         not acknowledged, the message being cut into packets, messages cut whole and not completed
         (Reliable Reception, or in error), the RDMA read under way, and the peer's.
-    tries, deadline
-        Time-outs in a row, and the cycle of the next.
+    silent, trip, timed, timed_at, deadline
+        Time-outs in a row without a word from the peer, how long the next is, the packet whose
+        round trip is being measured, since when, and the cycle of the next time-out.
+    asked, heeded
+        Number of the last probe, and of the last before packets went again: answers to that one and
+        those before it say nothing of these.
+    owes, question
+        The ACK or NAK that had no room, and the word of the probe that it is to answer.
     expected, told, kind, walk, taken, written
         Receiving: number of the next packet; whether a NAK was sent for the gap there is; the
         message begun (SEND, RDMA_WRITE, or None: what is left of it is dropped); where it goes, of
@@ -96,11 +106,13 @@ class End:
     """
 
     __slots__ = ("vi", "state", "send", "receive", "route", "max_transfer", "sequence", "unasked",
-                 "slots", "message", "unfinished", "reading", "job", "tries", "deadline",
-                 "expected", "told", "kind", "walk", "taken", "written", "starved")
+                 "slots", "message", "unfinished", "reading", "job", "silent", "trip", "timed",
+                 "timed_at", "deadline", "asked", "heeded", "owes", "question", "expected", "told",
+                 "kind", "walk", "taken", "written", "starved", "timeout")
 
-    def __init__(self, vi: Vi) -> None:
+    def __init__(self, vi: Vi, timeout: int) -> None:
         self.vi = vi
+        self.timeout = timeout
         self.state = ViState.IDLE
         self.send = Queue()
         self.receive = Queue()
@@ -118,8 +130,14 @@ class End:
         self.unfinished: deque[Message] = deque()
         self.reading: Message | None = None
         self.job: Job | None = None
-        self.tries = 0
+        self.silent = 0
+        self.trip = RoundTrip(self.timeout, self.timeout << BACK_OFF)
+        self.timed: int | None = None
+        self.timed_at = 0
         self.deadline = FAR
+        self.asked = self.heeded = 0
+        self.owes: PacketKind | None = None
+        self.question: int | None = None
         self.expected = 0
         self.told = False
         self.kind: PacketKind | None = None
@@ -161,7 +179,7 @@ class TrapState:
     happened
         Events not yet told: (event, number).
     counters
-        unmatched, duplicates, gaps, dropped, malformed, sent, resent, timeouts.
+        unmatched, duplicates, gaps, dropped, malformed, sent, resent, timeouts, probes.
     again
         The packets ``resent``, by peer and cause.
     """
