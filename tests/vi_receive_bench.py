@@ -71,7 +71,7 @@ class Chance:
 
 class Queues:
     """The receive queues, answering ``take``: only each queue's head is known, the next comes by
-    link, which must say where the next one posted is."""
+    link, which must say where the next one posted is; a take of a queue waits for that."""
 
     def __init__(self, dut: Any, *, stall: float, seed: int) -> None:
         import cocotb
@@ -84,25 +84,34 @@ class Queues:
     async def _run(self, dut: Any) -> None:
         from cocotb.triggers import RisingEdge
         edge = RisingEdge(dut.clk)
-        dut.take__request__ready.value = 0
-        dut.take__valid.value = 0
-        dut.take__link__ready.value = 0
+        asked: int | None = None
+        unlinked: set[int] = set()
 
-        async def pause() -> None:
-            while self._random.random() < self._stall:
-                await edge
+        def stalls() -> bool:
+            return self._random.random() < self._stall
 
         while True:
-            await pause()
-            dut.take__request__ready.value = 1
+            ready, link_ready = int(asked is None and not stalls()), int(not stalls())
+            dut.take__request__ready.value = ready
+            dut.take__link__ready.value = link_ready
             await edge
-            while dut.take__request__valid.value != 1:
-                await edge
-            dut.take__request__ready.value = 0
-            number = int(dut.take__request__payload.value)
-            assert number & 1
-            queue = self.posted.setdefault(number >> 1, deque())
-            await pause()
+            dut.take__valid.value = 0
+            dut.take__address.value = 0xDEAD
+            if link_ready and dut.take__link__valid.value == 1:
+                link = unpack(Link, int(dut.take__link__payload.value))
+                unlinked.remove(link["queue"])
+                queue = self.posted[link["queue"] >> 1]
+                if link["lost"]:
+                    self.lost.append(link["queue"])
+                    queue.clear()
+                else:
+                    assert link["address"] == ADDRESS.pack(va=queue[0][0], handle=queue[0][1])
+            if ready and dut.take__request__valid.value == 1:
+                asked = int(dut.take__request__payload.value)
+                assert asked & 1
+            if asked is None or asked in unlinked or stalls():
+                continue
+            queue = self.posted.setdefault(asked >> 1, deque())
             dut.take__valid.value = 1
             dut.take__found.value = int(bool(queue))
             follow = len(queue) > 1
@@ -110,25 +119,9 @@ class Queues:
             if queue:
                 va, handle = queue.popleft()
                 dut.take__address.value = ADDRESS.pack(va=va, handle=handle)
-            else:
-                dut.take__address.value = 0x1234
-            await edge
-            dut.take__valid.value = 0
-            dut.take__address.value = 0xDEAD
             if follow:
-                await pause()
-                dut.take__link__ready.value = 1
-                await edge
-                while dut.take__link__valid.value != 1:
-                    await edge
-                dut.take__link__ready.value = 0
-                link = unpack(Link, int(dut.take__link__payload.value))
-                assert link["queue"] == number
-                if link["lost"]:
-                    self.lost.append(number)
-                    queue.clear()
-                else:
-                    assert link["address"] == ADDRESS.pack(va=queue[0][0], handle=queue[0][1])
+                unlinked.add(asked)
+            asked = None
 
 
 class Contexts:

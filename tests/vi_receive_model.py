@@ -90,6 +90,9 @@ class Model:
         """``value``: the header's field immediate; ``matches``: it is from the VI's peer."""
         side = self.sides.get(vi)
         reliable = side is not None and side.level is not UD
+        if side is not None and matches and kind == PacketKind.SEND and first:
+            # Whatever becomes of the packet.
+            self._take(vi, side)
         if (side is None or not matches or side.broken or kind > PacketKind.BREAK
                 or not reliable and kind not in (PacketKind.SEND, PacketKind.RDMA_WRITE)):
             self.counts["unmatched"] += 1
@@ -229,29 +232,34 @@ class Model:
             side.reading = None
         side.broken = True
 
-    def _descriptor(self, vi: int, side: Side, sequence: int, operation: RemoteOperation, *,
-                    refused: bool = False) -> bool:
-        """Holds a good receive descriptor afterwards, or has done what there is to do."""
-        if side.held is None:
-            if not side.posted:
-                if refused:
-                    self._event(vi, Event.RDMAW_PROT)
-                else:
-                    self.counts["dropped"] += 1
-                    if side.level is UD:
-                        self._event(vi, Event.RECVQ_EMPTY)
-                    else:
-                        self._break(vi, side, sequence, self._lost(side))
-                return False
-            taken = side.posted.popleft()
-            if not taken.readable:
+    def _take(self, vi: int, side: Side) -> None:
+        """A descriptor is held afterwards, if one was posted."""
+        if side.held is None and side.posted:
+            side.held = side.posted.popleft()
+            if not side.held.readable:
                 if side.posted:
                     self.lost.append(2 * vi + 1)
                 side.posted.clear()
-                self._complete(vi, taken, operation, silent=True)
-                self._break(vi, side, sequence, self._lost(side), Event.POST_DESC)
-                return False
-            side.held = taken
+
+    def _descriptor(self, vi: int, side: Side, sequence: int, operation: RemoteOperation, *,
+                    refused: bool = False) -> bool:
+        """Holds a good receive descriptor afterwards, or has done what there is to do."""
+        self._take(vi, side)
+        if side.held is None:
+            if refused:
+                self._event(vi, Event.RDMAW_PROT)
+            else:
+                self.counts["dropped"] += 1
+                if side.level is UD:
+                    self._event(vi, Event.RECVQ_EMPTY)
+                else:
+                    self._break(vi, side, sequence, self._lost(side))
+            return False
+        if not side.held.readable:
+            held, side.held = side.held, None
+            self._complete(vi, held, operation, silent=True)
+            self._break(vi, side, sequence, self._lost(side), Event.POST_DESC)
+            return False
         side.held.done = 0
         if side.held.malformed:
             held, side.held = side.held, None

@@ -60,6 +60,9 @@ class DescriptorFetch(wiring.Component):
         What to read. Its payload must hold while it is valid, as for every stream.
     max_beats : In(10)
         Longest burst in beats, at least 1.
+    linked : Out(1)
+        High for a cycle once Next and NextHandle are in ``words``; not if so little can be read
+        that the descriptor is unreadable.
     ending : Out(1)
         High for the cycle before ``valid``.
     valid, ok : Out(1), Out(1)
@@ -76,6 +79,7 @@ class DescriptorFetch(wiring.Component):
 
     request: In(stream.Signature(FetchRequest))
     max_beats: In(10)
+    linked: Out(1)
     ending: Out(1)
     valid: Out(1)
     ok: Out(1)
@@ -93,6 +97,7 @@ class DescriptorFetch(wiring.Component):
         translated = self.translate.request.payload
         aligned = Signal()
         brief = Signal()
+        enough = Signal()
         # Of the next burst: where it begins, and how many words are to be read from there on.
         place = Signal(32)
         left = Signal(4)
@@ -101,7 +106,7 @@ class DescriptorFetch(wiring.Component):
         beats = Signal(4)
         index = Signal(4)
         trace = Signal(TRACE_BITS)
-        m.d.sync += self.valid.eq(self.ending)
+        m.d.sync += [self.valid.eq(self.ending), self.linked.eq(0)]
         m.d.comb += [
             translated.address.eq(asked.address),
             translated.tag.eq(asked.tag),
@@ -149,7 +154,8 @@ class DescriptorFetch(wiring.Component):
                             rest.eq(Mux(cut, BRIEF_WORDS, readable)),
                             self.bus.request.valid.eq(1),
                         ]
-                        m.d.sync += [self.ok.eq(1), self.cut.eq(cut), index.eq(0)]
+                        m.d.sync += [self.ok.eq(1), self.cut.eq(cut), index.eq(0),
+                                     enough.eq(readable >= HEAD_WORDS)]
                         m.next = "REQUEST"
                         with m.If(self.bus.request.ready):
                             m.next = "READ"
@@ -165,7 +171,7 @@ class DescriptorFetch(wiring.Component):
                 m.d.comb += [self.translate.hold.eq(1), self.bus.read.ready.eq(1)]
                 with m.If(self.bus.read.valid):
                     m.d.sync += [self.words[index[:3]].eq(self.bus.read.payload),
-                                 index.eq(index + 1)]
+                                 index.eq(index + 1), self.linked.eq(enough & (index == 1))]
                 with m.If(self.bus.done):
                     with m.If(left == 0):
                         m.d.comb += self.ending.eq(1)

@@ -5,10 +5,11 @@ from amaranth.lib import data
 
 from ...layouts.trace import Kind
 from ...layouts.via import STATUS, VI_BITS, Event, PacketKind, RemoteOperation, Status, ViState
+from .receive_descriptor import ReceiveDescriptor
 from .receive_parse import Parsed
 from .receive_state import Message, ReceiveState, Sequence
 from .segment_walk import SegmentWalk
-from .types import ControlAction, ControlPacket
+from .types import Address, ControlAction, ControlPacket
 
 __all__ = ["PacketEnd", "errors_of"]
 
@@ -31,11 +32,20 @@ class PacketEnd:
     lead back to IDLE, which clears how the last packet ended.
     """
 
-    def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk) -> None:
+    def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk,
+                 descriptor: ReceiveDescriptor) -> None:
         self.m = m
         self.port = port
         self.state = state
         self.walk = walk
+        self.descriptor = descriptor
+        # The VI's entries are looked up for the machine. The message kept, with the descriptor that
+        # was taken for a packet of it; and that for the packet under way.
+        self.looks = Signal()
+        self.kept = Signal(Message)
+        self.held = Signal()
+        self.held_address = Signal(Address)
+        m.d.comb += self.kept.eq(state.message)
         # The packet, and what its VI is.
         self.packet = Signal(Parsed)
         self.vi = Signal(VI_BITS)
@@ -214,13 +224,16 @@ class PacketEnd:
         lost = Signal()
         with m.State("CONTROL"):
             aborts = port.control.payload.action == ControlAction.ABORT
+            with m.If(self.descriptor.voided):
+                m.d.comb += [self.kept.held.eq(1),
+                             self.kept.address.eq(self.descriptor.voided_address)]
             m.d.sync += [
-                message.eq(state.message),
+                message.eq(self.kept),
                 message.bytes.eq(0),
                 self.errors.eq(flush),
                 self.partial.eq(state.message.begun & ~state.message.write
                                 & (state.message.bytes != 0)),
-                self.completes.eq(aborts & state.message.held),
+                self.completes.eq(aborts & self.kept.held),
                 self.flush_read.eq(aborts & state.reading.held),
                 self.packet.trace.eq(0),
                 self.packet.detail.kind.eq(PacketKind.SEND),
@@ -237,6 +250,7 @@ class PacketEnd:
                 with m.Else():
                     m.d.comb += [
                         port.control.ready.eq(1),
+                        self.descriptor.void.eq(1),
                         state.write_sequence.eq(1), state.next_sequence.eq(0),
                         state.write_message.eq(1), state.next_message.eq(0),
                         state.write_reading.eq(1), state.next_reading.eq(0),

@@ -4,6 +4,7 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from ...layouts.via import BreakCode, Event, PacketKind, Reliability, Status, ViState
+from .packet_words import PacketWords
 from .receive_descriptor import ReceiveDescriptor
 from .receive_end import PacketEnd, errors_of
 from .receive_parse import ReceiveParse
@@ -26,11 +27,11 @@ class PacketMachine(PacketEnd):
     not; JOB passes on an RDMA read. The other states are PacketEnd's.
     """
 
-    def __init__(self, m: Module, port: object, *, parse: ReceiveParse, state: ReceiveState,
-                 descriptor: ReceiveDescriptor, walk: SegmentWalk, scatter: ScatterWriter) -> None:
-        super().__init__(m, port, state=state, walk=walk)
-        self.parse = parse
-        self.descriptor = descriptor
+    def __init__(self, m: Module, port: object, *, parse: ReceiveParse, words: PacketWords,
+                 state: ReceiveState, descriptor: ReceiveDescriptor, walk: SegmentWalk,
+                 scatter: ScatterWriter) -> None:
+        super().__init__(m, port, state=state, walk=walk, descriptor=descriptor)
+        self.words = words
         self.scatter = scatter
         self._parts()
         with m.FSM() as fsm:
@@ -40,10 +41,19 @@ class PacketMachine(PacketEnd):
             self._finish()
             self._serve()
         m.d.comb += [
-            parse.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH")),
+            words.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH")),
+            descriptor.free.eq(fsm.ongoing("IDLE")),
+            descriptor.frees.eq((fsm.ongoing("WALK") | fsm.ongoing("FINISH") & self.walked)
+                                & (self.packet.detail.kind == PacketKind.SEND)
+                                & self.packet.detail.last),
+            # Nor while the packet's data would find the bus taken for another's descriptor.
+            descriptor.asks.eq(fsm.ongoing("CHECK") | fsm.ongoing("DESCRIPTOR")
+                               | fsm.ongoing("WRITE") | fsm.ongoing("REFUSE")
+                               | fsm.ongoing("WALK") & ~self.walked),
+            descriptor.may_look.eq(~self.looks & ~fsm.ongoing("CONTROL") & ~fsm.ongoing("FLUSH")),
             port.idle.eq(fsm.ongoing("IDLE") & ~port.control.valid & ~port.reading.valid
                          & ~port.read_lost.valid & parse.idle & self.clear & ~self.telling
-                         & walk.idle & descriptor.idle),
+                         & walk.idle & descriptor.idle & words.over & words.idle),
         ]
 
     def _parts(self) -> None:
@@ -55,6 +65,7 @@ class PacketMachine(PacketEnd):
             wanted.take.eq(~self.message.held),
             wanted.address.eq(self.message.address),
             wanted.read.eq(self.on_read),
+            wanted.brief.eq(~self.on_read & (self.message.segments <= 1)),
             wanted.trace.eq(self.packet.trace),
             walk.address.eq(self.message.address),
             walk.tag.eq(self.tag),
@@ -67,14 +78,21 @@ class PacketMachine(PacketEnd):
             self.walk.bytes.eq(run.bytes),
             run.tag.eq(self.tag),
             run.trace.eq(self.packet.trace),
-            self.state.vi.eq(self.vi),
+            self.state.vi.eq(Mux(self.descriptor.look, self.descriptor.look_vi, self.vi)),
+            self.descriptor.context.eq(self.port.context.data),
+            self.descriptor.message.eq(self.state.message),
+            self.descriptor.vi.eq(self.vi),
+            self.descriptor.segments.eq(self.message.segments),
+            self.descriptor.void_vi.eq(self.vi),
             self.port.context.vi.eq(self.state.vi),
             self.state.write_vi.eq(self.vi),
         ]
 
     def _idle(self) -> None:
         m, port, state = self.m, self.port, self.state
-        headers = self.parse.o.payload
+        coming = self.descriptor.o.payload
+        serves = ~self.descriptor.looking
+        m.d.comb += self.looks.eq(0)
         with m.State("IDLE"):
             m.d.sync += [
                 self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
@@ -82,27 +100,36 @@ class PacketMachine(PacketEnd):
                 self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
                 self.walked.eq(0), self.lost.eq(0), self.partial.eq(0),
             ]
-            with m.If(port.control.valid):
-                m.d.comb += state.vi.eq(port.control.payload.vi)
+            with m.If(port.control.valid & serves):
+                m.d.comb += [self.looks.eq(1), state.vi.eq(port.control.payload.vi)]
                 m.d.sync += self.vi.eq(state.vi)
                 m.next = "CONTROL"
-            with m.Elif(port.reading.valid):
-                m.d.comb += state.vi.eq(port.reading.payload.vi)
+            with m.Elif(port.reading.valid & serves):
+                m.d.comb += [self.looks.eq(1), state.vi.eq(port.reading.payload.vi)]
                 m.d.sync += self.vi.eq(state.vi)
                 m.next = "READING"
-            with m.Elif(port.read_lost.valid):
-                m.d.comb += state.vi.eq(port.read_lost.payload)
+            with m.Elif(port.read_lost.valid & serves):
+                m.d.comb += [self.looks.eq(1), state.vi.eq(port.read_lost.payload)]
                 m.d.sync += self.vi.eq(state.vi)
                 m.next = "READ_LOST"
-            with m.Elif(self.parse.o.valid):
-                with m.If(self.clear):
+            with m.Elif(self.descriptor.o.valid & ~self._served()):
+                with m.If(self.clear & self.words.over):
                     m.d.comb += [
-                        self.parse.o.ready.eq(1),
+                        self.looks.eq(1),
+                        self.descriptor.o.ready.eq(1),
+                        self.words.begin.eq(1),
+                        self.words.none.eq(coming.packet.none),
                         self.scatter.restart.eq(1),
-                        state.vi.eq(headers.header.destination),
+                        state.vi.eq(coming.packet.header.destination),
                     ]
-                    m.d.sync += [self.vi.eq(state.vi), self.packet.eq(headers)]
+                    m.d.sync += [self.vi.eq(state.vi), self.packet.eq(coming.packet),
+                                 self.held.eq(coming.held), self.held_address.eq(coming.address)]
                     m.next = "CHECK"
+
+    def _served(self) -> Value:
+        """Manager or sender wait: they go first."""
+        port = self.port
+        return port.control.valid | port.reading.valid | port.read_lost.valid
 
     def _check(self) -> None:
         """Whether the packet counts, and where it goes."""
@@ -134,9 +161,15 @@ class PacketMachine(PacketEnd):
                 self.reliable.eq(reliable),
                 self.reception.eq(attributes.reliability == Reliability.RELIABLE_RECEPTION),
                 self.left.eq(packet.bytes),
-                self.message.eq(state.message),
+                self.message.eq(self.kept),
                 self.sequence.eq(state.sequence),
             ]
+            with m.If(self.held):
+                m.d.comb += [self.kept.held.eq(1), self.kept.address.eq(self.held_address)]
+            with m.If(~counts | late | early):
+                # What was taken for it is the next message's.
+                m.d.comb += [self.descriptor.drop.eq(1), state.write_message.eq(self.held),
+                             state.next_message.eq(self.kept)]
             with m.If(~counts):
                 m.d.comb += port.unmatched.eq(1)
                 self._drop()
@@ -233,7 +266,7 @@ class PacketMachine(PacketEnd):
             with m.If(descriptor.request.ready):
                 m.d.sync += [
                     message.address.eq(descriptor.address),
-                    message.segments.eq(descriptor.segments),
+                    message.segments.eq(descriptor.segments_found),
                     message.held.eq(1),
                     message.begun.eq(~self.at_once),
                     message.write.eq(0),
@@ -256,7 +289,8 @@ class PacketMachine(PacketEnd):
                         walk.load.eq(1),
                         walk.fresh.eq(1),
                         walk.walk.address.eq(descriptor.address),
-                        walk.walk.segments.eq(descriptor.segments),
+                        walk.walk.segments.eq(descriptor.segments_found),
+                        walk.cut.eq(descriptor.cut),
                         # Behind the address segment.
                         walk.walk.index.eq(self.on_read),
                         walk.walk.offset.eq(0),

@@ -10,6 +10,7 @@ from ...layouts.via import PacketKind
 from ..event import EventPort
 from ..flit import Header
 from ..receive_fifo import ReceiveWord
+from .packet_words import PacketWord
 from .types import Address, Detail, ViaHeader
 
 __all__ = ["Parsed", "ReceiveParse"]
@@ -17,7 +18,7 @@ __all__ = ["Parsed", "ReceiveParse"]
 
 class Parsed(data.Struct):
     """What the headers of a packet say. ``bytes``: of data behind them. ``malformed``: it is
-    shorter than its headers; all but ``trace`` is meaningless then."""
+    shorter than its headers; all but ``trace`` is meaningless then. ``none``: no word of data."""
 
     node: 8
     detail: Detail
@@ -25,6 +26,7 @@ class Parsed(data.Struct):
     address: Address
     bytes: 16
     malformed: 1
+    none: 1
     trace: TRACE_BITS
 
 
@@ -32,7 +34,7 @@ class ReceiveParse(wiring.Component):
     """Headers of a packet on ``o``, then its data on ``data``.
 
     The data of a packet comes after its headers were taken; the headers of the next once its data
-    was taken whole, or thrown away with ``discard``.
+    was taken whole.
 
     Latency: 1 cycle from the last header word to ``o``. Throughput: 1 word a cycle. Back-pressure:
     ``o`` and ``data`` stall ``i``. Reset: between packets.
@@ -43,10 +45,8 @@ class ReceiveParse(wiring.Component):
         Packets of Protocol.VIA.
     o : Out(stream of Parsed)
         Headers.
-    data : Out(stream of 64)
+    data : Out(stream of PacketWord)
         The data, in words.
-    discard : In(1)
-        Throw away the rest of the data of the packet whose headers were taken.
     idle : Out(1)
         Between packets.
     event : Out(EventPort)
@@ -55,8 +55,7 @@ class ReceiveParse(wiring.Component):
 
     i: In(stream.Signature(ReceiveWord))
     o: Out(stream.Signature(Parsed))
-    data: Out(stream.Signature(64))
-    discard: In(1)
+    data: Out(stream.Signature(PacketWord))
     idle: Out(1)
     event: Out(EventPort)
 
@@ -65,14 +64,13 @@ class ReceiveParse(wiring.Component):
         word = self.i.payload
         parsed = Signal(Parsed)
         length = Signal(16)
-        # The packet's last word has been taken.
-        ended = Signal()
         wire_header = data.View(Header, word.data)
         detail = data.View(Detail, wire_header.detail[:Detail.size])
         via_header = data.View(ViaHeader, word.data)
         m.d.comb += [
             self.o.payload.eq(parsed),
-            self.data.payload.eq(word.data),
+            self.data.payload.data.eq(word.data),
+            self.data.payload.last.eq(word.last),
             self.event.kind.eq(Kind.BEGIN),
             self.event.number.eq(word.trace),
         ]
@@ -87,7 +85,7 @@ class ReceiveParse(wiring.Component):
                         parsed.trace.eq(word.trace),
                         parsed.malformed.eq(0),
                         length.eq(wire_header.length),
-                        ended.eq(word.last),
+                        parsed.none.eq(word.last),
                     ]
                     m.next = "VIA"
                     with m.If(wire_header.length < 8):
@@ -99,7 +97,7 @@ class ReceiveParse(wiring.Component):
                     m.d.sync += [
                         parsed.header.eq(via_header),
                         parsed.bytes.eq(length - 8),
-                        ended.eq(word.last),
+                        parsed.none.eq(word.last),
                     ]
                     m.next = "PARSED"
                     with m.If((parsed.detail.kind == PacketKind.RDMA_WRITE)
@@ -114,19 +112,19 @@ class ReceiveParse(wiring.Component):
                     m.d.sync += [
                         parsed.address.eq(word.data),
                         parsed.bytes.eq(length - 16),
-                        ended.eq(word.last),
+                        parsed.none.eq(word.last),
                     ]
                     m.next = "PARSED"
             with m.State("PARSED"):
                 m.d.comb += self.o.valid.eq(1)
                 with m.If(self.o.ready):
                     m.next = "DATA"
-                    with m.If(ended):
+                    with m.If(parsed.none):
                         m.next = "HEADER"
             with m.State("DATA"):
                 m.d.comb += [
-                    self.data.valid.eq(self.i.valid & ~self.discard),
-                    self.i.ready.eq(self.data.ready | self.discard),
+                    self.data.valid.eq(self.i.valid),
+                    self.i.ready.eq(self.data.ready),
                 ]
                 with m.If(self.i.valid & self.i.ready & word.last):
                     m.next = "HEADER"

@@ -33,7 +33,7 @@ class ScatterWriter(wiring.Component):
     that runs over the end of the address space is refused there.
 
     Latency: a run's first translation is asked for in the cycle in which it is offered, its first
-    burst in the cycle after the answer. Throughput: 1 beat a cycle within a burst; 1 cycle between
+    burst in the cycle of the answer. Throughput: 1 beat a cycle within a burst; 1 cycle between
     bursts, and a translation between pages. Back-pressure: ``i`` may stall a burst, so its words
     must come without waiting for anything; ``bus`` stalls ``i``. Reset: idle.
 
@@ -73,6 +73,9 @@ class ScatterWriter(wiring.Component):
         # Where the next byte goes, how many bytes its page has from there on, bytes of this burst.
         place = Signal(32)
         room = Signal(17)
+        at = Signal(32)
+        there = Signal(17)
+        asks = Signal()
         chunk = Signal(17)
         next_chunk = Signal(17)
         beats = Signal(10)
@@ -90,6 +93,20 @@ class ScatterWriter(wiring.Component):
         m.d.comb += [after.eq(written + step), self.written.eq(after)]
         self._data(m, writing=writing, place=place, step=step, moved=moved)
 
+        with m.If(asks):
+            m.d.comb += [
+                left.eq(run.bytes - written),
+                in_page.eq(Mux(left < there, left, there)),
+                reach.eq(Cat(C(0, 3), self.max_beats) - at[:3]),
+                next_chunk.eq(Mux(in_page < reach, in_page, reach)),
+                next_beats.eq((next_chunk + at[:3] + 7) >> 3),
+                burst.write.eq(1),
+                burst.address.eq(Cat(C(0, 3), at[3:])),
+                burst.trace.eq(run.trace),
+                burst.beats.eq(next_beats),
+                self.bus.request.valid.eq(1),
+            ]
+            m.d.sync += [chunk.eq(next_chunk), beats.eq(next_beats)]
         with m.FSM():
             with m.State("ASK"):
                 with m.If(self.request.valid):
@@ -109,29 +126,20 @@ class ScatterWriter(wiring.Component):
             with m.State("ANSWER"):
                 m.d.comb += self.translate.hold.eq(1)
                 with m.If(self.translate.valid):
-                    m.d.sync += [place.eq(self.translate.physical), room.eq(self.translate.room)]
+                    m.d.comb += [at.eq(self.translate.physical), there.eq(self.translate.room)]
+                    m.d.sync += [place.eq(at), room.eq(there)]
                     with m.If(self.translate.ok):
+                        m.d.comb += asks.eq(1)
                         m.next = "BURST"
+                        with m.If(self.bus.request.ready):
+                            m.next = "WRITE"
                     with m.Else():
                         m.d.comb += self.request.ready.eq(1)
                         m.d.sync += written.eq(0)
                         m.next = "ASK"
             with m.State("BURST"):
-                m.d.comb += [
-                    self.translate.hold.eq(1),
-                    left.eq(run.bytes - written),
-                    in_page.eq(Mux(left < room, left, room)),
-                    reach.eq(Cat(C(0, 3), self.max_beats) - place[:3]),
-                    next_chunk.eq(Mux(in_page < reach, in_page, reach)),
-                    next_beats.eq((next_chunk + place[:3] + 7) >> 3),
-                    burst.write.eq(1),
-                    burst.address.eq(Cat(C(0, 3), place[3:])),
-                    burst.trace.eq(run.trace),
-                    burst.beats.eq(next_beats),
-                    self.bus.request.valid.eq(1),
-                ]
+                m.d.comb += [self.translate.hold.eq(1), at.eq(place), there.eq(room), asks.eq(1)]
                 with m.If(self.bus.request.ready):
-                    m.d.sync += [chunk.eq(next_chunk), beats.eq(next_beats)]
                     m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.comb += [

@@ -12,6 +12,7 @@ from ..event import EventPort
 from ..receive_fifo import ReceiveWord
 from ..timing import Timing
 from .burst_share import BurstShare
+from .packet_words import PacketWords
 from .receive_descriptor import ReceiveDescriptor
 from .receive_machine import PacketMachine
 from .receive_parse import ReceiveParse
@@ -33,6 +34,10 @@ from .types import (
 )
 
 __all__ = ["Receiver"]
+
+WORDS = 256
+"""Words of data that wait for their packet's turn."""
+
 
 class Receiver(wiring.Component):
     """Does what the packets for this node's VIs ask for, one packet at a time.
@@ -72,8 +77,8 @@ class Receiver(wiring.Component):
     ``read_done`` not yet taken lets no further packet begin, but ``control``, ``reading`` and
     ``read_lost`` pass.
 
-    Latency and throughput: one packet at a time; the headers of the next are taken apart while
-    this one completes. Back-pressure: ``i`` stalls for DMA, translations, descriptors and
+    Latency and throughput: one packet at a time; for the next one its descriptor is taken and read
+    meanwhile. Back-pressure: ``i`` stalls for DMA, translations, descriptors and
     completions. Reset: idle; a VI means nothing before its CREATE.
 
     Parameters
@@ -166,6 +171,7 @@ class Receiver(wiring.Component):
         m = Module()
         m.submodules.parse = parse = ReceiveParse()
         m.submodules.state = state = ReceiveState(vis=self._description.via.vis)
+        m.submodules.words = words = PacketWords(depth=WORDS)
         m.submodules.descriptor = descriptor = ReceiveDescriptor()
         m.submodules.walk = walk = SegmentWalk()
         m.submodules.scatter = scatter = ScatterWriter()
@@ -179,8 +185,10 @@ class Receiver(wiring.Component):
         wiring.connect(m, walk.bus, share.i[1])
         wiring.connect(m, wiring.flipped(self.bus[0]), share.o)
         wiring.connect(m, wiring.flipped(self.bus[1]), scatter.bus)
-        wiring.connect(m, parse.data, scatter.i)
+        wiring.connect(m, parse.data, words.i)
+        wiring.connect(m, words.o, scatter.i)
+        wiring.connect(m, parse.o, descriptor.i)
         wiring.connect(m, wiring.flipped(self.events[0]), parse.event)
-        PacketMachine(m, self, parse=parse, state=state, descriptor=descriptor, walk=walk,
-                      scatter=scatter)
+        PacketMachine(m, self, parse=parse, words=words, state=state, descriptor=descriptor,
+                      walk=walk, scatter=scatter)
         return m
