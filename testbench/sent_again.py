@@ -49,7 +49,7 @@ def sent_again(ports: Iterable[Port], events: Iterable[Event]) -> Counter[Resent
             continue
         if event.block == Block.VI_SEND:
             resent = Resent("VI engine", event.node, f"the peer of VI {event.arg}",
-                            "NAK or time-out")
+                            "NAK, or answer to a probe")
         else:
             resent = Resent("firmware", event.node, f"node {event.arg}", "NACK or time-out")
         found[resent] += 1

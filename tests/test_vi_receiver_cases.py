@@ -11,6 +11,7 @@ from nic_models import Events
 from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import (
     ADDRESS,
+    BreakCode,
     Event,
     PacketKind,
     Reliability,
@@ -34,42 +35,51 @@ async def bench_of(dut: Any, *levels: Reliability, **options: Any) -> Bench:
 
 
 @cocotb.test()
-async def offers_that_nobody_takes(dut: Any) -> None:
-    """A READ_REQUEST whose job is not taken was never there; a NAK that is not taken comes again;
-    a BREAK stays."""
+async def a_read_that_waits(dut: Any) -> None:
+    """A READ_REQUEST waits until its job is taken; nothing passes it."""
     bench = await bench_of(dut, RR, RR)
-    bench.control_packet.take = bench.read_job.take = 0.0
+    bench.read_job.stall = 1.0
     await cycles(dut, 2)
-    for _ in range(2):
-        bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
-    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
-    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
-    await bench.settle()
-    assert len(bench.read_job.refused) == 2 and bench.read_job.taken == []
-    assert [one["kind"] for one in bench.control_packet.refused] == [PacketKind.NAK] * 2
-    bench.control_packet.take = bench.read_job.take = 1.0
-    await cycles(dut, 2)
-    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
-    bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
     bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
-    bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
+    bench.packet(1, PacketKind.PROBE, 0, field=5)
+    await cycles(dut, 200)
+    assert bench.control_packet.taken == [] and dut.read_job__valid.value == 1
+    bench.read_job.stall = 0.0
     await bench.settle()
-    va = ADDRESS.pack(va=64, handle=1)
-    assert bench.read_job.taken == [{"vi": 0, "address": va, "length": 9}]
-    assert [(one["kind"], one["sequence"]) for one in bench.control_packet.taken] == [
-        (PacketKind.NAK, 0), (PacketKind.ACK, 1), (PacketKind.ACK, 1)]
-    # A BREAK waits; what would be acknowledged meanwhile is not.
-    bench.control_packet.taken.clear()
-    bench.control_packet.take = 0.0
-    await cycles(dut, 2)
+    assert bench.read_job.taken == [
+        {"vi": 0, "address": ADDRESS.pack(va=64, handle=1), "length": 9}]
+    assert [(one["vi"], one["kind"], one["sequence"]) for one in bench.control_packet.taken] == [
+        (0, PacketKind.ACK, 1), (1, PacketKind.ACK, 0)]
+
+
+@cocotb.test()
+async def what_is_owed(dut: Any) -> None:
+    """Of a hole a NAK, once; what replaces it before it is gone says as much: a duplicate's answer
+    is a NAK too, a probe's has its number. An abort owes what it owed, a new connection nothing."""
+    bench = await bench_of(dut, RD)
+    told = bench.control_packet
+    assert told.forgotten == [0, 0], "at CREATE and CONNECT"
     bench.packet(0, PacketKind.SEND, 1, first=True, last=True)
-    bench.packet(1, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
-    await cycles(dut, 100)
-    assert len(bench.read_job.taken) == 2 and dut.idle.value == 0
-    bench.control_packet.take = 1.0
+    bench.packet(0, PacketKind.SEND, 2, first=True, last=True)
+    bench.packet(0, PacketKind.SEND, 255, first=True, last=True)
+    bench.packet(0, PacketKind.PROBE, 77, field=0x89AB_CDEF)
     await bench.settle()
-    assert [(one["vi"], one["kind"], one["code"]) for one in bench.control_packet.taken] == [
-        (0, PacketKind.BREAK, 1)]
+    assert told.taken == [
+        {"vi": 0, "kind": PacketKind.NAK, "echo": 0, "sequence": 0, "code": 0}] * 2 + [
+        {"vi": 0, "kind": PacketKind.ACK, "echo": 1, "sequence": 0, "code": 0x89AB_CDEF}]
+    told.taken.clear()
+    bench.post(0, [])
+    bench.packet(0, PacketKind.SEND, 0, first=True, last=True, acknowledge=True)
+    bench.packet(0, PacketKind.SEND, 255, first=True, last=True)
+    bench.packet(0, PacketKind.SEND, 1, first=True, last=True, acknowledge=True)
+    await bench.settle()
+    assert [(one["kind"], one["sequence"], one["code"]) for one in told.taken] == [
+        (PacketKind.ACK, 1, 0), (PacketKind.ACK, 1, 0), (PacketKind.BREAK, 1, BreakCode.LOST)]
+    bench.control.send({"vi": 0, "action": ControlAction.ABORT.value})
+    await bench.settle()
+    assert told.forgotten == [0, 0]
+    await bench.connect(0, RD)
+    assert told.forgotten == [0] * 4
 
 
 @cocotb.test()
@@ -99,7 +109,7 @@ async def control_passes_a_waiting_break(dut: Any) -> None:
     await bench.settle()
     assert bench.break_.taken == [{"vi": 0, "event": Event.CONN_LOST}]
     assert bench.acknowledged.taken == [
-        {"vi": 1, "sequence": 3, "again": 0, "broken": 0, "code": 0}]
+        {"vi": 1, "sequence": 3, "again": 0, "echo": 0, "broken": 0, "code": 0}]
 
 
 @cocotb.test()
@@ -188,7 +198,7 @@ async def nothing_counts_after_a_break(dut: Any) -> None:
     bench.packet(0, PacketKind.SEND, 0, first=True, last=True, acknowledge=True)
     await bench.settle()
     assert bench.acknowledged.taken == [
-        {"vi": 0, "sequence": 4, "again": 0, "broken": 1, "code": 2}]
+        {"vi": 0, "sequence": 4, "again": 0, "echo": 0, "broken": 1, "code": 2}]
     assert bench.complete.taken == [] and bench.counts["unmatched"] == 1
     assert bench.control_packet.taken == [] and bench.break_.taken == []
 
@@ -253,8 +263,9 @@ async def a_read_lost(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("case", [
-    "offers_that_nobody_takes", "control_passes_a_waiting_break", "short_packets_and_strange_vis",
-    "descriptors_at_a_regions_end", "between_the_packets_of_a_message",
-    "nothing_counts_after_a_break", "a_read_for_a_broken_vi", "a_read_lost"])
+    "a_read_that_waits", "what_is_owed", "control_passes_a_waiting_break",
+    "short_packets_and_strange_vis", "descriptors_at_a_regions_end",
+    "between_the_packets_of_a_message", "nothing_counts_after_a_break",
+    "a_read_for_a_broken_vi", "a_read_lost"])
 def test_cases(case: str) -> None:
     run_bench(small(), __file__, testcase=case)

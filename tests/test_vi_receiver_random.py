@@ -97,10 +97,12 @@ class Program:
             self.give(vi, kind=rng.randrange(8), sequence=side.expected, first=True,
                       **rng.choice([{"source": 5}, {"node": self.bench.node ^ 1}]))
         elif chance < 0.03:
-            self.give(vi, kind=7, sequence=side.expected, first=True, last=True)
+            self.give(vi, kind=PacketKind.PROBE, sequence=rng.randrange(256),
+                      value=rng.getrandbits(32))
         elif chance < 0.06:
             self.give(vi, kind=rng.choice([PacketKind.ACK, PacketKind.NAK]),
-                      sequence=rng.randrange(256))
+                      sequence=rng.randrange(256), value=rng.getrandbits(32),
+                      acknowledge=rng.random() < 0.5)
         elif chance < 0.07:
             self.give(vi, kind=PacketKind.BREAK, sequence=rng.randrange(256),
                       value=rng.randrange(5))

@@ -7,6 +7,7 @@ import cocotb
 import pytest
 from bench import cycles, parameters, reset_and_clock, run_bench, seed
 from nicbed.layouts.via import BreakCode, Event, PacketKind, Status
+from nicbed.rtl.vi.read_watch import LEAST
 from nicbed.rtl.vi.types import Address
 from rows import more
 from test_vi_sender import check, sender
@@ -179,18 +180,21 @@ def test_refuses() -> None:
 
 @cocotb.test()
 async def control_packets(dut: Any) -> None:
-    """Acknowledgements go before data; those of an unreliable VI nowhere."""
+    """An answer replaces one of its VI that has not left; those of an unreliable VI go nowhere."""
     await reset_and_clock(dut)
     lab = Lab(dut, vis=8, seed=seed(), ready=0.8)
     await lab.open(1, RD)
     await lab.open(2, UD)
-    lab.control_packet.send({"vi": 1, "kind": PacketKind.ACK, "sequence": 9},
+    await lab.open(3, RR)
+    lab.control_packet.send({"vi": 3, "kind": PacketKind.ACK, "sequence": 5, "echo": 1, "code": 77},
+                            {"vi": 1, "kind": PacketKind.ACK, "sequence": 9},
                             {"vi": 2, "kind": PacketKind.BREAK, "code": 1},
                             {"vi": 1, "kind": PacketKind.NAK, "sequence": 10})
     await lab.until(lambda: len(lab.packets) == 2, 500, "two packets")
-    assert [(p.kind, p.source, p.sequence) for p in lab.packets] == [
-        (PacketKind.ACK, 1, 9), (PacketKind.NAK, 1, 10)]
+    assert [(p.kind, p.source, p.sequence, p.acknowledge, p.value) for p in lab.packets] == [
+        (PacketKind.ACK, 3, 5, 1, 77), (PacketKind.NAK, 1, 10, 0, 0)]
     await lab.quiet()
+    assert len(lab.packets) == 2
 
 
 def test_control_packets() -> None:
@@ -215,19 +219,18 @@ async def read_of_a_silent_peer(dut: Any) -> None:
     lab.acknowledge(2, 1)
     seen, began = 2, lab.cycle
     for _ in range(8):
-        await lab.until(lambda: len(lab.packets) > seen, 900, "a question")  # noqa: B023
-        assert (p := lab.packets[seen]).kind == PacketKind.SEND and p.data == b""
-        assert p.sequence == 0 and p.address is None
+        await lab.until(lambda: len(lab.packets) > seen, LEAST + 900, "a question")  # noqa: B023
+        assert (p := lab.packets[seen]).kind == PacketKind.PROBE
         seen += 1
-        lab.acknowledge(p.source, 1)
-    assert lab.breaks.taken == [] and lab.cycle > began + 4 * 390
+        lab.acknowledge(p.source, 1, echo=1, code=p.value)
+    assert lab.breaks.taken == [] and lab.cycle > began + 4 * LEAST
     # VI 2 goes on, VI 1 is not answered any more.
     while not lab.breaks.taken:
-        await lab.until(lambda: len(lab.packets) > seen or lab.breaks.taken, 900,  # noqa: B023
-                        "more")
+        await lab.until(lambda: len(lab.packets) > seen or lab.breaks.taken,  # noqa: B023
+                        LEAST + 900, "more")
         if len(lab.packets) > seen:
-            if lab.packets[seen].source == 2:
-                lab.acknowledge(2, 1)
+            if (p := lab.packets[seen]).source == 2:
+                lab.acknowledge(2, 1, echo=1, code=p.value)
             seen += 1
     silent = [p for p in lab.packets[10:] if p.source == 1]
     assert len(silent) == 3
@@ -239,4 +242,5 @@ async def read_of_a_silent_peer(dut: Any) -> None:
 
 @pytest.mark.parametrize("level", [RD, RR])
 def test_read_of_a_silent_peer(level: int) -> None:
-    run_bench(sender(), __file__, testcase="read_of_a_silent_peer", level=int(level))
+    run_bench(sender(), __file__, testcase="read_of_a_silent_peer", level=int(level),
+              many_cycles=True)

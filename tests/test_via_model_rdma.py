@@ -272,7 +272,7 @@ def test_an_rdma_read_whose_peer_falls_silent(level, half, monkeypatch):
             if len(heard) > 1 + half:
                 nic.room += length
                 return
-        elif data[6] == 2 and kind == PacketKind.SEND:
+        elif data[6] == 2 and kind == PacketKind.PROBE:
             asked.append(data)
         arrive(nic, data, number, length)
 

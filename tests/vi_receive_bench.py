@@ -35,7 +35,7 @@ from nicbed.rtl.vi.types import (
 )
 from vi_memory import Region, TranslatorClient, VirtualMemory
 
-__all__ = ["Bench", "Chance", "status_of"]
+__all__ = ["Answers", "Bench", "status_of"]
 
 
 def status_of(operation: RemoteOperation, errors: int = 0, *,
@@ -44,29 +44,28 @@ def status_of(operation: RemoteOperation, errors: int = 0, *,
     return errors | operation << 16 | (Status.IMMEDIATE if immediate else 0)
 
 
-class Chance:
-    """A stream that may be withdrawn: taken with probability ``take`` in each cycle."""
+class Answers:
+    """Takes answers whenever they come; ``forgotten``: the VIs of which nothing is owed any more.
+    """
 
-    def __init__(self, dut: Any, name: str, shape: Any, *, take: float = 1.0,
-                 seed: int = 0) -> None:
+    def __init__(self, dut: Any, name: str) -> None:
         import cocotb
         self.taken: list[dict[str, int]] = []
-        self.refused: list[dict[str, int]] = []
-        self.take = take
-        self._random = random.Random(seed)
-        cocotb.start_soon(self._run(dut, name, shape))
+        self.forgotten: list[int] = []
+        cocotb.start_soon(self._run(dut, name))
 
-    async def _run(self, dut: Any, name: str, shape: Any) -> None:
+    async def _run(self, dut: Any, name: str) -> None:
         from cocotb.triggers import RisingEdge
         edge = RisingEdge(dut.clk)
-        valid, ready, payload = (getattr(dut, f"{name}__{part}")
-                                 for part in ("valid", "ready", "payload"))
+        getattr(dut, f"{name}__ready").value = 1
         while True:
-            open_ = self._random.random() < self.take
-            ready.value = int(open_)
             await edge
-            if valid.value == 1:
-                (self.taken if open_ else self.refused).append(unpack(shape, int(payload.value)))
+            if getattr(dut, f"{name}__valid").value == 1:
+                answer = unpack(ControlPacket, int(getattr(dut, f"{name}__payload").value))
+                if answer["kind"] == PacketKind.SEND:
+                    self.forgotten.append(answer["vi"])
+                else:
+                    self.taken.append(answer)
 
 
 class Queues:
@@ -149,7 +148,7 @@ class Bench:
     """
 
     def __init__(self, dut: Any, *, stall: float = 0.0, page: int = 1024, burst: int = 256,
-                 take: float = 1.0, latency: int = 2, setup: int = 0) -> None:
+                 latency: int = 2, setup: int = 0) -> None:
         base = seed() * 100
         self.dut = dut
         self.rng = random.Random(base)
@@ -171,9 +170,8 @@ class Bench:
                                  seed=base + 11)
         self.read_done = Sink(dut, "read_done", stall=stall, seed=base + 12)
         self.event = Sink(dut, "event", shape=EngineEvent, stall=stall, seed=base + 13)
-        self.control_packet = Chance(dut, "control_packet", ControlPacket, take=take,
-                                     seed=base + 14)
-        self.read_job = Chance(dut, "read_job", ReadJob, take=take, seed=base + 15)
+        self.control_packet = Answers(dut, "control_packet")
+        self.read_job = Sink(dut, "read_job", shape=ReadJob, stall=stall, seed=base + 15)
         self.control = Source(dut, "control", shape=Control, stall=stall, seed=base + 16)
         self.reading = Source(dut, "reading", shape=Reading, stall=stall, seed=base + 17)
         self.read_lost = Source(dut, "read_lost", stall=stall, seed=base + 18)
@@ -319,7 +317,7 @@ class Bench:
 def values() -> dict[str, Any]:
     """The test's parameters that a Bench takes."""
     given = parameters()
-    return {name: given[name] for name in ("stall", "page", "burst", "take") if name in given}
+    return {name: given[name] for name in ("stall", "page", "burst") if name in given}
 
 
 __all__ += ["cycles", "values"]

@@ -93,22 +93,26 @@ class Model:
         if side is not None and matches and kind == PacketKind.SEND and first:
             # Whatever becomes of the packet.
             self._take(vi, side)
-        if (side is None or not matches or side.broken or kind > PacketKind.BREAK
+        if (side is None or not matches or side.broken
                 or not reliable and kind not in (PacketKind.SEND, PacketKind.RDMA_WRITE)):
             self.counts["unmatched"] += 1
+            return
+        if kind == PacketKind.PROBE:
+            self._tell(vi, PacketKind.ACK, side.expected, value, echo=True)
             return
         if kind >= PacketKind.ACK:
             if kind == PacketKind.BREAK:
                 self._broken(vi, side, value)
             self.acknowledged.append({
                 "vi": vi, "sequence": sequence, "again": int(kind == PacketKind.NAK),
-                "broken": int(kind == PacketKind.BREAK), "code": value & 255})
+                "echo": int(kind == PacketKind.ACK and acknowledge),
+                "broken": int(kind == PacketKind.BREAK), "code": value})
             return
         ahead = sequence - side.expected & 255
         if ahead >= (128 if reliable else 224):
             self.counts["duplicate"] += 1
             if reliable:
-                self._tell(vi, PacketKind.ACK, side.expected)
+                self._tell(vi, PacketKind.NAK if side.missed else PacketKind.ACK, side.expected)
             return
         if reliable and ahead:
             self.counts["gap"] += 1
@@ -306,8 +310,10 @@ class Model:
     def _lost(self, side: Side) -> BreakCode:
         return BreakCode.REMOTE_DESCRIPTOR if side.level is RR else BreakCode.LOST
 
-    def _tell(self, vi: int, kind: PacketKind, sequence: int, code: int = 0) -> None:
-        self.control_packet.append({"vi": vi, "kind": kind, "sequence": sequence, "code": code})
+    def _tell(self, vi: int, kind: PacketKind, sequence: int, code: int = 0, *,
+              echo: bool = False) -> None:
+        self.control_packet.append({"vi": vi, "kind": kind, "echo": int(echo),
+                                    "sequence": sequence, "code": code})
 
     def _event(self, vi: int, event: Event) -> None:
         self.event.append({"code": event, "number": vi})

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Link", "Packet"]
 
+ASKS = DETAIL.mask("acknowledge")
+"""In the wire header's last byte."""
+
 
 @dataclass
 class Packet:
@@ -25,12 +28,15 @@ class Packet:
     message: "Message | None"
     """Whose last packet it is."""
     queued: bool = True
-    sent: bool = False
+    left: int | None = None
+    """When it was sent last, as Link counts."""
 
 
 class Link:
     """What waits for the NIC's uplink: control packets go before what goes again, that before new
-    packets. One packet at a time is with the uplink, which serves the rings' packets in turn."""
+    packets. One packet at a time is with the uplink, which serves the rings' packets in turn.
+
+    A probe's number says when it leaves; time is counted in packets that have left."""
 
     def __init__(self, engine: "Engine") -> None:
         self.engine = engine
@@ -38,6 +44,7 @@ class Link:
         self.again: deque[tuple[Vi, Packet]] = deque()
         self.new: deque[tuple[Vi, Packet]] = deque()
         self.on_wire: bytes | None = None
+        self.count = 0
 
     def frame(self, vi: "Vi", detail: int, sequence: int, word: int, payload: bytes = b"",
               address: tuple[int, int] | None = None) -> bytes:
@@ -52,11 +59,16 @@ class Link:
                              protocol=Protocol.VIA, detail=detail)
         return header.to_bytes(8, "little") + body
 
-    def tell(self, vi: "Vi", kind: PacketKind, sequence: int, code: int = 0) -> None:
-        """Sends the peer an ACK, NAK or BREAK."""
-        detail = DETAIL.pack(kind=kind, first=1, last=1)
+    def tell(self, vi: "Vi", kind: PacketKind, sequence: int, code: int = 0, *,
+             echo: bool = False) -> None:
+        """Sends the peer an ACK (``echo``: that answers the probe ``code``), NAK or BREAK."""
+        detail = DETAIL.pack(kind=kind, first=1, last=1, acknowledge=echo)
         self.control.append(self.frame(vi, detail, sequence, code))
         self.offer()
+
+    def probe(self, vi: "Vi") -> None:
+        """Asks the peer what has arrived. What waits here is sent after it."""
+        self.tell(vi, PacketKind.PROBE, 0, self.count)
 
     def send(self, vi: "Vi", packet: Packet) -> None:
         """Sends a packet for the first time."""
@@ -89,7 +101,11 @@ class Link:
             first = not self.again
             vi, packet = (self.again or self.new).popleft()
             self.on_wire, trace = packet.data, packet.trace
-            packet.queued, packet.sent = False, True
+            slots = self.engine.via.send_slots
+            if not first or vi.reliable and self.engine.sender.slots > slots // 2:
+                self.on_wire = packet.data[:7] + bytes([packet.data[7] | ASKS]) + packet.data[8:]
+            packet.queued, packet.left = False, self.count
+            self.count += 1
             self.engine.count("via_sent" if first else "via_resent")
             if first:
                 self.engine.sender.left(vi)

@@ -71,7 +71,7 @@ class Arrived:
             self.address = (address["va"], address["handle"])
             self.payload = data[24:]
             wanted = 24
-        self.malformed = len(data) < wanted or self.kind > PacketKind.BREAK
+        self.malformed = len(data) < wanted
         self.trace = trace
 
 
@@ -100,7 +100,12 @@ class Receiver:
         if vi is None or not self.counts(vi, packet):
             self.engine.count("via_unmatched")
         elif packet.kind in (PacketKind.ACK, PacketKind.NAK):
-            self.engine.sender.acknowledged(vi, packet.sequence, packet.kind == PacketKind.NAK)
+            echo = packet.kind == PacketKind.ACK and packet.ask
+            self.engine.sender.acknowledged(vi, packet.sequence, packet.kind == PacketKind.NAK,
+                                            packet.immediate if echo else None)
+        elif packet.kind == PacketKind.PROBE:
+            self.engine.link.tell(vi, PacketKind.ACK, vi.receiving.expected, packet.immediate,
+                                  echo=True)
         elif packet.kind == PacketKind.BREAK:
             self.engine.sender.broken(vi, packet.sequence, packet.immediate)
         elif self.in_sequence(vi, packet):

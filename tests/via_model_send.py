@@ -18,6 +18,8 @@ from nicbed.layouts.via import (
     ViState,
     format_error,
 )
+from nicbed.rtl.vi.read_watch import LEAST
+from nicbed.rtl.vi.send_acknowledged import LONGEST_DOUBLED
 from via_model_link import Packet
 from via_model_memory import Access, Descriptor, Refused, Walk, Wrong
 from via_model_queues import Unreadable, complete
@@ -228,7 +230,7 @@ class Sender:
 
     def ask(self, vi: "Vi", side: Sending, message: Message) -> None:
         """Later: whether the peer is there, as long as ``message`` is read and no packet waits for
-        an acknowledgement. A packet that it has had is one that it must acknowledge."""
+        an acknowledgement."""
         def later() -> None:
             if vi.sending is not side or side.reading is not message:
                 return
@@ -238,10 +240,11 @@ class Sender:
                     self.engine.break_(vi, Event.CONN_LOST)
                     return
                 side.timeouts += 1
-                self.link.tell(vi, PacketKind.SEND, side.sequence - 1 & 255)
+                self.link.probe(vi)
             self.ask(vi, side, message)
 
-        self.engine.model.at(self.engine.model.now + self.engine.via.retry_timeout, later)
+        wait = max(self.engine.via.retry_timeout, LEAST)
+        self.engine.model.at(self.engine.model.now + wait, later)
 
     def respond(self, vi: "Vi", side: Sending, job: ReadJob) -> None:
         """The next packet of the answer to the peer's RDMA read."""
@@ -335,37 +338,39 @@ class Sender:
 
     # Acknowledgements and time-outs
 
-    def acknowledged(self, vi: "Vi", sequence: int, again: bool) -> None:
-        """All before ``sequence`` have arrived; ``again``: and that one was missed."""
+    def acknowledged(self, vi: "Vi", sequence: int, again: bool, probe: int | None = None) -> None:
+        """All before ``sequence`` have arrived; ``again``: and that one was missed; ``probe``: and
+        if that one had left before it, it was lost."""
         side = vi.sending
         count = sequence - side.slots[0].sequence & 255 if side.slots else 0
         if not side.slots and sequence == side.sequence:
             side.timeouts = 0
         if not side.slots or count > len(side.slots):
             return
+        side.timeouts = 0
         if count:
             for _ in range(count):
                 side.slots.popleft()
-            side.timeouts = 0
             self.free(count)
             self.watch(vi)
             self.finish(vi)
             self.wake(vi)
-        if again and vi.state == ViState.CONNECTED:
-            self.resend(vi)
-
-    def resend(self, vi: "Vi") -> None:
-        """Goes back to the oldest packet that is not acknowledged."""
-        self.link.repeat(vi, vi.sending.slots)
-        self.watch(vi)
+        if vi.state != ViState.CONNECTED or not side.slots:
+            return
+        oldest = side.slots[0]
+        lost = probe is not None and not oldest.queued and oldest.left < probe
+        if again or lost:
+            self.link.repeat(vi, side.slots)
+            self.watch(vi)
 
     def watch(self, vi: "Vi") -> None:
         """Starts the timer anew; stops it if nothing is unacknowledged."""
-        side, model = vi.sending, self.engine.model
-        if not side.slots or not side.slots[0].sent:
+        side, model, timeout = vi.sending, self.engine.model, self.engine.via.retry_timeout
+        if not side.slots or side.slots[0].left is None:
             side.deadline = None
             return
-        side.deadline = deadline = model.now + self.engine.via.retry_timeout
+        doubled = min(timeout << side.timeouts, max(timeout, LONGEST_DOUBLED))
+        side.deadline = deadline = model.now + doubled
 
         def expired() -> None:
             if vi.sending is side and side.deadline == deadline and side.slots:
@@ -377,7 +382,8 @@ class Sender:
         side = vi.sending
         side.timeouts += 1
         if side.timeouts < self.engine.via.retries:
-            self.resend(vi)
+            self.link.probe(vi)
+            self.watch(vi)
             return
         self.fail(vi, Status.TRANSPORT)
         self.engine.break_(vi, Event.CONN_LOST)

@@ -1,6 +1,6 @@
 """Whose RDMA read has been outstanding for long."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,11 +9,15 @@ from ..block_ram import BlockRam
 from .once_queue import OnceQueue
 from .sizes import check_vis
 
-__all__ = ["ReadWatch"]
+__all__ = ["LEAST", "ReadWatch"]
+
+LEAST = 1 << 14
+"""Cycles that a read is outstanding before its VI is offered, however short the time-out."""
 
 
 class ReadWatch(wiring.Component):
-    """Offers each VI that has a read outstanding every ``timeout`` cycles.
+    """Offers each VI that has a read outstanding every ``timeout`` cycles, or LEAST if that is
+    more: a busy peer is to have the time to answer before it is asked too often.
 
     A VI is inside from ``begun`` until its read is ``done``, or until it is offered and does not
     come ``again``. All wait for the same time, so the first that came is the first to be offered.
@@ -69,6 +73,7 @@ class ReadWatch(wiring.Component):
         returns_vi = Signal(VI_BITS)
         came = Signal.like(queue.i.payload)
         late = Signal()
+        wait = Signal.like(self.timeout)
         over = Signal()
         # A read begun goes in at once, one that comes again when it can.
         m.d.comb += [
@@ -76,7 +81,8 @@ class ReadWatch(wiring.Component):
             queue.i.payload.eq(returns_vi),
             write.en.eq(queue.added),
             write.addr.eq(came),
-            write.data.eq(self.now + self.timeout),
+            wait.eq(Mux(self.timeout < LEAST, LEAST, self.timeout)),
+            write.data.eq(self.now + wait),
             read.addr.eq(queue.o.payload),
             read.en.eq(0),
             late.eq((self.now - read.data)[:32].as_signed() >= 0),

@@ -9,7 +9,7 @@ from .receive_descriptor import ReceiveDescriptor
 from .receive_parse import Parsed
 from .receive_state import Message, ReceiveState, Sequence
 from .segment_walk import SegmentWalk
-from .types import Address, ControlAction, ControlPacket
+from .types import Address, ControlAction
 
 __all__ = ["PacketEnd", "errors_of"]
 
@@ -28,8 +28,8 @@ class PacketEnd:
     """Registers of the packet under way, and the states of the receiver's machine that end it.
 
     FINISH completes a descriptor, saves and tells others; ACKNOWLEDGE and MISS answer a packet that
-    does not count; CONTROL, FLUSH, READING, READ_LOST and READ_OVER serve manager and sender. All
-    lead back to IDLE, which clears how the last packet ended.
+    does not count, PROBED a probe; CONTROL, FLUSH, READING, READ_LOST and READ_OVER serve manager
+    and sender. All lead back to IDLE, which clears how the last packet ended.
     """
 
     def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk,
@@ -76,33 +76,32 @@ class PacketEnd:
         self.lost = Signal()
         self.refused = Signal()
         self.flush_read = Signal()
-        # In this cycle: an ACK or NAK; the packet is over; nothing of the last one is pending.
+        # In this cycle: an answer; the packet is over; nothing of the last one is pending.
         self.answers = Signal()
         self.answer_kind = Signal(3)
         self.over = Signal()
         self.clear = Signal()
-        # A BREAK packet is offered.
-        self.telling = Signal()
-        self.told = Signal(ControlPacket)
         self._answers()
         self._over()
 
     def _answers(self) -> None:
-        """Control packets: a BREAK until it is taken, else an ACK or NAK of this cycle."""
-        m, out, told = self.m, self.port.control_packet, self.told
-        m.d.comb += [
-            out.valid.eq(self.telling | self.answers),
-            out.payload.eq(told),
+        """What the peer is owed from this cycle on. An ACK or NAK says what is expected next, an
+        ACK of a probe its number too; a BREAK its code, and the packet that did it."""
+        out = self.port.control_packet
+        breaks = self.answer_kind == PacketKind.BREAK
+        echo = Signal()
+        self.m.d.comb += [
+            out.valid.eq(self.answers),
+            out.payload.vi.eq(self.vi),
+            out.payload.kind.eq(self.answer_kind),
+            echo.eq((self.packet.detail.kind == PacketKind.PROBE)
+                    & (self.answer_kind == PacketKind.ACK)),
+            out.payload.echo.eq(echo),
+            out.payload.sequence.eq(Mux(breaks, self.packet.header.sequence,
+                                        self.sequence.expected)),
+            out.payload.code.eq(Mux(breaks, self.code,
+                                    Mux(echo, self.packet.header.immediate, 0))),
         ]
-        with m.If(~self.telling):
-            m.d.comb += [
-                out.payload.vi.eq(self.vi),
-                out.payload.kind.eq(self.answer_kind),
-                out.payload.sequence.eq(self.sequence.expected),
-                out.payload.code.eq(0),
-            ]
-        with m.If(self.telling & out.ready):
-            m.d.sync += self.telling.eq(0)
 
     def _over(self) -> None:
         """The packet is over: its VI's entries are written, others are told."""
@@ -147,18 +146,13 @@ class PacketEnd:
                 port.acknowledged.payload.vi.eq(self.vi),
                 port.acknowledged.payload.sequence.eq(self.packet.header.sequence),
                 port.acknowledged.payload.again.eq(kind == PacketKind.NAK),
+                port.acknowledged.payload.echo.eq((kind == PacketKind.ACK)
+                                                  & self.packet.detail.acknowledge),
                 port.acknowledged.payload.broken.eq(kind == PacketKind.BREAK),
                 port.acknowledged.payload.code.eq(self.packet.header.immediate),
             ]
-            with m.If(self.tells & ~self.telling):
-                m.d.sync += [
-                    self.telling.eq(1),
-                    self.told.vi.eq(self.vi),
-                    self.told.kind.eq(PacketKind.BREAK),
-                    # The packet that did it.
-                    self.told.sequence.eq(self.packet.header.sequence),
-                    self.told.code.eq(self.code),
-                ]
+            with m.If(self.tells):
+                m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.BREAK)]
 
     def _break(self, code: Value | int, event: Event = Event.CONN_LOST) -> None:
         """The connection breaks, and the peer is told by ``code``."""
@@ -201,20 +195,25 @@ class PacketEnd:
         m.d.sync += fresh.eq(1)
         with m.State("FINISH"):
             m.d.sync += fresh.eq(0)
-            m.d.comb += [self.answers.eq(fresh & self.acknowledges & ~self.breaks),
-                         self.answer_kind.eq(PacketKind.ACK)]
+            with m.If(fresh & self.acknowledges & ~self.breaks):
+                m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
             self._complete()
             with m.If(port.complete.ready | ~self.completes):
                 m.d.comb += self.over.eq(1)
                 m.next = "IDLE"
         with m.State("ACKNOWLEDGE"):
+            # What is missed may still be asked for, by the answer that this one replaces.
+            m.d.comb += [self.answers.eq(1),
+                         self.answer_kind.eq(Mux(self.sequence.missed, PacketKind.NAK,
+                                                 PacketKind.ACK))]
+            m.next = "IDLE"
+        with m.State("PROBED"):
+            # What was sent before the probe has arrived or was lost; so this replaces a NAK, too.
             m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
             m.next = "IDLE"
         with m.State("MISS"):
-            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.NAK)]
-            with m.If(port.control_packet.ready & ~self.telling):
-                m.d.comb += [self.state.write_sequence.eq(1),
-                             self.state.next_sequence.missed.eq(1)]
+            m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.NAK),
+                         self.state.write_sequence.eq(1), self.state.next_sequence.missed.eq(1)]
             m.next = "IDLE"
 
     def _serve(self) -> None:
@@ -251,6 +250,9 @@ class PacketEnd:
                     m.d.comb += [
                         port.control.ready.eq(1),
                         self.descriptor.void.eq(1),
+                        # Nothing of an earlier connection is owed; an ABORT may owe its BREAK.
+                        self.answers.eq(port.control.payload.action != ControlAction.ABORT),
+                        self.answer_kind.eq(PacketKind.SEND),
                         state.write_sequence.eq(1), state.next_sequence.eq(0),
                         state.write_message.eq(1), state.next_message.eq(0),
                         state.write_reading.eq(1), state.next_reading.eq(0),

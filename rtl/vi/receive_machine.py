@@ -3,6 +3,7 @@
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
+from ...layouts.trace import Kind
 from ...layouts.via import BreakCode, Event, PacketKind, Reliability, Status, ViState
 from .packet_words import PacketWords
 from .receive_descriptor import ReceiveDescriptor
@@ -52,8 +53,8 @@ class PacketMachine(PacketEnd):
                                | fsm.ongoing("WALK") & ~self.walked),
             descriptor.may_look.eq(~self.looks & ~fsm.ongoing("CONTROL") & ~fsm.ongoing("FLUSH")),
             port.idle.eq(fsm.ongoing("IDLE") & ~port.control.valid & ~port.reading.valid
-                         & ~port.read_lost.valid & parse.idle & self.clear & ~self.telling
-                         & walk.idle & descriptor.idle & words.over & words.idle),
+                         & ~port.read_lost.valid & parse.idle & self.clear & walk.idle
+                         & descriptor.idle & words.over & words.idle),
         ]
 
     def _parts(self) -> None:
@@ -147,7 +148,7 @@ class PacketMachine(PacketEnd):
             counts.eq((context.state == ViState.CONNECTED)
                       & (context.peer.node == packet.node)
                       & (context.peer.vi == packet.header.source)
-                      & ~state.sequence.broken & ~packet.malformed & (kind <= PacketKind.BREAK)
+                      & ~state.sequence.broken & ~packet.malformed
                       & (reliable | (kind == PacketKind.SEND) | (kind == PacketKind.RDMA_WRITE))),
             ahead.eq(packet.header.sequence - state.sequence.expected),
             late.eq(Mux(reliable, ahead[7], ahead >= 256 - BEHIND)),
@@ -178,6 +179,9 @@ class PacketMachine(PacketEnd):
                 m.next = "FINISH"
                 with m.If(kind == PacketKind.BREAK):
                     self._broken(state.reading)
+            with m.Elif(kind == PacketKind.PROBE):
+                m.d.comb += [port.events[1].valid.eq(1), port.events[1].kind.eq(Kind.END)]
+                m.next = "PROBED"
             with m.Elif(late):
                 m.d.comb += port.duplicate.eq(1)
                 self._drop()
@@ -356,9 +360,8 @@ class PacketMachine(PacketEnd):
                 port.read_job.payload.address.eq(packet.address),
                 port.read_job.payload.length.eq(packet.header.immediate),
             ]
-            m.next = "FINISH"
-            with m.If(~port.read_job.ready):
-                self._drop()
+            with m.If(port.read_job.ready):
+                m.next = "FINISH"
 
     def _count(self) -> None:
         """A run has ended."""

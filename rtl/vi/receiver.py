@@ -58,12 +58,13 @@ class Receiver(wiring.Component):
     - RDMA_WRITE goes where it says, if the VI and the region allow it. Refused: RDMAW_PROT, or with
       immediate data the receive descriptor completes with RDMA_PROTECTION; a reliable VI breaks.
       With immediate data the last packet, once its data has landed, completes a receive descriptor.
-    - READ_REQUEST becomes a ``read_job``, offered for one cycle: if it is not taken, the packet was
-      never here. Refused: RDMAR_PROT, and the VI breaks.
+    - READ_REQUEST becomes a ``read_job``. Refused: RDMAR_PROT, and the VI breaks.
     - READ_RESPONSE goes to the data segments of the descriptor that ``reading`` told; the last
       completes it on the send queue, then comes ``read_done``. Without a read: dropped.
     - ACK and NAK are handed on in ``acknowledged``, BREAK too, after a read outstanding was
       completed with its error; the sender breaks the VI when it has done its part.
+
+    - PROBE is answered at once by an ACK with its number.
 
     What a reliable VI's packet asks for is acknowledged once its data has landed. Immediate data is
     reported only if the descriptor has no error. ABORT completes the message and the read under way
@@ -72,10 +73,9 @@ class Receiver(wiring.Component):
     message has landed is PARTIAL too; its Length says how much if the error was found here. After a
     break nothing of the VI counts until it is connected anew.
 
-    Nothing here waits for the link: ACK and NAK are offered for one cycle; a BREAK packet stays
-    offered until it is taken, and meanwhile no other is. A break, an event, ``acknowledged`` or
-    ``read_done`` not yet taken lets no further packet begin, but ``control``, ``reading`` and
-    ``read_lost`` pass.
+    Nothing here waits for the link: answers are owed, not sent (OwedAnswers), and whoever takes
+    ``read_job`` does not wait either. A break, an event, ``acknowledged`` or ``read_done`` not yet
+    taken lets no further packet begin, but ``control``, ``reading`` and ``read_lost`` pass.
 
     Latency and throughput: one packet at a time; for the next one its descriptor is taken and read
     meanwhile. Back-pressure: ``i`` stalls for DMA, translations, descriptors and
@@ -102,10 +102,10 @@ class Receiver(wiring.Component):
         Taken between packets.
     break_ : Out(stream of Break)
     control_packet : Out(stream of ControlPacket)
-        Its ACK and NAK may be withdrawn.
+        Answers: ACK, NAK and BREAK; of kind SEND, at CREATE and CONNECT: none is owed any more.
+        Whoever takes them is always ready.
     acknowledged : Out(stream of Acknowledged)
     read_job : Out(stream of ReadJob)
-        May be withdrawn.
     reading : In(stream of Reading)
         Taken between packets.
     read_lost : In(stream of 12)

@@ -26,23 +26,28 @@ class _Cause(enum.Enum, shape=3):
     WATCHED = 4
 
 
+LONGEST_DOUBLED = 1 << 17
+"""Cycles up to which time-outs in a row double."""
+MOST_DOUBLINGS = 6
+
+
 class SendAcknowledged(wiring.Component):
     """Keeps every VI's progress; the only one who completes what is in the ring.
 
     - An acknowledgement of a sequence number between the last one and the next to be given forgets
-      the packets before it, completes the Reliable Reception descriptors that are over with it, and
-      wakes the VI; any other number does nothing. ``again`` then puts all packets from it on in
-      line once more (go-back-N).
+      the packets before it, completes the Reliable Reception descriptors that are over with it,
+      wakes the VI, and ends the time-outs in a row; any other number does nothing. ``again`` then
+      puts all packets from it on in line once more (go-back-N). So does an ``echo``, if that packet
+      was sent before the probe: the network keeps the order, so it was lost.
     - ``broken``: as an acknowledgement, then the oldest unfinished descriptor, or the one that had
       begun, gets the code's error, the VI's packets are forgotten and it breaks with CONN_LOST.
       With LOST, neither: it may come of the peer's disconnection, and its number says nothing.
-    - A time-out goes back to the oldest packet; the ``retries``-th in a row breaks the connection,
-      with error TRANSPORT.
+    - A time-out of the oldest packet sends the peer a probe, and nothing again: it may only be
+      late. Each in a row takes twice the time, up to LONGEST_DOUBLED or ``timeout``, whichever is
+      more; the ``retries``-th breaks the connection, with error TRANSPORT.
     - A VI that is ``watched`` has an RDMA read outstanding for a while. If no packet of it waits
       for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
-      packet that it has had, empty, which it must acknowledge again. An acknowledgement that leaves
-      nothing unacknowledged ends the time-outs in a row; when ``retries`` of these found no answer
-      the next one breaks the connection.
+      probe. When ``retries`` of these found no answer the next one breaks the connection.
     - A connection that breaks for want of acknowledgements while a read is outstanding has it
       completed first (``read_lost``), as the receiver has it.
     - ``read_done`` and what else opens a way wakes the VI.
@@ -55,8 +60,7 @@ class SendAcknowledged(wiring.Component):
     cycles and 3 for each descriptor completed. Back-pressure: every input is taken within bounded
     cycles, as ``complete`` and ``wake`` are; nothing that could break is begun while ``break_`` has
     one to take, so that control is taken even then; a BREAK that finds another waiting for the link
-    is not sent. Reset: idle; the records are
-    not reset.
+    is not sent, and no time-out is looked at meanwhile. Reset: idle; the records are not reset.
 
     Parameters
     ----------
@@ -71,8 +75,8 @@ class SendAcknowledged(wiring.Component):
         Reads that are outstanding; of ``clear_vi``.
     read_lost : Out(stream of VI_BITS)
         To the receiver.
-    retries : In(8)
-        Time-outs in a row that break a connection.
+    timeout, retries : In(25), In(8)
+        A time-out; so many in a row break a connection.
     complete, wake, break_, control_packet : Out(stream)
         What is said about it.
     look, look_vi, progress : In(1).array(2), In(12).array(2), Out(Progress).array(2)
@@ -85,8 +89,8 @@ class SendAcknowledged(wiring.Component):
         Clears the records of a VI, while nobody writes his.
     abort, abort_vi, quiet : Out(1), Out(12), In(1)
         Of the walk stage.
-    release, slot_vi, slot_sequence, found, found_slot, found_waits, again, again_slot, expired,
-    expired_vi : of SendSlots
+    release, slot_vi, slot_sequence, found, found_slot, found_waits, found_sent, again, again_slot,
+    expired, expired_vi, expired_sequence, extend, extension : of SendSlots
         The slots.
     idle : Out(1)
         Nothing under way, nothing asked for.
@@ -107,7 +111,7 @@ class SendAcknowledged(wiring.Component):
             "watched": In(stream.Signature(VI_BITS)),
             "watch_again": Out(1), "read_over": Out(1),
             "read_lost": Out(stream.Signature(VI_BITS)),
-            "retries": In(8),
+            "timeout": In(25), "retries": In(8),
             "complete": Out(stream.Signature(Completion)),
             "wake": Out(stream.Signature(QUEUE_BITS)),
             "break_": Out(stream.Signature(Break)),
@@ -122,9 +126,10 @@ class SendAcknowledged(wiring.Component):
             "abort": Out(1), "abort_vi": Out(VI_BITS), "quiet": In(1),
             "release": Out(Release),
             "slot_vi": Out(VI_BITS), "slot_sequence": Out(8), "found": In(1),
-            "found_slot": In(bits), "found_waits": In(1),
+            "found_slot": In(bits), "found_waits": In(1), "found_sent": In(32),
             "again": Out(1), "again_slot": Out(bits),
-            "expired": In(1), "expired_vi": In(VI_BITS),
+            "expired": In(1), "expired_vi": In(VI_BITS), "expired_sequence": In(8),
+            "extend": Out(1), "extension": Out(32),
             "idle": Out(1),
         })
 
@@ -162,6 +167,8 @@ class SendAcknowledged(wiring.Component):
         # What to do after the descriptors that are over.
         breaks = Signal()
         again = Signal()
+        echo = Signal()
+        waited = Signal()
         wakes = Signal()
         flush = Signal()
         flushed = Signal(9)
@@ -173,6 +180,7 @@ class SendAcknowledged(wiring.Component):
         old = records.read[0].data
         entry = self.oldest
         over = Signal()
+        doubled = Signal(32)
         break_pending = Signal()
         tell_pending = Signal()
         m.d.comb += [
@@ -196,6 +204,11 @@ class SendAcknowledged(wiring.Component):
             self.control_packet.valid.eq(tell_pending),
             self.control_packet.payload.code.eq(BreakCode.LOST),
             self.read_lost.payload.eq(vi),
+            doubled.eq((self.timeout << 1) << Mux(old.retries > MOST_DOUBLINGS, MOST_DOUBLINGS,
+                                                  old.retries[:3])),
+            self.extension.eq(Mux(doubled < LONGEST_DOUBLED, doubled,
+                                  Mux(self.timeout < LONGEST_DOUBLED, LONGEST_DOUBLED,
+                                      self.timeout))),
             reading.eq(old.connected & (self.numbers_reads != old.read_done)),
             self.complete.payload.queue.eq(vi << 1),
             self.complete.payload.address.eq(entry.address),
@@ -216,7 +229,8 @@ class SendAcknowledged(wiring.Component):
 
         with m.FSM() as state:
             with m.State("IDLE"):
-                m.d.sync += [breaks.eq(0), again.eq(0), wakes.eq(0), errors.eq(0), flush.eq(0)]
+                m.d.sync += [breaks.eq(0), again.eq(0), echo.eq(0), wakes.eq(0), errors.eq(0),
+                             flush.eq(0)]
                 with m.If(self.control.valid):
                     m.d.comb += [begins.eq(1), chosen.eq(self.control.payload.vi)]
                     m.d.sync += [cause.eq(_Cause.CONTROL), action.eq(self.control.payload.action)]
@@ -230,7 +244,7 @@ class SendAcknowledged(wiring.Component):
                                      self.acknowledged.ready.eq(1)]
                         m.d.sync += [cause.eq(_Cause.ACKNOWLEDGED),
                                      message.eq(self.acknowledged.payload)]
-                    with m.Elif(self.expired):
+                    with m.Elif(self.expired & ~tell_pending):
                         m.d.comb += [begins.eq(1), chosen.eq(self.expired_vi)]
                         m.d.sync += cause.eq(_Cause.EXPIRED)
                     with m.Elif(self.watched.valid & ~tell_pending):
@@ -255,15 +269,16 @@ class SendAcknowledged(wiring.Component):
                     with m.Case(_Cause.ACKNOWLEDGED):
                         m.next = "CHECK"
                     with m.Case(_Cause.EXPIRED):
-                        m.d.sync += progress.retries.eq(old.retries + 1)
-                        with m.If(old.retries + 1 >= self.retries):
-                            m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
-                            m.next = "FAIL"
-                            with m.If(reading):
-                                m.next = "READ LOST"
-                        with m.Else():
-                            m.d.sync += [again.eq(1), sequence.eq(old.acknowledged)]
-                            m.next = "END"
+                        # Younger ones wait for what comes of the oldest.
+                        m.d.comb += self.extend.eq(1)
+                        m.next = "IDLE"
+                        with m.If(self.expired_sequence == old.acknowledged):
+                            m.next = "PROBE"
+                            with m.If(old.retries + 1 >= self.retries):
+                                m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
+                                m.next = "FAIL"
+                                with m.If(reading):
+                                    m.next = "READ LOST"
                     with m.Case(_Cause.WATCHED):
                         m.next = "IDLE"
                         with m.If(reading):
@@ -283,8 +298,8 @@ class SendAcknowledged(wiring.Component):
                     progress.retries.eq(progress.retries + 1),
                     tell_pending.eq(1),
                     self.control_packet.payload.vi.eq(vi),
-                    self.control_packet.payload.kind.eq(PacketKind.SEND),
-                    self.control_packet.payload.sequence.eq(progress.acknowledged - 1),
+                    self.control_packet.payload.kind.eq(PacketKind.PROBE),
+                    self.control_packet.payload.sequence.eq(0),
                 ]
                 m.next = "END"
             with m.State("CHECK"):
@@ -298,12 +313,12 @@ class SendAcknowledged(wiring.Component):
                     m.d.sync += [
                         progress.acknowledged.eq(message.sequence),
                         sequence.eq(message.sequence),
+                        progress.retries.eq(0),
                         again.eq(message.again & ~message.broken),
+                        echo.eq(message.echo),
                     ]
-                    with m.If(following == progress.acknowledged):
-                        m.d.sync += progress.retries.eq(0)
                     with m.If(message.sequence != progress.acknowledged):
-                        m.d.sync += [progress.retries.eq(0), wakes.eq(~message.broken)]
+                        m.d.sync += wakes.eq(~message.broken)
                     m.next = "RELEASE"
             with m.State("RELEASE"):
                 m.d.comb += [self.release.valid.eq(1), self.ring_read.eq(1)]
@@ -360,12 +375,21 @@ class SendAcknowledged(wiring.Component):
                     m.next = "END"
             with m.State("END"):
                 m.d.comb += records.write.eq(1)
+                m.d.sync += waited.eq(self.found & self.found_waits)
                 m.next = "IDLE"
                 with m.If(flush):
                     m.next = "TELL"
                 with m.Elif(breaks):
                     m.next = "BREAK"
                 with m.Elif(again):
+                    m.next = "REPEAT"
+                with m.Elif(echo):
+                    m.next = "JUDGE"
+                with m.Elif(wakes):
+                    m.next = "WAKE"
+            with m.State("JUDGE"):
+                m.next = "IDLE"
+                with m.If(waited & (self.found_sent - message.code)[31]):
                     m.next = "REPEAT"
                 with m.Elif(wakes):
                     m.next = "WAKE"

@@ -1,6 +1,6 @@
 """Send slots: whole packets, kept until they have left or are acknowledged."""
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -17,6 +17,13 @@ FRONT_WORDS = 4
 """Room for a packet's headers, in words."""
 
 
+def _count(bits: Value) -> Value:
+    """How many of ``bits`` are set."""
+    if len(bits) == 1:
+        return bits
+    return _count(bits[:len(bits) // 2]) + _count(bits[len(bits) // 2:])
+
+
 class SendSlots(wiring.Component):
     """Storage and state of the packets that wait to be sent, or to be acknowledged.
 
@@ -25,9 +32,13 @@ class SendSlots(wiring.Component):
     written. ``o`` offers the slot to send now: one to be sent again before a
     new one. When it is ``sent``, a slot that is not reliable is free again; a reliable one waits
     for its ``release`` (an acknowledgement, or all of its VI: an abort). While it waits,
-    ``expired`` tells that ``timeout`` has passed since it was sent; ``again`` puts slot
-    ``again_slot`` in line once more. A slot released while it is in line or being sent is free only
-    after that.
+    ``expired`` tells that ``timeout`` has passed since it was sent, or ``extension`` since the last
+    ``extend``; ``again`` puts slot ``again_slot`` in line once more. A slot released while it is in
+    line or being sent is free only after that.
+
+    A reliable slot that is taken from ``o`` while more than half of the slots are committed is to
+    ask for an acknowledgement (``o_asks``): so where no slot is free and none in line, the last
+    that was sent has asked (proven: tests/formal). So is one that was sent before.
 
     Latency: ``commit`` to ``o`` 2 cycles. ``release`` acts at the edge. Throughput: one commit,
     one release, one transmission a cycle. A time-out is seen at most ``slots`` cycles late.
@@ -55,16 +66,21 @@ class SendSlots(wiring.Component):
         Forget packets.
     look_vi, look_sequence, found, found_slot, found_waits : In, In, Out, Out, Out
         Which slot holds that packet of that VI, and whether it was sent and is not in line.
+    found_sent : Out(32)
+        When it was sent last, a cycle later; of a slot that waited.
     again, again_slot : In(1), In
         Put a slot that waits (``found_waits``) in line.
-    expired, expired_vi : Out(1), Out(12)
-        A packet of that VI was not acknowledged in time; until ``again`` or ``release`` ends it.
+    expired, expired_vi, expired_sequence : Out(1), Out(12), Out(8)
+        That packet of that VI was not acknowledged in time; until ``extend``, ``again`` or
+        ``release`` ends it.
+    extend, extension : In(1), In(32)
+        Ask again about the packet that has ``expired`` after so many cycles.
     now, timeout : In(32), In(25)
         Cycle counter and time.
     o : Out(stream)
         The slot to send now.
-    o_again : Out(1)
-        It was sent before.
+    o_again, o_asks : Out(1), Out(1)
+        It was sent before; it is to ask for an acknowledgement, whether it was made to or not.
     forgotten : Out(1)
         What ``o`` offers was released in line: not to be sent; only ``sent``.
     sent, sent_slot : In(1), In
@@ -84,6 +100,10 @@ class SendSlots(wiring.Component):
         self._slots = slots
         self._words = words
         bits = ceil_log2(slots)
+        self._live = Signal(slots)
+        self._queued = Signal(slots)
+        self._waits = Signal(slots)
+        self._reliable = Signal(slots)
         super().__init__({
             "free": Out(1), "free_slot": Out(bits),
             "front_write": In(1), "front_index": In(2), "front_data": In(64),
@@ -92,10 +112,13 @@ class SendSlots(wiring.Component):
             "release": In(Release),
             "look_vi": In(VI_BITS), "look_sequence": In(8),
             "found": Out(1), "found_slot": Out(bits), "found_waits": Out(1),
+            "found_sent": Out(32),
             "again": In(1), "again_slot": In(bits),
-            "expired": Out(1), "expired_vi": Out(VI_BITS),
+            "expired": Out(1), "expired_vi": Out(VI_BITS), "expired_sequence": Out(8),
+            "extend": In(1), "extension": In(32),
             "now": In(32), "timeout": In(25),
-            "o": Out(stream.Signature(bits)), "o_again": Out(1), "forgotten": Out(1),
+            "o": Out(stream.Signature(bits)), "o_again": Out(1), "o_asks": Out(1),
+            "forgotten": Out(1),
             "sent": In(1), "sent_slot": In(bits),
             "read_en": In(1), "read_slot": In(bits), "read_front": In(2), "read_body": In(8),
             "meta_read": Out(Slot), "front": Out(64), "body": Out(64),
@@ -116,15 +139,24 @@ class SendSlots(wiring.Component):
         m = Module()
         slots = range(self._slots)
         bits = ceil_log2(self._slots)
-        live = Signal(self._slots)
-        queued = Signal(self._slots)
-        waits = Signal(self._slots)
-        reliable = Signal(self._slots)
+        live, queued, waits = self._live, self._queued, self._waits
+        reliable = self._reliable
+        crowded = Signal()
         vi = Array(Signal(VI_BITS, name=f"vi_{n}") for n in slots)
         sequence = Array(Signal(8, name=f"sequence_{n}") for n in slots)
         deadline = Array(Signal(32, name=f"deadline_{n}") for n in slots)
 
         self._memories(m, bits)
+        m.submodules.times = times = BlockRam(shape=32, depth=self._slots)
+        time_write, time_read = times.write_port(), times.read_port()
+        m.d.comb += [
+            time_write.en.eq(self.sent),
+            time_write.addr.eq(self.sent_slot),
+            time_write.data.eq(self.now),
+            time_read.addr.eq(self.found_slot),
+            time_read.en.eq(self.found_waits),
+            self.found_sent.eq(time_read.data),
+        ]
         m.submodules.new = new = Queue(shape=bits, depth=self._slots)
         m.submodules.resend = resend = Queue(shape=bits, depth=self._slots)
 
@@ -134,6 +166,7 @@ class SendSlots(wiring.Component):
             free.eq(~(live | queued)),
             self.free.eq(free.any()),
             self.idle.eq(~(live | queued).any()),
+            crowded.eq(_count(live) > self._slots // 2),
             new.i.payload.eq(self.write_slot),
             new.i.valid.eq(self.commit),
             resend.i.payload.eq(self.again_slot),
@@ -152,7 +185,11 @@ class SendSlots(wiring.Component):
             new.o.ready.eq(self.o.ready & ~resend.o.valid),
         ]
         with m.If(self.o.valid):
-            m.d.comb += self.forgotten.eq(~live.bit_select(self.o.payload, 1))
+            m.d.comb += [
+                self.forgotten.eq(~live.bit_select(self.o.payload, 1)),
+                self.o_asks.eq(self.o_again
+                               | (crowded & reliable.bit_select(self.o.payload, 1))),
+            ]
 
         released = Signal(self._slots)
         matches = Signal(self._slots)
@@ -202,7 +239,9 @@ class SendSlots(wiring.Component):
         # Time: one slot a cycle.
         turn = Signal(bits)
         late = Signal()
-        m.d.comb += self.expired_vi.eq(vi[turn])
+        m.d.comb += [self.expired_vi.eq(vi[turn]), self.expired_sequence.eq(sequence[turn])]
+        with m.If(self.extend):
+            m.d.sync += deadline[turn].eq(self.now + self.extension)
         with m.If(waits.any()):
             m.d.comb += late.eq((self.now - deadline[turn])[:32].as_signed() >= 0)
             m.d.comb += self.expired.eq(waits.bit_select(turn, 1) & late)

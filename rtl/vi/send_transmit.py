@@ -1,12 +1,12 @@
-"""Packets out: acknowledgements first, then what is to be sent again, then what is new."""
+"""Packets out: answers first, then other control packets, what is to be sent again, what is new."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from ...layouts.packet import FLIT_BYTES, Protocol
-from ...layouts.via import Reliability
+from ...layouts.packet import FLIT_BYTES, HEADER, Protocol
+from ...layouts.via import DETAIL, PacketKind, Reliability
 from ..flit import FlitStream, Header
 from ..queue import Queue
 from .send_job import Slot
@@ -16,13 +16,18 @@ from .types import ContextRead, ControlPacket, Detail, ViaHeader
 __all__ = ["SendTransmit"]
 
 CONTROL_DEPTH = 8
+ASKS = HEADER.pack(detail=DETAIL.pack(acknowledge=1))
+"""What asks for an acknowledgement, in the wire header."""
 
 
 class SendTransmit(wiring.Component):
     """Makes flits of control packets and of slots, a whole packet at a time.
 
     A control packet of an unreliable VI is thrown away: it has no acknowledgements, and its peer
-    is not told of a break.
+    is not told of a break. A probe's number is the time at which it left, so that whatever was sent
+    after it has a later one.
+
+    A slot's packet asks for an acknowledgement if it was made to, or if ``slot_asks``.
 
     A slot whose data is still coming is sent as it comes: ``o`` is not valid in between, while the
     link and what else waits for it wait. So the data must come without waiting for the link.
@@ -38,14 +43,16 @@ class SendTransmit(wiring.Component):
 
     Members
     -------
+    answer : In(stream of ControlPacket)
+        Acknowledgements, and breaks of the receiver's.
     control : In(stream of ControlPacket)
-        Acknowledgements and breaks.
-    node : In(8)
-        This node's number.
+        Probes, and breaks of the sender's.
+    node, now : In(8), In(32)
+        This node's number; cycle counter.
     context : Out(ContextRead)
         Peers.
-    slot, slot_again, slot_forgotten, done, done_slot : of SendSlots ``o`` to ``sent_slot``
-        The slot to send.
+    slot, slot_again, slot_asks, slot_forgotten, done, done_slot : of SendSlots
+        The slot to send: ``o`` to ``sent_slot``.
     part, part_slot, filled : of SendWalk ``part``, ``write_slot``, ``filled``
         The slot of which only some payload words are there, if any.
     read_en ... body : of SendSlots
@@ -62,11 +69,19 @@ class SendTransmit(wiring.Component):
         check_power_of_two("slots", slots)
         self._slots = slots
         bits = ceil_log2(slots)
+        # A slot is under way; not to be sent; its packet asks for an acknowledgement.
+        self._sending = Signal()
+        self._forgets = Signal()
+        self._asks = Signal()
+        self._index = Signal(9)
         super().__init__({
+            "answer": In(stream.Signature(ControlPacket)),
             "control": In(stream.Signature(ControlPacket)),
             "node": In(8),
+            "now": In(32),
             "context": Out(ContextRead),
-            "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_forgotten": In(1),
+            "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_asks": In(1),
+            "slot_forgotten": In(1),
             "done": Out(1), "done_slot": Out(bits),
             "part": In(1), "part_slot": In(bits), "filled": In(8),
             "read_en": Out(1), "read_slot": Out(bits), "read_front": Out(2), "read_body": Out(8),
@@ -85,7 +100,8 @@ class SendTransmit(wiring.Component):
         m = Module()
         m.submodules.queue = queue = Queue(shape=ControlPacket, depth=CONTROL_DEPTH)
         wiring.connect(m, wiring.flipped(self.control), queue.i)
-        control = queue.o.payload
+        told = Signal(ControlPacket)
+        control = Signal(ControlPacket)
         flit = self.o.payload
         peer = self.context.data.peer
         header = Signal(Header)
@@ -93,7 +109,7 @@ class SendTransmit(wiring.Component):
         via = Signal(ViaHeader)
         slot = Signal.like(self.slot.payload)
         again = Signal()
-        index = Signal(9)
+        index, asks = self._index, self._asks
         following = Signal(9)
         # The word to be read next, and which of the payload that is; word ``index`` has been read.
         wanted = Signal(9)
@@ -104,7 +120,9 @@ class SendTransmit(wiring.Component):
         # Not read back from the flit: a vector that a part of itself depends on is a loop to
         # simulators, and Verilator's optimiser has got it wrong.
         last = Signal()
+        front = Signal(64)
         m.d.comb += [
+            self.context.vi.eq(control.vi),
             self.done_slot.eq(slot),
             header.route.eq(peer.route),
             header.length.eq(8),
@@ -112,18 +130,24 @@ class SendTransmit(wiring.Component):
             header.destination.eq(peer.node),
             header.protocol.eq(Protocol.VIA),
             detail.kind.eq(control.kind),
+            detail.acknowledge.eq(control.echo),
             header.detail.eq(detail),
             via.destination.eq(peer.vi),
             via.source.eq(control.vi),
             via.sequence.eq(control.sequence),
             via.immediate.eq(control.code),
         ]
-        with m.If(queue.o.valid):
-            m.d.comb += self.context.vi.eq(control.vi)
         with m.FSM() as state:
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)
-                with m.If(queue.o.valid):
+                with m.If(self.answer.valid | queue.o.valid):
+                    m.d.comb += [
+                        self.answer.ready.eq(self.answer.valid),
+                        queue.o.ready.eq(~self.answer.valid),
+                        told.eq(Mux(self.answer.valid, self.answer.payload, queue.o.payload)),
+                        self.context.vi.eq(told.vi),
+                    ]
+                    m.d.sync += control.eq(told)
                     m.next = "CONTROL"
                 with m.Elif(self.slot.valid):
                     m.d.comb += [
@@ -132,7 +156,7 @@ class SendTransmit(wiring.Component):
                         self.read_slot.eq(self.slot.payload),
                     ]
                     m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again),
-                                 here.eq(1)]
+                                 here.eq(1), asks.eq(self.slot_asks)]
                     m.next = "SLOT"
                     with m.If(self.slot_forgotten):
                         m.next = "FORGOTTEN"
@@ -140,11 +164,11 @@ class SendTransmit(wiring.Component):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
             with m.State("CONTROL"):
-                # The context is that of the queue's head.
+                with m.If(control.kind == PacketKind.PROBE):
+                    m.d.sync += control.code.eq(self.now)
                 m.next = "HEADER"
                 with m.If(self.context.data.attributes.reliability
                           == Reliability.UNRELIABLE_DELIVERY):
-                    m.d.comb += queue.o.ready.eq(1)
                     m.next = "IDLE"
             with m.State("HEADER"):
                 m.d.comb += [flit.data.eq(header), flit.first.eq(1), flit.size.eq(FLIT_BYTES),
@@ -155,13 +179,13 @@ class SendTransmit(wiring.Component):
                 m.d.comb += [flit.data.eq(via), flit.last.eq(1), flit.size.eq(FLIT_BYTES),
                              self.o.valid.eq(1)]
                 with m.If(self.o.ready):
-                    m.d.comb += queue.o.ready.eq(1)
                     m.next = "IDLE"
             with m.State("SLOT"):
                 m.d.comb += [
+                    front.eq(self.front | Mux((index == 0) & asks, ASKS, 0)),
                     fronts.eq(Mux(self.meta.addressed, 3, 2)),
                     following.eq(index + 1),
-                    flit.data.eq(Mux(index < fronts, self.front, self.body)),
+                    flit.data.eq(Mux(index < fronts, front, self.body)),
                     flit.first.eq(index == 0),
                     last.eq(following == self.meta.words),
                     flit.last.eq(last),
@@ -185,6 +209,10 @@ class SendTransmit(wiring.Component):
                     with m.If(last):
                         m.d.comb += [self.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
                         m.next = "IDLE"
+        m.d.comb += [
+            self._forgets.eq(state.ongoing("FORGOTTEN")),
+            self._sending.eq(state.ongoing("SLOT") | self._forgets),
+        ]
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~queue.o.valid & (queue.level == 0)
-                                 & ~self.slot.valid)
+                                 & ~self.answer.valid & ~self.slot.valid)
         return m

@@ -12,6 +12,7 @@ from ..event import EventPort
 from ..flit import FlitStream
 from ..timing import Timing
 from .burst_share import BurstShare
+from .owed_answers import OwedAnswers
 from .read_responder import ReadResponder
 from .read_watch import ReadWatch
 from .send_acknowledged import SendAcknowledged
@@ -61,9 +62,9 @@ class Sender(wiring.Component):
     Latency, on a bus that reads n beats in n + 3 cycles and with a translator that answers after 3:
     28 cycles from ``next`` to the first flit of an 8-byte message. Throughput: a message of one
     packet of 8 bytes in 19 cycles on one VI, in 16 on several. Back-pressure: ``next`` waits while
-    the walk stage has no slot; ``control_packet`` and ``read_job`` are not ready when there is no
-    room, their senders drop them; ``control``, ``acknowledged`` and ``read_done`` are taken within
-    bounded cycles always. Reset: idle; a VI must be CREATEd before anything of it comes.
+    the walk stage has no slot; ``control_packet`` is always ready, from ``vis / 2`` cycles after
+    reset on; ``control``, ``acknowledged``, ``read_job`` and ``read_done`` are taken within bounded
+    cycles always. Reset: idle; a VI must be CREATEd before anything of it comes.
 
     Parameters
     ----------
@@ -167,6 +168,7 @@ class Sender(wiring.Component):
         m.submodules.walk = walk = SendWalk(mtu=mtu, slots=via.send_slots)
         m.submodules.slots = slots = SendSlots(slots=via.send_slots, words=mtu // 8)
         m.submodules.transmit = transmit = SendTransmit(slots=via.send_slots)
+        m.submodules.owed = owed = OwedAnswers(vis=via.vis)
         m.submodules.back = back = SendAcknowledged(vis=via.vis, window=via.window,
                                                     slots=via.send_slots)
         m.submodules.watch = watch = ReadWatch(vis=via.vis)
@@ -234,6 +236,8 @@ class Sender(wiring.Component):
         ]
         self._back(m, back, fetch, walk, slots, ring, responder, positions)
         self._watch(m, watch, back, walk)
+        connect(m, flipped(self.control_packet), owed.i)
+        connect(m, owed.o, transmit.answer)
         self._transmit(m, transmit, slots, back, walk)
 
         # What several parts say.
@@ -251,7 +255,7 @@ class Sender(wiring.Component):
             self.sent.eq(transmit.sent),
             self.resent.eq(transmit.resent),
             self.idle.eq(fetch.idle & walk.idle & slots.idle & transmit.idle & back.idle
-                         & responder.idle & watch.idle & wakes.idle & breaks.idle
+                         & owed.idle & responder.idle & watch.idle & wakes.idle & breaks.idle
                          & completions.idle),
             self.events[0].valid.eq(fetch.turn), self.events[0].kind.eq(Kind.BEGIN),
             self.events[0].arg.eq(fetch.queue),
@@ -275,6 +279,7 @@ class Sender(wiring.Component):
         connect(m, flipped(self.read_done), back.read_done)
         connect(m, flipped(self.read_job), responder.job)
         m.d.comb += [
+            back.timeout.eq(self.timing.via_retry_timeout),
             back.retries.eq(self.timing.via_retries),
             fetch.numbers_look.eq(back.numbers_look), fetch.numbers_vi.eq(back.numbers_vi),
             back.numbers_next.eq(fetch.numbers_next),
@@ -291,9 +296,11 @@ class Sender(wiring.Component):
             slots.release.sequence.eq(back.release.sequence),
             slots.look_vi.eq(back.slot_vi), slots.look_sequence.eq(back.slot_sequence),
             back.found.eq(slots.found), back.found_slot.eq(slots.found_slot),
-            back.found_waits.eq(slots.found_waits),
+            back.found_waits.eq(slots.found_waits), back.found_sent.eq(slots.found_sent),
             slots.again.eq(back.again), slots.again_slot.eq(back.again_slot),
             back.expired.eq(slots.expired), back.expired_vi.eq(slots.expired_vi),
+            back.expired_sequence.eq(slots.expired_sequence),
+            slots.extend.eq(back.extend), slots.extension.eq(back.extension),
             slots.now.eq(self.now), slots.timeout.eq(self.timing.via_retry_timeout),
         ]
         for part in (fetch, ring, responder, positions):
@@ -319,14 +326,14 @@ class Sender(wiring.Component):
             transmit.node.eq(self.node),
             transmit.slot_again.eq(slots.o_again),
             transmit.slot_forgotten.eq(slots.forgotten),
+            transmit.slot_asks.eq(slots.o_asks), transmit.now.eq(self.now),
             slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
             slots.read_en.eq(transmit.read_en), slots.read_slot.eq(transmit.read_slot),
             slots.read_front.eq(transmit.read_front), slots.read_body.eq(transmit.read_body),
             transmit.meta.eq(slots.meta_read),
             transmit.front.eq(slots.front), transmit.body.eq(slots.body),
         ]
-        # The receiver's go first: they are not offered again.
-        ports = (self.control_packet, back.control_packet, walk.control_packet)
+        ports = (back.control_packet, walk.control_packet)
         room = transmit.control.ready
         for port in ports:
             m.d.comb += port.ready.eq(room)

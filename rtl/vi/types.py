@@ -151,30 +151,30 @@ class Break(data.Struct):
 
 
 class ControlPacket(data.Struct):
-    """Receiver to sender: send this to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK,
-    NAK or BREAK. An ACK or NAK that is not taken in the cycle in which it is offered is dropped: it
-    is repeated if it is needed again. A BREAK stays offered."""
+    """Send this to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK, NAK, BREAK or PROBE.
+    ``echo``: an ACK answers the probe whose number is ``code``."""
 
     vi: VI_BITS
     kind: 3
+    echo: 1
     sequence: 8
     code: 32
 
 
 class Acknowledged(data.Struct):
-    """Receiver to sender: an ACK or NAK (``again``) with this sequence number came for ``vi``; or a
-    BREAK (``broken``) with its code."""
+    """Receiver to sender: an ACK or NAK (``again``) with this sequence number came for ``vi``; it
+    answers (``echo``) the probe of the number ``code``; or a BREAK (``broken``) with its code."""
 
     vi: VI_BITS
     sequence: 8
     again: 1
+    echo: 1
     broken: 1
-    code: 8
+    code: 32
 
 
 class ReadJob(data.Struct):
-    """Receiver to sender: the peer of ``vi`` wants ``length`` bytes from ``address``. Not taken:
-    the request is dropped unacknowledged and will come again."""
+    """Receiver to sender: the peer of ``vi`` wants ``length`` bytes from ``address``."""
 
     vi: VI_BITS
     address: Address
