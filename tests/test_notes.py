@@ -3,12 +3,20 @@
 from fractions import Fraction
 
 import pytest
+import via_ideal_jobs
 from nicbed.layouts import fabric
 from nicbed.layouts.description import Description
 from nicbed.rtl.link import Link
 from nicbed.testbench import command
 from nicbed.testbench.benches.logp import issues
-from nicbed.testbench.notes import credit_bound, notes
+from nicbed.testbench.descriptions import for_layer, load
+from nicbed.testbench.notes import (
+    CONTROL_BYTES,
+    credit_bound,
+    least_window,
+    notes,
+    window_bound,
+)
 from nicbed.testbench.session import run_job
 
 
@@ -42,6 +50,42 @@ def test_link_and_note_count_the_same_places(monkeypatch) -> None:
         bound.append(credit_bound(description))
     assert wide == [11, 12]
     assert bound == [Fraction(8 * places, 1006) for places in wide]
+
+
+def engine(window: int = 8, latency: int = 4, **more: object) -> Description:
+    return Description.model_validate({
+        "link": {"latency": latency}, **more,
+        "via": {"design": "engine", "window": window, "send_slots": max(16, 2 * window)}})
+
+
+def test_a_window_too_small_is_said() -> None:
+    assert [least_window(engine(latency=latency)) for latency in (4, 200, 500)] == [2, 8, 16]
+    assert notes(engine()) == []
+    (line,) = window_bound(engine(latency=500))
+    assert "via.window = 8 packets" in line and "via.window = 16 and via.send_slots = 32" in line
+    assert window_bound(engine(latency=500, window=16)) == []
+    assert window_bound(described(latency=500)) == [], "no engine"
+
+
+LATENCIES = 40, 200
+"""Of links: a window of 2 lasts, and does not."""
+
+
+def narrow(latency: int) -> Description:
+    ideal = for_layer(load("ideal"), "via")
+    return ideal.model_copy(update={
+        "via": ideal.via.model_copy(update={"window": 2}),
+        "link": ideal.link.model_copy(update={"latency": latency})})
+
+
+def test_the_target_is_as_fast_as_the_window_says() -> None:
+    near, far = (run_job(narrow(latency), function=f"{via_ideal_jobs.__file__}:windows")
+                 for latency in LATENCIES)
+    assert [least_window(narrow(latency)) for latency in LATENCIES] == [2, 8]
+    assert notes(narrow(LATENCIES[0])) == []
+    full = narrow(LATENCIES[0]).link.bytes_per_cycle * 1024 / (1024 + CONTROL_BYTES)
+    assert near >= 0.98 * full
+    assert far <= 0.8 * full
 
 
 def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:

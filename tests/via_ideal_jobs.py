@@ -96,6 +96,12 @@ async def stream(lab: Any, *, vis: int, count: int, length: int, level: int = 0,
     return {"rung": rung, "begun": begun, "landed": landed}
 
 
+async def windows(lab: Any) -> float:
+    """Bytes a cycle that one VI receives, of large messages."""
+    landed = (await stream(lab, vis=1, count=12, length=4096, level=1))["landed"][8:]
+    return 1024 * (len(landed) - 1) / (landed[-1] - landed[0])
+
+
 async def measure(lab: Any) -> dict[str, dict[str, Any]]:
     """All of it, in one simulator."""
     return {
