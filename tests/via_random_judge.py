@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from nicbed.layouts.via import CQ_ENTRY, Event, Reliability, RemoteOperation, Status, ViState
-from via_random_plan import Pair, Post
+from via_random_plan import Pair, Post, spread
 from via_random_play import CQ_LOG, Outcome, Program
 
 __all__ = ["judge", "same_events"]
@@ -166,17 +166,6 @@ def some_of(name: str, posts: list[Post], actual: list[Word], messages: list[Pos
         else:
             raise AssertionError(f"{name}, post {number}: {word} is of no message left")
     return matched
-
-
-def spread(places: list[tuple[int, int]], data: bytes) -> list[tuple[int, bytes]]:
-    """``data`` laid over places, as far as there are any."""
-    found, at = [], 0
-    for physical, count in places:
-        part = data[at:at + count]
-        if part:
-            found.append((physical, part))
-        at += count
-    return found
 
 
 def landed(receive: Post, message: Post, word: Word, after: bytes) -> bool:
