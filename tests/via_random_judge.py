@@ -192,6 +192,9 @@ class Image:
         part = slice(address, address + len(data))
         self.may[part] |= self.after[part] == np.frombuffer(data, np.uint8)
 
+    def undefined(self, address: int, length: int) -> None:
+        self.may[address:address + length] = True
+
     def any(self, address: int, length: int) -> None:
         self.wanted[address:address + length] = self.after[address:address + length]
 
@@ -272,6 +275,13 @@ class Judge:
             if message is not None and not flush and message.operation == RemoteOperation.SEND:
                 for place in spread(post.places, message.payload[:word[1]]):
                     image.must_be(*place)
+        if self.program.settings.get("faults.corrupt"):
+            # Before DONE, and behind Length, there is what bad packets brought.
+            for owner, posts in ((receiver, receives), (sender, [
+                    post for post in sends if post.operation == RemoteOperation.RDMA_READ])):
+                for post in posts:
+                    for place in post.places:
+                        self.images[owner].undefined(*place)
         sure = not pair.causes and (pair.reliable or not self.program.faulty)
         for post, word in zip(sends, sent, strict=True):
             good = bool(word[0] & Status.DONE) and not word[0] & Status.ERRORS
