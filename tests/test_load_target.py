@@ -22,7 +22,7 @@ POINTS = {
                                                                       VIA),
     **{f"{layer}, {core}": (layer, [f"nic.processor={core}"], settings)
        for core in ("picorv32", "vexriscv", "serv")
-       for layer, settings in (("am", AM), ("via", VIA), ("gm", GM), ("fm", FM))},
+       for layer, settings in (("am", AM[:2]), ("via", VIA[:2]), ("gm", GM), ("fm", FM))},
 }
 """Each has the time-out that never passes first."""
 
@@ -50,8 +50,7 @@ def check(point: str, nodes: int, name: str, parameters: dict[str, Any],
       for layer in ("am", "via", "gm", "fm"))])
 def test_two_both_ways(point):
     """On the simulators that other tests have, too."""
-    check(point, 2, "alltoall", {"nodes": [2], "sizes": [16, 1024],
-                                  "bytes": 8192 if "," in point else 65536})
+    check(point, 2, "alltoall", {"nodes": [2], "sizes": [256] if "," in point else [16, 1024]})
 
 
 @pytest.mark.parametrize("point", [more(point) for point in POINTS])
