@@ -1,10 +1,20 @@
 """Generic Active Messages 1.1 over the NIC.
 
-One object a node, made in steps, each a file that knows those before it only: :mod:`.state`,
-:mod:`.sending`, :mod:`.bulk`, :mod:`.acknowledging`, :mod:`.settling` (what has been put off:
-retransmission, time-outs), :mod:`.receiving`, :mod:`.polling`, :mod:`.gam` (the public calls).
-Beside them: :mod:`.injection` (the way to the NIC, or to its firmware), :mod:`.window` (what is
-kept about a peer), :mod:`.wire` (packets), :mod:`.paths` (what it all costs).
+A program has a :class:`Gam` a node. :mod:`.gam` makes the parts and holds the public calls; each
+part is an object with one job, and knows only those before it in this list:
+
+- :mod:`.wire` (packets), :mod:`.window` (what is kept about a peer), :mod:`.marks`, :mod:`.paths`
+  (what it all costs), :mod:`.deadline`;
+- :mod:`.handlers`: the handler table, and which handler runs;
+- :mod:`.receive_ring`: where the next packet will be;
+- :mod:`.injection`: the way to the NIC, or to its firmware;
+- :mod:`.sending`: small packets out, and the backlog of what has no room yet;
+- :mod:`.bulk_sending`: transfers out;
+- :mod:`.acknowledging`: acknowledgements, NACKs and probes;
+- :mod:`.settling`: what has been put off: retransmission, time-outs;
+- :mod:`.bulk_receiving`: transfers in;
+- :mod:`.receiving`: a packet in, to its handler;
+- :mod:`.polling`: looking for packets and deadlines.
 """
 
 from .gam import Gam

@@ -1,54 +1,88 @@
 """What has arrived and what has not: acknowledgements, NACKs and probes, given and taken."""
 
 from ..sent_again import Cause
-from . import wire
-from .bulk import Bulk
+from . import paths, wire
+from .bulk_sending import BulkSending
+from .deadline import Deadline
+from .sending import Sending
 from .window import AmError, Peer
 
 __all__ = ["Acknowledging"]
 
 ANSWER_MASK = wire.ANSWER & 0xFFFF
+HOLD = 2000
+"""Cycles for which an acknowledgement is owed in any case, for a packet that can carry it."""
 
 
-class Acknowledging(Bulk):
-    """Transfers, with acknowledgements."""
+class Acknowledging:
+    """Acknowledgements of what came in, through ``sending``, and those of what went out, for
+    ``bulk`` too.
 
-    def _owe(self, peer: Peer, cycle: int) -> None:
+    Attributes
+    ----------
+    hold
+        Cycles for which an acknowledgement is owed at the most.
+    owing
+        Peers that are acknowledged once nothing else waits to be handled.
+    due
+        Peers that are acknowledged as soon as the message under way has been handled.
+    """
+
+    __slots__ = ("hold", "owing", "due", "_port", "_sending", "_bulk", "_deadline", "_counters",
+                 "_c_misplaced", "_c_sample")
+
+    def __init__(self, sending: Sending, bulk: BulkSending, deadline: Deadline,
+                 counters: dict[str, int]) -> None:
+        self.hold = max(sending.node.description.am.retry_timeout >> 2, HOLD)
+        self.owing: list[Peer] = []
+        self.due: list[Peer] = []
+        self._port = sending.port
+        self._sending = sending
+        self._bulk = bulk
+        self._deadline = deadline
+        self._counters = counters
+        self._c_misplaced = sending.port.path(paths.CHECK_MISPLACED)
+        self._c_sample = sending.port.path(paths.SAMPLE)
+
+    def owe(self, peer: Peer, cycle: int) -> None:
+        """A packet was taken at ``cycle`` that is to be acknowledged, at the latest after ``hold``.
+        """
         if not peer.owed:
             peer.owed_since = cycle
-            if self._deadline > cycle + self._hold:
-                self._deadline = cycle + self._hold
+            if self._deadline.at > cycle + self.hold:
+                self._deadline.at = cycle + self.hold
         peer.owed += 1
 
-    def _owe_soon(self, peer: Peer) -> None:
+    def owe_soon(self, peer: Peer) -> None:
         """Acknowledge once nothing else waits to be handled."""
         if not peer.owing:
             peer.owing = True
-            self._owing.append(peer)
+            self.owing.append(peer)
 
-    async def _pay(self, peers: list[Peer]) -> None:
+    async def pay(self, peers: list[Peer]) -> None:
         """Send the acknowledgements of the list; those without room stay owed."""
         while peers:
             peer = peers.pop(0)
             peer.owing = False
-            if not peer.gone and not await self._tell(peer):
-                self._owe(peer, self.port.cycle)
+            if not peer.gone and not await self.tell(peer):
+                self.owe(peer, self._port.cycle)
 
-    async def _tell(self, peer: Peer) -> bool:
+    async def tell(self, peer: Peer) -> bool:
         """Acknowledge, and answer a probe if there was one; False if that has no room."""
         question = peer.question
         if question is None:
-            self.counters["acks"] += 1
-            return await self._control(peer, wire.K_ACK)
+            self._counters["acks"] += 1
+            return await self._sending.control(peer, wire.K_ACK)
         peer.question = None
-        if await self._control(peer, wire.K_ACK | wire.ANSWER, question):
+        if await self._sending.control(peer, wire.K_ACK | wire.ANSWER, question):
             return True
         peer.question = question
         return False
 
-    def _acknowledge(self, peer: Peer, acks: int) -> None:
+    def acknowledge(self, peer: Peer, acks: int) -> None:
+        """Take the acknowledgements that a packet of ``peer`` carries."""
         peer.acked = acks
-        cycle = self.port.cycle
+        cycle = self._port.cycle
         sender = peer.request
         if acks & 255 != sender.base & 255:
             sender.acknowledge(acks & 255, cycle)
@@ -61,43 +95,44 @@ class Acknowledging(Bulk):
             for packet in range(base, base + sender.acknowledge(acks >> 16 & 255, cycle)):
                 transfer = sender.packets[packet & 255][5]
                 if transfer is not None:
-                    self._ended.append(transfer)
+                    self._bulk.ended.append(transfer)
             if peer.transfers:
-                self._queue(sender)
+                self._sending.queue(sender)
         if peer.samples:
             self._charge_samples(peer)
 
     def _charge_samples(self, peer: Peer) -> None:
-        self.counters["samples"] += peer.samples
+        self._counters["samples"] += peer.samples
         for _ in range(peer.samples):
-            self.port.spend(self._c_sample)
+            self._port.spend(self._c_sample)
         peer.samples = 0
 
-    async def _misplaced(self, peer: Peer, channel: int, sequence: int) -> None:
+    async def misplaced(self, peer: Peer, channel: int, sequence: int) -> None:
         """A packet out of sequence: drop it, say so."""
-        self.port.spend(self._c_misplaced)
+        self._port.spend(self._c_misplaced)
         distance = sequence - peer.expected[channel] & 255
         if distance >= 128:
-            self.counters["duplicates"] += 1
-            self._owe_soon(peer)
+            self._counters["duplicates"] += 1
+            self.owe_soon(peer)
         elif peer.misplaced(channel, distance):
-            self.counters["nacks"] += 1
-            await self._control(peer, wire.K_NACK | channel << wire.CHANNEL)
+            self._counters["nacks"] += 1
+            await self._sending.control(peer, wire.K_NACK | channel << wire.CHANNEL)
 
-    async def _handle_control(self, peer: Peer, kind: int, flags: int, question: int) -> None:
-        cycle = self.port.cycle
+    async def control(self, peer: Peer, kind: int, flags: int, question: int) -> None:
+        """A packet without sequence number: an acknowledgement, a NACK, a probe."""
+        cycle = self._port.cycle
         if kind == wire.K_NACK:
             sender = peer.senders[flags >> wire.CHANNEL & 3]
             if sender.rewind(cycle, Cause.NACK):
-                self._queue(sender)
+                self._sending.queue(sender)
         elif kind == wire.K_PROBE:
             peer.question = question
-            self._due.append(peer)
+            self.due.append(peer)
         elif kind == wire.K_ACK and flags & ANSWER_MASK:
             for sender in peer.answered(question, cycle):
                 sender.rewind(cycle, Cause.ANSWER)
-                self._queue(sender)
+                self._sending.queue(sender)
             self._charge_samples(peer)
         elif kind != wire.K_ACK:
-            raise AmError(f"node {self.node.number} got a packet of kind {kind} from node "
+            raise AmError(f"node {self._sending.node.number} got a packet of kind {kind} from node "
                           f"{peer.number}: no such kind")

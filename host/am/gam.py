@@ -12,35 +12,42 @@ All of it runs on one CPU of a node, in calls of the program: nothing is handled
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
 from ..node import Node
 from ..suspension import NOTHING
-from . import wire
-from .polling import Polling
-from .state import (
+from . import paths, wire
+from .acknowledging import Acknowledging
+from .bulk_sending import BulkSending
+from .deadline import Deadline
+from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handler, Handlers
+from .injection import Injection, injection
+from .marks import (
     BEGIN,
     BULK_SEND,
     CONTROL,
     EMPTY_POLL,
     END,
-    IN_REQUEST,
-    PROGRAM,
     REPLY_SEND,
     REQUEST_SEND,
-    SMALL_BYTES,
     WINDOW_WAIT,
-    Handler,
 )
-from .window import AmError, Peer, PeerGone, Transfer
+from .polling import Polling
+from .receive_ring import ReceiveRing
+from .receiving import Receiving
+from .sending import Sending
+from .settling import Settling
+from .window import AmError, Peer, Transfer
 
 __all__ = ["Gam"]
 
 A_CALL = 2
 """Messages that a call handles once it has sent its own: what a peer sends for each of ours, a
 request and a reply. More would keep a node that is sent to from sending."""
-CONTEXTS = {1: "a request handler", 2: "a reply handler or end function"}
+SMALL_BYTES = wire.SMALL_BYTES
+CONTEXTS = {IN_REQUEST: "a request handler", IN_REPLY: "a reply handler or end function"}
 
 
-class Gam(Polling):
+class Gam:
     """Active Messages on ``node``, with the handler table ``handlers``.
 
     Attributes
@@ -53,28 +60,58 @@ class Gam(Polling):
     """
 
     def __init__(self, node: Node, handlers: Sequence[Handler] = ()) -> None:
-        super().__init__(node, handlers)
+        self.node = node
+        self.port = port = node.port
+        self.memory = node.memory
+        self.enabled = False
+        self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
+                         "resent": 0, "samples": 0}
+        way = injection(node)
+        self.peers = [_peer(node, way, number) for number in range(node.nodes)]
+        self._partners = [peer for peer in self.peers
+                          if peer.number in node.active and peer.number != node.number]
+        self._window = node.description.am.request_window
+        deadline = Deadline()
+        self._handlers = Handlers(self, handlers)
+        self._ring = ReceiveRing(node)
+        self._sending = Sending(node, way, deadline, self.counters)
+        self._bulk = BulkSending(self._sending, self._handlers, deadline)
+        self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)
+        self._settling = Settling(self.peers, self._sending, self._bulk, self._acknowledging,
+                                  deadline, self.counters)
+        receiving = Receiving(self.peers, self._ring, self._handlers, self._sending, self._bulk,
+                              self._acknowledging, self._settling)
+        self._polling = Polling(self._ring, self._sending, self._acknowledging, self._settling,
+                                receiving, deadline)
+        self.again = self._sending.again
+        self._c_request = [port.path(p) for p in paths.REQUEST]
+        self._c_reply = [port.path(p) for p in paths.REPLY]
+        self._c_poll = port.path(paths.POLL)
+        self._c_wait = port.path(paths.WAIT)
+        self._c_transfer = port.path(paths.TRANSFER)
+        self._c_query = port.path(paths.QUERY)
+        self._c_enable = port.path(paths.ENABLE)
+        self._c_enable_peer = port.path(paths.ENABLE_PEER)
+        self._c_disable = port.path(paths.DISABLE)
+        self._c_bye = port.path(paths.BYE)
+        self._c_register = port.path(paths.REGISTER)
 
     def register(self, handler: Handler) -> int:
         """Put ``handler`` at the end of the handler table; its index."""
         self.port.spend(self._c_register)
-        return self._add_handler(handler)
+        return self._handlers.add(handler)
 
     async def enable(self) -> None:
         """Set up the rings and begin: the first call. Messages that came before it are not lost."""
         if self.enabled:
             raise AmError("am_enable was called twice")
-        node, port, memory = self.node, self.port, self.memory
+        port = self.port
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self._c_enable)
-        for _ in node.active:
+        for _ in self.node.active:
             port.spend(self._c_enable_peer)
-        self._slots = node.allocate(self._ring * self._slot_bytes)
-        self._slot = self._slots
-        # The NIC has not been told of the ring: setting up. Fresh memory is zero to the CPU too.
-        memory.write(self._slots, bytes(self._ring * self._slot_bytes))
-        await self._way.open(self._slots)
-        await self._refresh()
+        await self._sending.way.open(self._ring.allocate())
+        await self._sending.refresh()
         port.mark(CONTROL, END, 0)
         self.enabled = True
 
@@ -84,27 +121,27 @@ class Gam(Polling):
         To be called by every node's program; whoever does not is gone for the others, unless it
         has said that it will make no more requests.
         """
-        port = self.port
+        port, sending = self.port, self._sending
         self._ready("am_disable")
         port.spend(self._c_disable)
-        self._disabling = True
+        self._settling.disabling = True
         port.waiting_for("its own requests to finish, in am_disable")
         while any(peer.credits < self._window or peer.transfers or peer.bulk.base != peer.bulk.next
                   for peer in self.peers if not peer.gone):
-            await self._spin()
+            await self._polling.spin()
         for peer in self._partners:
             if peer.gone:
                 continue
-            if self._space < SMALL_BYTES and not self._held:
-                await self._refresh()
-            if port.count > self._full:
+            if sending.space < SMALL_BYTES and not sending.held:
+                await sending.refresh()
+            if port.count > sending.full:
                 await port.executed
             number = self.node.trace_number()
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_bye)
-            self._launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
-            if self._stores:
-                await self._commit()
+            sending.launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
+            if sending.stores:
+                await sending.commit()
             port.mark(CONTROL, END, number)
         awaited: list[int] = []
         while True:
@@ -116,12 +153,13 @@ class Gam(Polling):
                 awaited = left
                 port.waiting_for(f"am_disable of node{'s' if len(left) > 1 else ''} "
                                  f"{', '.join(map(str, left))}")
-            await self._spin()
-        await self._pay([peer for peer in self._partners if peer.owed and not peer.gone])
+            await self._polling.spin()
+        await self._acknowledging.pay([peer for peer in self._partners
+                                       if peer.owed and not peer.gone])
         await port.flush()
         port.waiting_for("")
         self.enabled = False
-        self._disabling = False
+        self._settling.disabling = False
 
     # Small messages
 
@@ -130,13 +168,13 @@ class Gam(Polling):
 
         Without a credit for ``dest`` it polls until there is one. After injecting it polls.
         """
-        port = self.port
-        if self._context or not self.enabled:
+        port, sending = self.port, self._sending
+        if self._handlers.context or not self.enabled:
             self._ready("am_request")
         if not 0 <= dest < len(self.peers):
             raise AmError(f"node {dest}: there are nodes 0 to {len(self.peers) - 1}")
         peer = self.peers[dest]
-        index = handler if type(handler) is int else self._index(handler)
+        index = handler if type(handler) is int else self._handlers.index(handler)
         low, high, beats = wire.arguments(args)
         count = len(args)
         number = self.node.trace_number()
@@ -144,40 +182,40 @@ class Gam(Polling):
         port.spend(self._c_request[count])
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
-        if self._space < SMALL_BYTES and not self._held:
-            await self._refresh()
-        if port.count >= self._full:
+        if sending.space < SMALL_BYTES and not sending.held:
+            await sending.refresh()
+        if port.count >= sending.full:
             await port.executed
         peer.credits -= 1
-        self._launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
-                     beats, number)
-        if self._stores:
-            await self._commit()
+        sending.launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
+                       beats, number)
+        if sending.stores:
+            await sending.commit()
         port.mark(REQUEST_SEND, END, number)
-        await self._check(number, -1, A_CALL)
+        await self._polling.check(number, -1, A_CALL)
 
     def reply(self, handler: int | Handler, *args: int) -> Any:
         """am_reply_N, in a request handler only, once: run ``handler`` at the requester. Never
         polls, never waits. To be awaited in ``async`` handlers."""
-        port = self.port
-        if self._context != IN_REQUEST:
+        port, handlers, sending = self.port, self._handlers, self._sending
+        if handlers.context != IN_REQUEST:
             raise AmError("am_reply is for request handlers")
-        if self._replied:
+        if handlers.replied:
             raise AmError("a request handler replies once: this is a second reply")
-        index = handler if type(handler) is int else self._index(handler)
+        index = handler if type(handler) is int else handlers.index(handler)
         low, high, beats = wire.arguments(args)
         count = len(args)
-        self._replied = True
+        handlers.replied = True
         number = self.node.trace_number()
-        peer = self._source
+        peer = handlers.source
         assert peer is not None
         port.mark(REPLY_SEND, BEGIN, number)
         port.spend(self._c_reply[count])
         word = wire.K_REPLY | count << 4 | index << 16
-        if port.count > self._full:
+        if port.count > sending.full:
             return self._reply_later(peer, word, low, high, beats, number)
-        self._launch(peer, peer.reply, word, low, high, beats, number)
-        if self._stores:
+        sending.launch(peer, peer.reply, word, low, high, beats, number)
+        if sending.stores:
             return self._reply_stored(number)
         port.mark(REPLY_SEND, END, number)
         return NOTHING
@@ -185,27 +223,27 @@ class Gam(Polling):
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
                            number: int) -> None:
         await self.port.executed
-        self._launch(peer, peer.reply, word, low, high, beats, number)
+        self._sending.launch(peer, peer.reply, word, low, high, beats, number)
         await self._reply_stored(number)
 
     async def _reply_stored(self, number: int) -> None:
-        if self._stores:
-            await self._commit()
+        if self._sending.stores:
+            await self._sending.commit()
         self.port.mark(REPLY_SEND, END, number)
 
     # Polling
 
     async def poll(self) -> None:
         """am_poll: handle all messages that wait."""
-        if self._context or not self.enabled:
+        if self._handlers.context or not self.enabled:
             self._ready("am_poll")
-        await self._check(0, self._c_poll, self._ring)
+        await self._polling.check(0, self._c_poll, self._ring.entries)
 
     async def wait(self, condition: Callable[[], Any]) -> None:
         """Poll until ``condition()`` is true. It is asked after each message; meanwhile the CPU
         spins in the target."""
         port = self.port
-        if self._context or not self.enabled:
+        if self._handlers.context or not self.enabled:
             self._ready("am_poll")
         port.mark(EMPTY_POLL, BEGIN, 0)
         port.spend(self._c_wait)
@@ -213,7 +251,7 @@ class Gam(Polling):
         outer = port.waiting_text
         port.waiting_text = outer or "its condition, in am.wait"
         while not condition():
-            await self._spin()
+            await self._polling.spin()
         port.waiting_text = outer
 
     # Bulk
@@ -227,8 +265,8 @@ class Gam(Polling):
         port.waiting_for(f"node {dest} to acknowledge a store")
         while not transfer.finished:
             if self.peers[dest].gone:
-                raise self._gone(self.peers[dest])
-            await self._spin()
+                raise self._settling.lost(self.peers[dest])
+            await self._polling.spin()
         port.waiting_for("")
 
     async def store_async(self, dest: int, local: int, remote: int, length: int,
@@ -242,7 +280,7 @@ class Gam(Polling):
                   handler: int | Handler | None = None, arg: int = 0) -> None:
         """am_get: copy ``length`` bytes from ``remote`` at ``dest`` to ``local`` here, where
         ``handler`` runs after all have arrived. Returns at once."""
-        port = self.port
+        port, sending = self.port, self._sending
         peer, index = self._bulk_arguments("am_get", dest, local, remote, length, handler, arg)
         number = self.node.trace_number()
         port.mark(BULK_SEND, BEGIN, number)
@@ -250,17 +288,17 @@ class Gam(Polling):
         port.spend(self._c_request[4])
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
-        if self._space < SMALL_BYTES and not self._held:
-            await self._refresh()
-        if port.count >= self._full:
+        if sending.space < SMALL_BYTES and not sending.held:
+            await sending.refresh()
+        if port.count >= sending.full:
             await port.executed
         peer.credits -= 1
-        self._launch(peer, peer.request, wire.K_GET | 4 << 4 | index << 16, remote | local << 32,
-                     length | arg << 32, 4, number)
-        if self._stores:
-            await self._commit()
+        sending.launch(peer, peer.request, wire.K_GET | 4 << 4 | index << 16, remote | local << 32,
+                       length | arg << 32, 4, number)
+        if sending.stores:
+            await sending.commit()
         port.mark(BULK_SEND, END, number)
-        await self._check(number, -1, A_CALL)
+        await self._polling.check(number, -1, A_CALL)
 
     async def _store(self, dest: int, local: int, remote: int, length: int,
                      handler: int | Handler | None, arg: int, end: Callable[..., Any] | None,
@@ -274,10 +312,10 @@ class Gam(Polling):
             await self._credit(peer, number)
         peer.credits -= 1
         transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end, earg)
-        self._begin_transfer(peer, transfer)
+        self._bulk.begin(peer, transfer)
         port.mark(BULK_SEND, END, number)
-        await self._pump()
-        await self._check(number, -1, A_CALL)
+        await self._settling.pump()
+        await self._polling.check(number, -1, A_CALL)
         return transfer
 
     # Questions
@@ -299,21 +337,12 @@ class Gam(Polling):
 
     # Helpers
 
-    def _index(self, handler: Handler) -> int:
-        try:
-            return self._indices[handler]
-        except (KeyError, TypeError):
-            raise AmError(f"{getattr(handler, '__name__', handler)!r} is not in the handler table: "
-                          "register it, in the same order on all nodes") from None
-
     def _ready(self, call: str) -> None:
-        if self._context != PROGRAM:
-            raise AmError(f"{call} in {CONTEXTS[self._context]}: handlers may not request or poll")
+        context = self._handlers.context
+        if context != PROGRAM:
+            raise AmError(f"{call} in {CONTEXTS[context]}: handlers may not request or poll")
         if not self.enabled:
             raise AmError(f"{call} before am_enable or after am_disable")
-
-    def _gone(self, peer: Peer) -> PeerGone:
-        return PeerGone(self.node.number, peer.number, self._retries, self._timeout)
 
     def _bulk_arguments(self, call: str, dest: int, local: int, remote: int, length: int,
                         handler: int | Handler | None, arg: int) -> tuple[Peer, int]:
@@ -329,7 +358,8 @@ class Gam(Polling):
             raise ValueError(f"a handler's argument is an unsigned word of 32 bits, not {arg}")
         if handler is None:
             return self.peers[dest], wire.NO_HANDLER
-        return self.peers[dest], handler if type(handler) is int else self._index(handler)
+        index = handler if type(handler) is int else self._handlers.index(handler)
+        return self.peers[dest], index
 
     async def _credit(self, peer: Peer, number: int) -> None:
         """Wait for a credit of ``peer``, handling what comes."""
@@ -338,8 +368,19 @@ class Gam(Polling):
             port.mark(WINDOW_WAIT, BEGIN, number)
             port.waiting_for(f"credits from node {peer.number}")
             while peer.credits <= 0 and not peer.gone:
-                await self._spin()
+                await self._polling.spin()
             port.waiting_for("")
             port.mark(WINDOW_WAIT, END, number)
         if peer.gone:
-            raise self._gone(peer)
+            raise self._settling.lost(peer)
+
+
+def _peer(node: Node, way: Injection, number: int) -> Peer:
+    """What ``node`` keeps about node ``number``, with the headers of the packets to it."""
+    am = node.description.am
+    peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks,
+                am.retry_timeout)
+    peer.wire = tuple(way.header(number, beats * FLIT_BYTES - HEADER_BYTES) if beats > 2 else 0
+                      for beats in range(wire.SMALL_BEATS + 1))
+    peer.bulk_wire = way.header(number, wire.BULK_HEADER_BYTES, bulk=True)
+    return peer

@@ -2,64 +2,83 @@
 
 from ...layouts.operations import BLOCK
 from ..port import F_ONCE, TIMEOUT
+from .acknowledging import Acknowledging
+from .deadline import FAR, Deadline
+from .marks import BEGIN, EMPTY_POLL, END, REPLY_HANDLE
+from .receive_ring import ReceiveRing
 from .receiving import Receiving
-from .state import BEGIN, EMPTY_POLL, END, FAR, REPLY_HANDLE
+from .sending import Sending
+from .settling import Settling
 
 __all__ = ["Polling"]
 
 
-class Polling(Receiving):
-    """All of the layer below the public calls."""
+class Polling:
+    """Looks at ``ring`` for messages, which ``receiving`` handles, and at what ``settling`` has to
+    see to."""
 
-    async def _check(self, number: int, path: int, most: int) -> None:
+    __slots__ = ("_port", "_ring", "_sending", "_acknowledging", "_settling", "_receiving",
+                 "_deadline")
+
+    def __init__(self, ring: ReceiveRing, sending: Sending, acknowledging: Acknowledging,
+                 settling: Settling, receiving: Receiving, deadline: Deadline) -> None:
+        self._port = sending.port
+        self._ring = ring
+        self._sending = sending
+        self._acknowledging = acknowledging
+        self._settling = settling
+        self._receiving = receiving
+        self._deadline = deadline
+
+    async def check(self, number: int, path: int, most: int) -> None:
         """Check once for a message; handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep it from what it does itself."""
-        port = self.port
+        port, settling = self._port, self._settling
         begin = port.mark(EMPTY_POLL, BEGIN, number)
         if path >= 0:
             port.spend(path)
         while True:
             if port.count == BLOCK:
                 await port.executed
-            port.put_poll(self._slot, self._phase, 1, 0, F_ONCE)
+            port.put_poll(self._ring.slot, self._ring.phase, 1, 0, F_ONCE)
             await port.executed
             if port.status & TIMEOUT:
                 break
-            await self._handle(begin)
+            await self._receiving.handle(begin)
             most -= 1
             if most <= 0:
                 break
             begin = port.mark(EMPTY_POLL, BEGIN, 0)
         if most > 0:
             port.mark(EMPTY_POLL, END, begin[3])
-            self._idle += 1
-        if (self._owing or self._backlog or port.cycle >= self._deadline
-                or self._idle >= self._keep_alive):
-            await self._settle()
+            settling.idle += 1
+        if (self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at
+                or settling.idle >= settling.keep_alive):
+            await settling.settle()
 
-    async def _spin(self) -> None:
+    async def spin(self) -> None:
         """Wait for one message and handle it, or for a deadline and see to that."""
-        port = self.port
-        if self._owing or self._backlog or port.cycle >= self._deadline:
-            await self._settle()
+        port, settling = self._port, self._settling
+        if self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at:
+            await settling.settle()
         opened = port.mark(EMPTY_POLL, BEGIN, 0)
         if port.count > BLOCK - 3:
             await port.executed
         timeout = 0
-        if self._deadline != FAR:
-            timeout = self._deadline - port.cycle
+        if self._deadline.at != FAR:
+            timeout = self._deadline.at - port.cycle
             if timeout < 1:
                 timeout = 1
-        if self._blocked:
+        if settling.blocked:
             # The ring first in each round: what comes in makes room in the end.
-            port.put_watch(self._slot, self._phase, 1)
-            self._way.put_poll(self._want_space, self._want_ring, timeout)
+            port.put_watch(self._ring.slot, self._ring.phase, 1)
+            self._sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
         else:
-            port.put_poll(self._slot, self._phase, 1, timeout)
+            port.put_poll(self._ring.slot, self._ring.phase, 1, timeout)
         await port.executed
         status = port.status
         if status & (TIMEOUT | 0xF0):
             port.mark(EMPTY_POLL, END, opened[3])
-            self._blocked = False
+            settling.blocked = False
             return
-        await self._handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))
+        await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))

@@ -1,41 +1,66 @@
-"""Packets in: the receive ring, dispatch to handlers."""
+"""Packets in: dispatch to handlers, acknowledgements and transfers."""
 
-from ...layouts.operations import BLOCK
-from . import wire
+from collections.abc import Sequence
+
+from ...layouts.am import CHANNEL_OF, AmKind
+from ...layouts.operations import BLOCK, NIC_BASE
+from . import paths, wire
+from .acknowledging import Acknowledging
+from .bulk_receiving import BulkReceiving
+from .bulk_sending import BulkSending
+from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handlers
+from .marks import BULK_HANDLE, CONTROL, END, REPLY_HANDLE, REQUEST_HANDLE
+from .receive_ring import ReceiveRing
+from .sending import Sending
 from .settling import Settling
-from .state import (
-    BULK_HANDLE,
-    CONTROL,
-    END,
-    IN_REPLY,
-    IN_REQUEST,
-    PROGRAM,
-    REPLY_HANDLE,
-    REQUEST_HANDLE,
-    SMALL_BYTES,
-)
+from .window import Peer
 
 __all__ = ["Receiving"]
 
+SMALL_BYTES = wire.SMALL_BYTES
 
-class Receiving(Settling):
-    """All of the above, with the receive ring."""
 
-    async def _handle(self, begin: list[int]) -> None:
+class Receiving:
+    """Handles what the NIC stored in ``ring``."""
+
+    __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
+                 "_acknowledging", "_settling", "_quarter", "_c_request_handle",
+                 "_c_reply_handle", "_c_null_handle", "_c_control_handle", "_c_taken")
+
+    def __init__(self, peers: Sequence[Peer], ring: ReceiveRing, handlers: Handlers,
+                 sending: Sending, bulk_sending: BulkSending, acknowledging: Acknowledging,
+                 settling: Settling) -> None:
+        self._peers = peers
+        self._port = port = sending.port
+        self._ring = ring
+        self._handlers = handlers
+        self._sending = sending
+        self._bulk_sending = bulk_sending
+        self._bulk = BulkReceiving(sending, bulk_sending, acknowledging, handlers, ring)
+        self._acknowledging = acknowledging
+        self._settling = settling
+        self._quarter = max(1, sending.node.description.am.reply_window // 4)
+        self._c_request_handle = [port.path(p) for p in paths.REQUEST_HANDLE]
+        self._c_reply_handle = [port.path(p) for p in paths.REPLY_HANDLE]
+        self._c_null_handle = port.path(paths.NULL_HANDLE)
+        self._c_control_handle = port.path(paths.CONTROL_HANDLE)
+        self._c_taken = port.path(paths.TAKEN)
+
+    async def handle(self, begin: list[int]) -> None:
         """Handle the message whose slot's completion word a poll has just found. ``begin`` is the
         mark at which that began, to be named here."""
-        port = self.port
-        slot = self._slot
+        port, ring, handlers = self._port, self._ring, self._handlers
+        sending, acknowledging = self._sending, self._acknowledging
         (completion, _, length, source, _, _, _, flags, handler, sequence, acks,
-         a0, a1, a2, a3) = wire.SLOT.unpack(self.memory.read(slot, wire.SLOT_BYTES))
+         a0, a1, a2, a3) = ring.read()
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
         begin[3] = number
-        self._idle = 0
-        peer = self.peers[source]
+        self._settling.idle = 0
+        peer = self._peers[source]
         cycle = port.cycle
         peer.heard = cycle
         if acks != peer.acked:
-            self._acknowledge(peer, acks)
+            acknowledging.acknowledge(peer, acks)
         kind = flags & 15
         count = flags >> 4 & 7
         if kind == wire.K_REQUEST:
@@ -43,7 +68,7 @@ class Receiving(Settling):
             expected = peer.expected
             if sequence != expected[0]:
                 begin[1] = activity = CONTROL
-                await self._misplaced(peer, 0, sequence)
+                await acknowledging.misplaced(peer, 0, sequence)
             else:
                 expected[0] = sequence + 1 & 255
                 if peer.gapped:
@@ -51,103 +76,99 @@ class Receiving(Settling):
                 if count > 2:
                     if port.count == BLOCK:
                         await port.executed
-                    port.put_touch(slot + 32, 8)
+                    port.put_touch(ring.slot + 32, 8)
                 port.spend(self._c_request_handle[count])
-                if self._space < SMALL_BYTES and not self._held:
-                    await self._refresh()
-                if port.count > self._full:
+                if sending.space < SMALL_BYTES and not sending.held:
+                    await sending.refresh()
+                if port.count > sending.full:
                     await port.executed
-                self._context = IN_REQUEST
-                self._source = peer
-                self._replied = False
-                function = self._handlers[handler]
-                result = (function(self, source, a0) if count == 1
-                          else function(self, source, *(a0, a1, a2, a3)[:count]))
+                handlers.context = IN_REQUEST
+                handlers.source = peer
+                handlers.replied = False
+                function = handlers.table[handler]
+                result = (function(handlers.am, source, a0) if count == 1
+                          else function(handlers.am, source, *(a0, a1, a2, a3)[:count]))
                 if result is not None:
                     await result
-                if not self._replied:
-                    if port.count > self._full:
+                if not handlers.replied:
+                    if port.count > sending.full:
                         await port.executed
-                    self._null_reply(peer)
-                    if self._stores:
-                        await self._commit()
-                self._context = PROGRAM
+                    sending.null_reply(peer)
+                    if sending.stores:
+                        await sending.commit()
+                handlers.context = PROGRAM
         elif kind == wire.K_REPLY or kind == wire.K_NULL:
             begin[1] = activity = REPLY_HANDLE
             expected = peer.expected
             if sequence != expected[1]:
                 begin[1] = activity = CONTROL
-                await self._misplaced(peer, 1, sequence)
+                await acknowledging.misplaced(peer, 1, sequence)
             else:
                 expected[1] = sequence + 1 & 255
                 if peer.gapped:
                     peer.gaps[1] = 0
                 peer.credits += 1
-                self._owe(peer, cycle)
+                acknowledging.owe(peer, cycle)
                 if peer.owed >= self._quarter:
-                    self._due.append(peer)
+                    acknowledging.due.append(peer)
                 if kind == wire.K_NULL:
                     port.spend(self._c_null_handle)
                 else:
                     if count > 2:
                         if port.count == BLOCK:
                             await port.executed
-                        port.put_touch(slot + 32, 8)
+                        port.put_touch(ring.slot + 32, 8)
                     port.spend(self._c_reply_handle[count])
-                    self._context = IN_REPLY
-                    function = self._handlers[handler]
-                    result = (function(self, source, a0) if count == 1
-                              else function(self, source, *(a0, a1, a2, a3)[:count]))
+                    handlers.context = IN_REPLY
+                    function = handlers.table[handler]
+                    result = (function(handlers.am, source, a0) if count == 1
+                              else function(handlers.am, source, *(a0, a1, a2, a3)[:count]))
                     if result is not None:
                         await result
-                    self._context = PROGRAM
+                    handlers.context = PROGRAM
         elif kind == wire.K_STORE or kind == wire.K_DATA:
             begin[1] = activity = BULK_HANDLE
             if sequence != peer.expected[2]:
                 begin[1] = activity = CONTROL
-                await self._misplaced(peer, 2, sequence)
+                await acknowledging.misplaced(peer, 2, sequence)
             else:
                 peer.expected[2] = sequence + 1 & 255
                 peer.gaps[2] = 0
-                self._owe(peer, cycle)
-                await self._handle_bulk(peer, kind, flags, handler, a0, a1,
+                acknowledging.owe(peer, cycle)
+                await self._bulk.packet(peer, kind, flags, handler, a0, a1,
                                         length - wire.BULK_HEADER_BYTES)
         else:
             begin[1] = activity = CONTROL
             if kind == wire.K_GET or kind == wire.K_BYE:
                 if sequence != peer.expected[0]:
-                    await self._misplaced(peer, 0, sequence)
+                    await acknowledging.misplaced(peer, 0, sequence)
                 else:
                     peer.expected[0] = sequence + 1 & 255
                     peer.gaps[0] = 0
-                    self._owe(peer, cycle)
+                    acknowledging.owe(peer, cycle)
                     if kind == wire.K_GET:
                         begin[1] = activity = BULK_HANDLE
-                        await self._handle_get(peer, handler, a0, a1, a2, a3, number)
+                        await self._bulk.get(peer, handler, a0, a1, a2, a3)
                     else:
                         port.spend(self._c_control_handle)
                         peer.bye = True
-                        self._owe_soon(peer)
+                        acknowledging.owe_soon(peer)
             else:
                 port.spend(self._c_control_handle)
-                await self._handle_control(peer, kind, flags, a0 | a1 << 32)
-        # The slot is free again.
-        self._taken = taken = self._taken + 1
-        slot += self._slot_bytes
-        if taken % self._ring == 0:
-            slot = self._slots
-            self._phase ^= 1
-        self._slot = slot
-        if taken - self._told >= self._ring_quarter:
+                await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
+        if ring.advance():
             if port.count == BLOCK:
                 await port.executed
             port.spend(self._c_taken)
-            port.put_write(self._way.taken, 1, taken & self._way.taken_mask)
-            self._told = taken
-        if self._ended:
-            await self._run_ends()
-        if self._due:
-            await self._pay(self._due)
-        if self._backlog and not self._blocked:
-            await self._pump()
+            port.put_write(sending.way.taken, 1, ring.taken & sending.way.taken_mask)
+        if self._bulk_sending.ended:
+            await self._bulk_sending.run_ends()
+        if acknowledging.due:
+            await acknowledging.pay(acknowledging.due)
+        if sending.backlog and not self._settling.blocked:
+            await self._settling.pump()
         port.mark(activity, END, number)
+
+
+if CHANNEL_OF[AmKind.GET] != CHANNEL_OF[AmKind.BYE] or NIC_BASE & 0xFFFF:
+    raise AssertionError("the dispatch of packets does not match the declared layouts")

@@ -1,19 +1,77 @@
 """Small packets and control packets out: sequence numbers, room on the way to the NIC."""
 
-from . import wire
-from .state import BEGIN, CONTROL, END, REPLY_SEND, SMALL_BYTES, State
+from ...layouts.operations import BLOCK
+from ..node import Node
+from ..sent_again import SentAgain
+from . import paths, wire
+from .deadline import Deadline
+from .injection import Injection
+from .marks import BEGIN, CONTROL, END, REPLY_SEND
 from .window import Peer, Sender
 
 __all__ = ["Sending"]
 
+SMALL_BYTES = wire.SMALL_BYTES
 
-class Sending(State):
-    """The state, with injection of small packets."""
 
-    def _launch(self, peer: Peer, sender: Sender, word: int, low: int, high: int, beats: int,
-                number: int) -> None:
+class Sending:
+    """What is between the layer and its ``way`` to the NIC.
+
+    Attributes
+    ----------
+    full
+        Entries of a block beyond which a packet has no room.
+    stores
+        What is to be written to memory by the block's last entry: see :meth:`commit`.
+    space
+        Room for small packets, in bytes, as far as is known.
+    backlog
+        Senders that have packets to send: for want of room, or again.
+    held
+        Those among them of small packets.
+    again
+        Packets sent again, by peer and cause.
+    """
+
+    __slots__ = ("node", "port", "memory", "way", "full", "stores", "space", "backlog", "held",
+                 "counters", "again", "_deadline", "_inject", "_c_null_reply", "_c_again",
+                 "_c_control_send")
+
+    def __init__(self, node: Node, way: Injection, deadline: Deadline,
+                 counters: dict[str, int]) -> None:
+        self.node, self.port, self.memory = node, node.port, node.memory
+        self.way = way
+        self.full = BLOCK - way.entries
+        self.stores = way.stores
+        self.space = 0
+        self.backlog: list[Sender] = []
+        self.held = 0
+        self.counters = counters
+        self.again = SentAgain(node.port, "Active Messages")
+        self._deadline = deadline
+        self._inject = way.small
+        path = node.port.path
+        self._c_null_reply = path(paths.NULL_REPLY)
+        self._c_again = path(paths.AGAIN)
+        self._c_control_send = path(paths.CONTROL_SEND)
+
+    def queue(self, sender: Sender) -> None:
+        """Put ``sender`` into the backlog."""
+        if not sender.queued:
+            sender.queued = True
+            self.backlog.append(sender)
+            if not sender.bulk:
+                self.held += 1
+
+    def forget(self, peer: Peer) -> None:
+        """Take the senders of ``peer``, which is gone, out of the backlog."""
+        self.backlog = [sender for sender in self.backlog if sender.peer is not peer]
+        self.held = sum(not sender.bulk for sender in self.backlog)
+
+    def launch(self, peer: Peer, sender: Sender, word: int, low: int, high: int, beats: int,
+               number: int) -> None:
         """Give a small packet its sequence number, keep it, and send it if nothing is in its way.
-        The block must have room; :meth:`_commit` follows if there are ``_stores``."""
+        The block must have room; :meth:`commit` follows if there are ``stores``."""
         sequence = sender.next
         word |= (sequence & 255) << 24
         sender.packets[sequence & 255] = (word, low, high, beats, number)
@@ -22,64 +80,70 @@ class Sending(State):
             sender.progress = cycle = self.port.cycle
             if sender.timed == sequence:
                 sender.timed_at = cycle
-            if self._deadline > cycle + peer.patience:
-                self._deadline = cycle + peer.patience
-        if sender.sent == sequence and self._space >= SMALL_BYTES and not self._held:
+            if self._deadline.at > cycle + peer.patience:
+                self._deadline.at = cycle + peer.patience
+        if sender.sent == sequence and self.space >= SMALL_BYTES and not self.held:
             sender.sent = sender.high = sequence + 1
             expected = peer.expected
-            self._space -= self._inject(
+            self.space -= self._inject(
                 peer.wire[beats], word | expected[0] << 32 | expected[1] << 40 | expected[2] << 48,
                 low, high, beats, number)
             peer.owed = 0
         else:
-            self._queue(sender)
+            self.queue(sender)
 
-    def _null_reply(self, peer: Peer) -> None:
+    def null_reply(self, peer: Peer) -> None:
+        """Reply in place of a handler that did not. The block must have room."""
         port = self.port
         number = self.node.trace_number()
         port.mark(REPLY_SEND, BEGIN, number)
         port.spend(self._c_null_reply)
-        self._launch(peer, peer.reply, wire.K_NULL, 0, 0, 3, number)
+        self.launch(peer, peer.reply, wire.K_NULL, 0, 0, 3, number)
         port.mark(REPLY_SEND, END, number)
-        self._replied = True
 
-    async def _commit(self) -> None:
+    async def commit(self) -> None:
         """Write what was to be stored by the block's last entry."""
         await self.port.executed
-        for address, data in self._stores:
+        for address, data in self.stores:
             self.memory.write(address, data)
-        self._stores.clear()
+        self.stores.clear()
 
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
         """Ask how much room small packets have."""
-        self._space = await self._way.room()
+        self.space = await self.way.room()
 
-    async def _find_room(self) -> bool:
+    async def find_room(self) -> bool:
         """The same for what goes out in no call of the program's; whether a small packet has
         room."""
         self.port.mark(CONTROL, BEGIN, 0)
-        await self._refresh()
+        await self.refresh()
         self.port.mark(CONTROL, END, 0)
-        return self._space >= SMALL_BYTES
+        return self.space >= SMALL_BYTES
 
-    async def _pump_small(self, sender: Sender) -> bool:
+    async def pump(self, sender: Sender) -> bool:
         """Send the next small packet of ``sender``, which is due; False if the window has no room.
         """
         port, peer = self.port, sender.peer
-        if self._space < SMALL_BYTES and not await self._find_room():
+        if self.space < SMALL_BYTES and not await self.find_room():
             return False
-        if port.count > self._full:
+        if port.count > self.full:
             await port.executed
         word, low, high, beats, number = sender.packets[sender.sent & 255]
         port.mark(CONTROL, BEGIN, number)
         port.spend(self._c_again)
         acks = peer.expected
-        self._space -= self._inject(
+        self.space -= self._inject(
             peer.wire[beats], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
             beats, number)
-        if self._stores:
-            await self._commit()
+        if self.stores:
+            await self.commit()
         port.mark(CONTROL, END, number)
+        self.sent(sender)
+        return True
+
+    def sent(self, sender: Sender) -> None:
+        """Note that the packet of ``sender`` that was due has left."""
+        peer = sender.peer
         sender.sent += 1
         peer.owed = 0
         if sender.sent > sender.high:
@@ -87,30 +151,29 @@ class Sending(State):
         else:
             self.counters["resent"] += 1
             self.again.note(peer.number, sender.cause)
-        return True
 
-    async def _control(self, peer: Peer, word: int, low: int = 0) -> bool:
+    async def control(self, peer: Peer, word: int, low: int = 0) -> bool:
         """Send a packet without sequence number; False if it has no room."""
         port = self.port
-        if self._space < SMALL_BYTES and not await self._find_room():
+        if self.space < SMALL_BYTES and not await self.find_room():
             return False
-        if port.count > self._full:
+        if port.count > self.full:
             await port.executed
         number = self.node.trace_number()
         port.mark(CONTROL, BEGIN, number)
         port.spend(self._c_control_send)
         acks = peer.expected
-        self._space -= self._inject(
+        self.space -= self._inject(
             peer.wire[3], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, 0, 3, number)
-        if self._stores:
-            await self._commit()
+        if self.stores:
+            await self.commit()
         port.mark(CONTROL, END, number)
         peer.owed = 0
         return True
 
-    async def _probe(self, peer: Peer) -> None:
+    async def probe(self, peer: Peer) -> None:
         """Ask what has arrived of all that was sent. Without room the question is put off to the
         next time-out."""
         self.counters["probes"] += 1
-        await self._control(peer, wire.K_PROBE, peer.ask(self.port.cycle))
-        self._deadline = min(self._deadline, self.port.cycle + peer.patience)
+        await self.control(peer, wire.K_PROBE, peer.ask(self.port.cycle))
+        self._deadline.at = min(self._deadline.at, self.port.cycle + peer.patience)

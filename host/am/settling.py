@@ -1,7 +1,13 @@
 """What has been put off: packets without room, packets to be sent again, deadlines, keep-alive."""
 
+from collections.abc import Sequence
+
+from . import paths
 from .acknowledging import Acknowledging
-from .state import BEGIN, CONTROL, END, FAR
+from .bulk_sending import BulkSending
+from .deadline import FAR, Deadline
+from .marks import BEGIN, CONTROL, END
+from .sending import Sending
 from .window import Peer, PeerGone, Sender
 
 __all__ = ["Settling"]
@@ -15,77 +21,117 @@ LAST = 1 << 15
 """The same for a peer that will make no more requests, and so has nothing to do but answer."""
 
 
-class Settling(Acknowledging):
-    """Acknowledgements, with time-outs and keep-alive."""
+class Settling:
+    """Sees to the backlog of ``sending``, to acknowledgements, and to time-outs of ``peers``.
 
-    async def _settle(self) -> None:
+    Attributes
+    ----------
+    idle
+        Polls in a row that found nothing: after ``keep_alive`` of them peers are probed.
+    disabling
+        This node makes no more requests.
+    blocked, want_space, want_ring
+        Packets wait for room: for small packets, in the queue of bulk packets.
+    """
+
+    __slots__ = ("idle", "keep_alive", "disabling", "blocked", "want_space", "want_ring", "_peers",
+                 "_port", "_sending", "_bulk", "_acknowledging", "_deadline", "_counters",
+                 "_window", "_retries", "_timeout", "_c_timers", "_c_timer_peer")
+
+    def __init__(self, peers: Sequence[Peer], sending: Sending, bulk: BulkSending,
+                 acknowledging: Acknowledging, deadline: Deadline, counters: dict[str, int]
+                 ) -> None:
+        am = sending.node.description.am
+        self.idle = 0
+        self.keep_alive = am.keep_alive_polls
+        self.disabling = False
+        self.blocked = self.want_space = self.want_ring = False
+        self._peers = peers
+        self._port = sending.port
+        self._sending = sending
+        self._bulk = bulk
+        self._acknowledging = acknowledging
+        self._deadline = deadline
+        self._counters = counters
+        self._window = am.request_window
+        self._retries = am.retries
+        self._timeout = am.retry_timeout
+        self._c_timers = sending.port.path(paths.TIMERS)
+        self._c_timer_peer = sending.port.path(paths.TIMER_PEER)
+
+    def lost(self, peer: Peer) -> PeerGone:
+        """The error that ``peer`` is gone."""
+        return PeerGone(self._sending.node.number, peer.number, self._retries, self._timeout)
+
+    async def settle(self) -> None:
         """See to what has been put off: acknowledgements, packets without room, deadlines."""
-        if self._owing:
-            await self._pay(self._owing)
-        if self._backlog:
-            await self._pump()
-        if self._ended:
-            await self._run_ends()
-        if self.port.cycle >= self._deadline:
+        if self._acknowledging.owing:
+            await self._acknowledging.pay(self._acknowledging.owing)
+        if self._sending.backlog:
+            await self.pump()
+        if self._bulk.ended:
+            await self._bulk.run_ends()
+        if self._port.cycle >= self._deadline.at:
             await self._timers()
-        if self._idle >= self._keep_alive:
-            self._idle = 0
-            for peer in self.peers:
+        if self.idle >= self.keep_alive:
+            self.idle = 0
+            for peer in self._peers:
                 if not peer.gone and (peer.open() or peer.credits < self._window):
-                    await self._probe(peer)
+                    await self._sending.probe(peer)
 
-    async def _pump(self) -> None:
+    async def pump(self) -> None:
         """Send what has been waiting for room, or has to be sent again, as far as there is room: a
         packet of each peer in turn, so that one whose packets never end holds up no other. What
         lacks room in one queue does not hold up what goes by the other."""
-        self._want_space = self._want_ring = False
-        turns, at = self._backlog, 0
+        self.want_space = self.want_ring = False
+        turns, at = self._sending.backlog, 0
         while at < len(turns):
             sender = turns[at]
             bulk = sender.bulk
-            if self._want_ring if bulk else self._want_space:
+            if self.want_ring if bulk else self.want_space:
                 at += 1
-            elif not (self._bulk_due(sender) if bulk else sender.sent < sender.next):
+            elif not (self._bulk.due(sender) if bulk else sender.sent < sender.next):
                 del turns[at]
                 sender.queued = False
                 if not bulk:
-                    self._held -= 1
+                    self._sending.held -= 1
                 if sender.doubted:
                     sender.doubted = False
-                    await self._probe(sender.peer)
-            elif await (self._pump_bulk(sender) if bulk else self._pump_small(sender)):
+                    await self._sending.probe(sender.peer)
+            elif await (self._bulk.pump(sender) if bulk else self._sending.pump(sender)):
                 turns.append(turns.pop(at))
             elif bulk:
-                self._want_ring = True
+                self.want_ring = True
             else:
-                self._want_space = True
-        self._blocked = self._want_space or self._want_ring
+                self.want_space = True
+        self.blocked = self.want_space or self.want_ring
 
     async def _works_on(self, sender: Sender) -> bool:
         """Whether bulk packets of ``sender`` are still here, and the NIC takes packets: it may come
         to them. What it does for other peers when it has taken them all says nothing of them."""
-        taken = await self._way.done()
+        taken = await self._sending.way.done()
         moved, sender.taken = taken != sender.taken, taken
         return moved and (taken < sender.mark or sender.sent == sender.base)
 
     async def _timers(self) -> None:
         """Look at every deadline: what is due is done, the next is noted."""
-        port = self.port
+        port, acknowledging = self._port, self._acknowledging
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self._c_timers)
         cycle = port.cycle
         deadline = FAR
         gone: Peer | None = None
-        for peer in self.peers:
+        for peer in self._peers:
             owes = peer.owed or peer.question is not None
             if peer.gone or not (owes or peer.credits < self._window or peer.open()):
                 continue
             port.spend(self._c_timer_peer)
             if owes:
-                if cycle - peer.owed_since >= self._hold and not await self._tell(peer):
+                if (cycle - peer.owed_since >= acknowledging.hold
+                        and not await acknowledging.tell(peer)):
                     peer.owed_since = cycle
                 if peer.owed or peer.question is not None:
-                    deadline = min(deadline, peer.owed_since + self._hold)
+                    deadline = min(deadline, peer.owed_since + acknowledging.hold)
             since = min((sender.progress for sender in peer.senders if sender.base != sender.next),
                         default=peer.heard if peer.credits < self._window else FAR)
             if since == FAR:
@@ -96,20 +142,19 @@ class Settling(Acknowledging):
                 if peer.bulk.base != peer.bulk.next and await self._works_on(peer.bulk):
                     peer.late_at = cycle
                 else:
-                    self.counters["timeouts"] += 1
-                    ending = self._disabling and peer.bye
+                    self._counters["timeouts"] += 1
+                    ending = self.disabling and peer.bye
                     peer.late(cycle, LAST if ending else LONGEST)
                     if peer.silent > (min(ENDED, self._retries) if ending else self._retries):
                         gone = peer
-                    await self._probe(peer)
+                    await self._sending.probe(peer)
             deadline = min(deadline, since + peer.patience)
-        self._deadline = deadline
+        self._deadline.at = deadline
         port.mark(CONTROL, END, 0)
         if gone is not None:
             gone.give_up()
-            self._backlog = [sender for sender in self._backlog if sender.peer is not gone]
-            self._held = sum(not sender.bulk for sender in self._backlog)
-            if not (self._disabling and gone.bye):
-                raise PeerGone(self.node.number, gone.number, self._retries, self._timeout)
-        if self._backlog:
-            await self._pump()
+            self._sending.forget(gone)
+            if not (self.disabling and gone.bye):
+                raise self.lost(gone)
+        if self._sending.backlog:
+            await self.pump()

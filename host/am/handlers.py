@@ -1,0 +1,57 @@
+"""The handler table, and which handler runs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import wire
+from .window import AmError, Peer
+
+__all__ = ["PROGRAM", "IN_REQUEST", "IN_REPLY", "Handler", "Handlers"]
+
+PROGRAM, IN_REQUEST, IN_REPLY = 0, 1, 2
+
+Handler = Callable[..., Any]
+
+
+class Handlers:
+    """The handlers of one node, in the order in which all nodes have them.
+
+    Attributes
+    ----------
+    am
+        What each handler gets first.
+    table
+        The handlers, by index.
+    context
+        What runs: the program, a request handler, or a reply handler or end function.
+    source, replied
+        Of the request handler that runs, or ran last: who asked, and whether it has replied.
+    """
+
+    __slots__ = ("am", "table", "context", "source", "replied", "_indices")
+
+    def __init__(self, am: Any, handlers: Sequence[Handler]) -> None:
+        self.am = am
+        self.table: list[Handler] = []
+        self.context = PROGRAM
+        self.source: Peer | None = None
+        self.replied = False
+        self._indices: dict[Handler, int] = {}
+        for handler in handlers:
+            self.add(handler)
+
+    def add(self, handler: Handler) -> int:
+        """Put ``handler`` at the end of the table; its index."""
+        if len(self.table) >= wire.NO_HANDLER:
+            raise AmError(f"a handler table has {wire.NO_HANDLER} entries, and it is full")
+        index = self._indices.setdefault(handler, len(self.table))
+        self.table.append(handler)
+        return index
+
+    def index(self, handler: Handler) -> int:
+        """Where ``handler`` is in the table."""
+        try:
+            return self._indices[handler]
+        except (KeyError, TypeError):
+            raise AmError(f"{getattr(handler, '__name__', handler)!r} is not in the handler table: "
+                          "register it, in the same order on all nodes") from None
