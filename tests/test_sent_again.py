@@ -11,7 +11,7 @@ from nicbed.host.am import Gam
 from nicbed.host.fm import Fm
 from nicbed.host.sent_again import Cause, SentAgain
 from nicbed.host.via.channel import Channel
-from nicbed.host.via.trap_state import TrapState
+from nicbed.host.via.kernel_trap import KernelTrap
 
 
 def test_sums():
@@ -27,7 +27,7 @@ def test_sums():
 def made(monkeypatch):
     """Every object that counts, in the order in which they were made."""
     found = []
-    for kind in (Gam, Fm, Channel, TrapState):
+    for kind in (Gam, Fm, Channel, KernelTrap):
         def init(self, *args, before=kind.__init__, **named):
             before(self, *args, **named)
             found.append(self)
@@ -69,7 +69,7 @@ def test_kernel_trap(made):
         await side.linger(50_000)
 
     run_pair(receiver, sender, reliability=RD, settings={**QUICK, "faults.drop": 0.1})
-    traps = [each for each in made if isinstance(each, TrapState)]
+    traps = [each for each in made if isinstance(each, KernelTrap)]
     lanes = [each for each in made if isinstance(each, Channel)]
     assert sum(trap.again.total() for trap in traps) > 0
     assert all(trap.again.total() == trap.counters["resent"] for trap in traps)

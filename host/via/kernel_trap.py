@@ -21,11 +21,14 @@ time-out sends a PROBE, whose answer says what was lost; only that goes again. T
 round trips measured, and double (up to sixteen times ``via.retry_timeout``) before ``via.retries``
 of them in a row, without a word from the peer, break a connection.
 
-Files: :mod:`.trap_state` (VIs, completing), :mod:`.trap_sending`, :mod:`.trap_receiving`,
-:mod:`.trap_memory` (protection, copies), :mod:`.trap_ring` (the send ring), :mod:`.trap_paths`.
+Its parts, each of which knows only those before it: :mod:`.trap_paths`, :mod:`.trap_memory`
+(protection, copies), :mod:`.trap_ring` (the send ring), :mod:`.trap_ends` (what is kept of a VI),
+:mod:`.trap_completing`, :mod:`.trap_timers`, :mod:`.trap_packets`, :mod:`.trap_messages`,
+:mod:`.trap_turns` (which VI sends next), :mod:`.trap_retransmission`, :mod:`.trap_receiving`.
 """
 
 import struct
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...layouts.registers import Irq
@@ -36,9 +39,17 @@ from .memory_queues import MemoryQueues
 from .provider import Completed
 from .regions import Region
 from .returns import VIP_RETURN
-from .trap_memory import Refused
+from .trap_completing import Completing
+from .trap_ends import CqState, End
+from .trap_memory import Refused, TrapMemory
+from .trap_messages import Messages
+from .trap_packets import Packets
+from .trap_paths import TrapPrices
 from .trap_receiving import Receiving
-from .trap_state import CqState, End
+from .trap_retransmission import Retransmission
+from .trap_ring import SendRing
+from .trap_timers import Timers
+from .trap_turns import Turns
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -54,19 +65,51 @@ GLANCE = 500
 """Cycles between two looks of a sleeping kernel whether the NIC has read on in the send ring."""
 
 
-class KernelTrap(Receiving, MemoryQueues):
-    """See :class:`~nicbed.host.via.provider.Provider`."""
+class KernelTrap(MemoryQueues):
+    """See :class:`~nicbed.host.via.provider.Provider`.
+
+    Attributes
+    ----------
+    ends
+        What is kept of each VI, by its number.
+    window
+        Packets of a VI that may be without acknowledgement.
+    counters
+        unmatched, duplicates, gaps, dropped, malformed, sent, resent, timeouts, probes.
+    again
+        The packets ``resent``, by peer and cause.
+    """
 
     rdma = True
     causes = Irq(0)
 
     def __init__(self, kernel: "Kernel") -> None:
-        MemoryQueues.__init__(self, kernel)
-        Receiving.__init__(self, kernel)
+        super().__init__(kernel)
+        port, via = kernel.port, kernel.description.via
+        self.ends: dict[int, End] = {}
+        self.window = via.window
+        self.counters: Counter[str] = Counter()
+        self._depth = via.queue_depth
+        self._timeout = via.retry_timeout
+        self._prices = prices = kernel.node.service(TrapPrices)
+        self._space = space = TrapMemory(kernel)
+        self._send_ring = ring = SendRing(kernel)
+        self._completing = completing = Completing(port, prices, space)
+        self._timers = timers = Timers(port)
+        self._packets = packets = Packets(kernel.node, prices, ring, timers, self.counters)
+        messages = Messages(kernel.description.nic.mtu, space, ring, completing, packets)
+        self._turns = turns = Turns(via.window, ring, packets, messages)
+        self._retransmission = retransmission = Retransmission(
+            port, prices, via.retries, self.ends, ring, timers, packets, messages, completing,
+            self.counters)
+        self._receiving = Receiving(port, prices, self.ends, space, timers, completing, packets,
+                                    messages, turns, retransmission, self.counters)
+        completing.end_connection = self._receiving.end_connection
+        self.again = retransmission.again
 
     async def start(self) -> None:
-        await MemoryQueues.start(self)
-        await self.ring.start()
+        await super().start()
+        await self._send_ring.start()
 
     # Memory: the kernel looks it up in its own records
 
@@ -83,7 +126,7 @@ class KernelTrap(Receiving, MemoryQueues):
 
     async def create_vi(self, vi: Vi) -> None:
         self.port.spend(self.paths.command)
-        vi.private = self.ends[vi.number] = End(vi, self.timeout)
+        vi.private = self.ends[vi.number] = End(vi, self._timeout)
 
     async def destroy_vi(self, vi: Vi) -> None:
         self.port.spend(self.paths.command)
@@ -101,13 +144,13 @@ class KernelTrap(Receiving, MemoryQueues):
 
     async def disconnect(self, vi: Vi) -> None:
         self.port.spend(self.paths.command)
-        await self.error(vi.private, True)
+        await self._receiving.end_connection(vi.private, True)
         await self._tell()
 
     async def idle(self, vi: Vi) -> None:
         """A packet of the old connection must not come to the next one."""
         self.port.spend(self.paths.command)
-        await self.ring.settle()
+        await self._send_ring.settle()
         vi.private.state = ViState.IDLE
 
     async def state(self, vi: Vi) -> ViState:
@@ -131,14 +174,14 @@ class KernelTrap(Receiving, MemoryQueues):
         cq.private = None
 
     def consumed(self, cq: Cq) -> None:
-        self.port.spend(self.prices.consumed)
+        self.port.spend(self._prices.consumed)
         cq.ring.told = cq.ring.seen
 
     # Posting
 
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         port, entries = self.port, queue.entries
-        port.spend(self.prices.post)
+        port.spend(self._prices.post)
         if entries:
             port.spend(self.paths.link)
             tail = entries[-1].status
@@ -155,15 +198,15 @@ class KernelTrap(Receiving, MemoryQueues):
         end: End = queue.vi.private
         waiting = (end.receive if queue.receive else end.send).waiting
         if not self._readable(end, posted):
-            await self.lose(end, queue.receive, Event.POST_DESC)
-        elif len(waiting) >= self.depth:
-            await self.lose(end, queue.receive, Event.VI_OVERRUN)
+            await self._completing.lose(end, queue.receive, Event.POST_DESC)
+        elif len(waiting) >= self._depth:
+            await self._completing.lose(end, queue.receive, Event.VI_OVERRUN)
         else:
             waiting.append(posted)
             if end.state is ViState.ERROR or end.state is ViState.IDLE and not queue.receive:
-                await self.flush(end, queue.receive)
+                await self._completing.flush(end, queue.receive)
             elif not queue.receive:
-                await self.turn(end)
+                await self._turns.turn(end)
         await self._tell()
         return VIP_RETURN.SUCCESS
 
@@ -180,7 +223,7 @@ class KernelTrap(Receiving, MemoryQueues):
         """Whether there can be a descriptor at all."""
         try:
             return (not posted.va % DESCRIPTOR_ALIGN
-                    and self.space.piece(posted.va, posted.handle, end.tag)[1] > STATUS_WORD + 7)
+                    and self._space.piece(posted.va, posted.handle, end.tag)[1] > STATUS_WORD + 7)
         except Refused:
             return False
 
@@ -232,10 +275,11 @@ class KernelTrap(Receiving, MemoryQueues):
             await port.room(4)
             watches = 1
             port.put_watch(ring.slot(), ring.phase(), 1)
-            if self.starved and self.ring.reading:
+            if self._packets.starved and self._send_ring.reading:
                 watches = 2
-                port.put_watch(self.ring.report, self.ring.done & 0xFFFF, 0xFFFF, F_NOT_EQUAL)
-            port.put_poll(place, compare, mask, max(1, min(end, self.due) - port.cycle))
+                port.put_watch(self._send_ring.report, self._send_ring.done & 0xFFFF, 0xFFFF,
+                               F_NOT_EQUAL)
+            port.put_poll(place, compare, mask, max(1, min(end, self._timers.due) - port.cycle))
             await port.executed
             if not port.status & TIMEOUT and port.status >> 4 & 15 == watches:
                 return
@@ -248,39 +292,39 @@ class KernelTrap(Receiving, MemoryQueues):
         """Enter the kernel if there is something for it to do; whether there was."""
         port, ring = self.port, self.kernel.ring
         arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
-        if not arrived and not (self.starved and self.ring.moved()):
-            late = port.cycle >= self.due
+        if not arrived and not (self._packets.starved and self._send_ring.moved()):
+            late = port.cycle >= self._timers.due
             if late:
                 await self.tick()
             return late
-        port.spend(self.prices.enter)
+        port.spend(self._prices.enter)
         if arrived:
             await ring.drain()
-        if self.starved:
-            await self.ring.look()
-            await self.feed()
+        if self._packets.starved:
+            await self._send_ring.look()
+            await self._turns.feed()
         await self._tell()
         await self.tick()
         return True
 
     def deadline(self) -> int:
         # No interrupt tells of room in the send ring, so a sleeping kernel looks for it.
-        if self.happened or self.starved and self.ring.moved():
+        if self._completing.happened or self._packets.starved and self._send_ring.moved():
             return self.port.cycle
-        if self.starved and self.ring.reading:
-            return min(self.due, self.port.cycle + GLANCE)
-        return self.due
+        if self._packets.starved and self._send_ring.reading:
+            return min(self._timers.due, self.port.cycle + GLANCE)
+        return self._timers.due
 
     async def tick(self) -> None:
         """What is late, and what waits for room."""
-        if self.starved and self.ring.moved():
+        if self._packets.starved and self._send_ring.moved():
             self.port.spend(self.paths.interrupt)
-            await self.ring.look()
-            await self.feed()
-        elif self.port.cycle >= self.due:
+            await self._send_ring.look()
+            await self._turns.feed()
+        elif self.port.cycle >= self._timers.due:
             self.port.spend(self.paths.interrupt)
-        if self.port.cycle >= self.due:
-            await self.timers()
+        if self.port.cycle >= self._timers.due:
+            await self._retransmission.late()
         await self._tell()
 
     # Interrupts
@@ -289,32 +333,30 @@ class KernelTrap(Receiving, MemoryQueues):
         self.port.spend(self.paths.arm)
         end: End = queue.vi.private
         if queue.entries and self.memory.word(queue.entries[0].status) & DONE:
-            self.happened.append((Event.RECEIVE_DONE if queue.receive else Event.SEND_DONE,
-                                  queue.vi.number))
+            self._completing.happened.append(
+                (Event.RECEIVE_DONE if queue.receive else Event.SEND_DONE, queue.vi.number))
         else:
             (end.receive if queue.receive else end.send).armed = True
 
     async def cq_arm(self, cq: Cq) -> None:
         self.port.spend(self.paths.arm)
         if cq.private.tail > cq.ring.seen:
-            self.happened.append((Event.CQ_READY, cq.number))
+            self._completing.happened.append((Event.CQ_READY, cq.number))
         else:
             cq.private.armed = True
 
     async def events(self) -> list[tuple[Event, int]]:
-        found = self.happened
-        self.happened = []
-        return found
+        return self._completing.events()
 
     async def packet(self, header: int, slot: int, trace: int) -> None:
-        await self.arrive(header, slot, trace)
-        if self.starved:
-            await self.feed()
+        await self._receiving.arrive(header, slot, trace)
+        if self._packets.starved:
+            await self._turns.feed()
         await self._tell()
 
     async def _tell(self) -> None:
         """Tell the kernel agent what happened."""
-        while self.happened:
-            event, number = self.happened.pop(0)
+        while self._completing.happened:
+            event, number = self._completing.happened.pop(0)
             self.port.spend(self.paths.event)
             await self.kernel.event(event, number)

@@ -1,5 +1,7 @@
 """Kernel-trap design point, receiving: packets are checked, copied out, acknowledged, completed."""
 
+from collections import Counter
+
 from ...layouts.packet import HEADER, HEADER_BYTES
 from ...layouts.via import (
     ADDRESS,
@@ -13,9 +15,16 @@ from ...layouts.via import (
     ViState,
     format_error,
 )
-from .trap_memory import Access, Walk, Wrong
-from .trap_sending import Sending
-from .trap_state import GOOD, End, Job
+from ..port import Port
+from .trap_completing import Completing
+from .trap_ends import GOOD, End, Job
+from .trap_memory import Access, TrapMemory, Walk, Wrong
+from .trap_messages import Messages
+from .trap_packets import Packets
+from .trap_paths import TrapPrices
+from .trap_retransmission import Retransmission
+from .trap_timers import Timers
+from .trap_turns import Turns
 
 __all__ = ["Receiving"]
 
@@ -63,36 +72,53 @@ class Arrived:
         self.trace = trace
 
 
-class Receiving(Sending):
-    """The sending side, with the receiving one."""
+class Receiving:
+    """Takes packets of the ``ends``' connections: those of messages into the consumer's memory, the
+    others to whom they concern."""
+
+    def __init__(self, port: Port, prices: TrapPrices, ends: dict[int, End], space: TrapMemory,
+                 timers: Timers, completing: Completing, packets: Packets, messages: Messages, turns: Turns,
+                 retransmission: Retransmission, counters: Counter[str]) -> None:
+        self._port = port
+        self._prices = prices
+        self._ends = ends
+        self._space = space
+        self._timers = timers
+        self._completing = completing
+        self._packets = packets
+        self._messages = messages
+        self._turns = turns
+        self._retransmission = retransmission
+        self._counters = counters
 
     async def arrive(self, header: int, slot: int, trace: int) -> None:
         """A packet of Protocol.VIA is in the receive slot."""
-        port = self.port
-        port.spend(self.prices.handle)
+        port = self._port
+        port.spend(self._prices.handle)
         await port.touch(slot + 8, 24)
-        packet = Arrived(header, self.space.memory.read(slot + 16, 16), slot, trace)
+        packet = Arrived(header, self._space.memory.read(slot + 16, 16), slot, trace)
         if packet.kind not in KINDS or packet.length < 0:
-            self.counters["malformed"] += 1
+            self._counters["malformed"] += 1
             return
-        end = self.ends.get(packet.destination)
+        end = self._ends.get(packet.destination)
         peer = end.vi.peer if end is not None else None
         if (end is None or peer is None or end.state is not ViState.CONNECTED
                 or peer.node != packet.node or peer.vi != packet.source):
-            self.counters["unmatched"] += 1
+            self._counters["unmatched"] += 1
             return
         if packet.kind in (PacketKind.ACK, PacketKind.NAK):
-            await self.acknowledged(end, packet.sequence, packet.kind == PacketKind.NAK,
-                                    packet.immediate if packet.ask else None)
+            await self._retransmission.acknowledged(end, packet.sequence,
+                                                    packet.kind == PacketKind.NAK,
+                                                    packet.immediate if packet.ask else None)
         elif packet.kind == PacketKind.PROBE:
             if end.reliable:
-                await self.answer(end, question=packet.immediate)
+                await self._packets.answer(end, question=packet.immediate)
         elif packet.kind == PacketKind.BREAK:
             if end.reliable:
-                await self.broken(end, packet.sequence, packet.immediate)
+                await self._messages.broken(end, packet.sequence, packet.immediate)
         elif await self._in_sequence(end, packet):
             await self._take(end, packet)
-        await self.turn(end)
+        await self._turns.turn(end)
 
     async def _in_sequence(self, end: End, packet: Arrived) -> bool:
         """Whether the packet comes next. Unreliable: any but the one before again; a hole abandons
@@ -100,10 +126,10 @@ class Receiving(Sending):
         ahead = packet.sequence - end.expected & 255
         if not end.reliable:
             if ahead == 255:
-                self.counters["duplicates"] += 1
+                self._counters["duplicates"] += 1
                 return False
             if ahead:
-                self.counters["gaps"] += 1
+                self._counters["gaps"] += 1
                 end.kind = None
             end.expected = packet.sequence + 1 & 255
             return True
@@ -111,13 +137,13 @@ class Receiving(Sending):
             end.told = False
             return True
         if ahead >= 128:
-            self.counters["duplicates"] += 1
-            await self.answer(end)
+            self._counters["duplicates"] += 1
+            await self._packets.answer(end)
         else:
-            self.counters["gaps"] += 1
+            self._counters["gaps"] += 1
             if not end.told:
                 end.told = True
-                await self.answer(end, PacketKind.NAK)
+                await self._packets.answer(end, PacketKind.NAK)
         return False
 
     async def _take(self, end: End, packet: Arrived) -> None:
@@ -135,17 +161,17 @@ class Receiving(Sending):
         except Fatal as fatal:
             end.kind = None
             if fatal.event is not None:
-                self.happened.append((fatal.event, end.vi.number))
+                self._completing.happened.append((fatal.event, end.vi.number))
             if end.reliable and end.state is ViState.CONNECTED:
-                await self.tell(end, PacketKind.BREAK, packet.sequence, fatal.code)
+                await self._packets.tell(end, PacketKind.BREAK, packet.sequence, fatal.code)
             if fatal.lost:
-                await self.lose(end, True, Event.POST_DESC)
+                await self._completing.lose(end, True, Event.POST_DESC)
             elif end.reliable:
-                await self.break_(end, Event.CONN_LOST, False)
+                await self._completing.break_(end, Event.CONN_LOST, False)
         if end.state is ViState.CONNECTED and end.reliable:
             end.expected = packet.sequence + 1 & 255
             if packet.ask:
-                await self.answer(end)
+                await self._packets.answer(end)
 
     # Messages
 
@@ -157,18 +183,18 @@ class Receiving(Sending):
         """The receive descriptor for a message: the one held from an abandoned one, or the next.
         Raises Fatal."""
         if end.walk is not None:
-            walk = end.walk = Walk(self.space, end.walk.descriptor, end.tag)
+            walk = end.walk = Walk(self._space, end.walk.descriptor, end.tag)
             return walk
         waiting = end.receive.waiting
         if not waiting:
-            self.counters["dropped"] += 1
+            self._counters["dropped"] += 1
             raise Fatal(self._lost(end), None if end.reliable else Event.RECVQ_EMPTY)
         posted = waiting.popleft()
-        descriptor = await self.fetch(end, posted)
+        descriptor = await self._completing.fetch(end, posted)
         if descriptor is None:
             raise Fatal(self._lost(end), lost=True)
         end.taken = posted
-        walk = end.walk = Walk(self.space, descriptor, end.tag)
+        walk = end.walk = Walk(self._space, descriptor, end.tag)
         if format_error(True, descriptor.count, descriptor.control, end.reliable):
             await self._received(end, operation, status=Status.FORMAT)
             raise Fatal(self._lost(end))
@@ -179,8 +205,8 @@ class Receiving(Sending):
         """Complete the receive descriptor taken."""
         posted, end.taken, end.walk, end.kind = end.taken, None, None, None
         assert posted is not None
-        await self.complete(end, True, posted, length=length, status=status, operation=operation,
-                            immediate=immediate)
+        await self._completing.complete(end, True, posted, length=length, status=status,
+                                        operation=operation, immediate=immediate)
 
     async def _send(self, end: End, packet: Arrived) -> None:
         """A part of a send goes to the segments of a receive descriptor."""
@@ -213,8 +239,8 @@ class Receiving(Sending):
         done = 0
         allowed = end.vi.attributes.rdma_write
         if allowed:
-            done = await self.space.copy_out(packet.data, packet.length, packet.va, packet.handle,
-                                              end.tag, Access.RDMA_WRITE)
+            done = await self._space.copy_out(packet.data, packet.length, packet.va, packet.handle,
+                                               end.tag, Access.RDMA_WRITE)
             end.written += done
         if done < packet.length or not allowed:
             end.kind = None
@@ -247,7 +273,7 @@ class Receiving(Sending):
         message = end.reading
         assert message is not None
         end.silent = 0
-        self.watch(end)
+        self._timers.watch(end)
         walk = message.walk
         status = GOOD
         try:
@@ -255,17 +281,17 @@ class Receiving(Sending):
         except Wrong as wrong:
             status = wrong.status
         if packet.last or status:
-            await self.read_done(end, walk.bytes, status)
+            await self._messages.read_done(end, walk.bytes, status)
         if status:
             raise Fatal(BreakCode.LOST)
 
     # The end of a connection
 
-    async def error(self, end: End, tell: bool) -> None:
+    async def end_connection(self, end: End, tell: bool) -> None:
         connected, end.state = end.state is ViState.CONNECTED, ViState.ERROR
         if connected:
             if end.taken is not None:
                 await self._received(end, RemoteOperation.RECEIVE, status=Status.FLUSHED)
-            await self.abort(end, tell)
-        await self.flush(end, False)
-        await self.flush(end, True)
+            await self._messages.abort(end, tell)
+        await self._completing.flush(end, False)
+        await self._completing.flush(end, True)
