@@ -17,26 +17,30 @@ CONFIRMATION = 1024
 Connected = tuple[VIP_RETURN, RemoteAttributes | None]
 
 
-class Connecting(Caller):
-    """Connections."""
+class Connecting:
+    """Connections between VIs."""
 
-    async def VipConnectWait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._node = caller.node
+        self._port = caller.port
+        self._kernel = caller.kernel
+
+    async def wait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
             VIP_RETURN, NetAddress | None, RemoteAttributes | None, Connection | None]:
-        """Server: wait for a request to the discriminator of ``local``: who asks, with what
-        attributes, and what to accept or reject."""
-        if (not self._is_nic(nic) or not self._is_address(local)
-                or local.host != self.node.number or not self._is_time(timeout)):
+        if (not self._caller.is_nic(nic) or not self._caller.is_address(local)
+                or local.host != self._node.number or not self._caller.is_time(timeout)):
             return VIP_RETURN.INVALID_PARAMETER, None, None, None
-        await self._enter()
-        connections = self.kernel.connections
+        await self._caller.enter()
+        connections = self._kernel.connections
         waiter = Waiter(local.discriminator)
         connections.waiters.append(waiter)
-        deadline = self._deadline(timeout)
-        while waiter.arrived is None and await self.kernel.doze(deadline):
+        deadline = self._caller.deadline(timeout)
+        while waiter.arrived is None and await self._kernel.doze(deadline):
             pass
         connections.waiters.remove(waiter)
         connection = waiter.arrived
-        await self._leave()
+        await self._caller.leave()
         if connection is None:
             return VIP_RETURN.TIMEOUT, None, None, None
         connection.nic = nic
@@ -44,11 +48,8 @@ class Connecting(Caller):
         return (VIP_RETURN.SUCCESS, NetAddress(connection.node, message.local),
                 remote_attributes(message), connection)
 
-    async def VipConnectAccept(self, connection: Connection, vi: Vi) -> VIP_RETURN:
-        """Server: connect ``vi``. What has to be the same at both ends is INVALID_... if it is not;
-        the client is not told, so another VI, or a mended one, may be tried. TIMEOUT: the client
-        has given up."""
-        if (not self._is_connection(connection) or not self._is_vi(vi)
+    async def accept(self, connection: Connection, vi: Vi) -> VIP_RETURN:
+        if (not self._is_connection(connection) or not self._caller.is_vi(vi)
                 or vi.nic is not connection.nic):
             return VIP_RETURN.INVALID_PARAMETER
         if vi.state is not ViState.IDLE or vi.pending or vi.lost:
@@ -56,95 +57,86 @@ class Connecting(Caller):
         refused = mismatch(vi.attributes, connection.message)
         if refused is not None:
             return refused
-        await self._enter()
+        await self._caller.enter()
         connection.open = False
-        connections = self.kernel.connections
+        connections = self._kernel.connections
         await connections.accept(connection, vi)
-        end = self.port.cycle + CONFIRMATION * connections.channel.timeout
+        end = self._port.cycle + CONFIRMATION * connections.channel.timeout
         while (not connection.confirmed and not connection.gone
-                and await self.kernel.doze(end)):
+                and await self._kernel.doze(end)):
             pass
         if not connection.confirmed:
             await connections.disconnect(vi, tell=not connection.gone)
-        return await self._leave(VIP_RETURN.SUCCESS if connection.confirmed
+        return await self._caller.leave(VIP_RETURN.SUCCESS if connection.confirmed
                                  else VIP_RETURN.TIMEOUT)
 
-    async def VipConnectReject(self, connection: Connection) -> VIP_RETURN:
-        """Server: tell the client no."""
+    async def reject(self, connection: Connection) -> VIP_RETURN:
         if not self._is_connection(connection):
             return VIP_RETURN.INVALID_PARAMETER
-        await self._enter()
-        await self.kernel.connections.refuse(connection, MessageKind.REJECT)
-        return await self._leave()
+        await self._caller.enter()
+        await self._kernel.connections.refuse(connection, MessageKind.REJECT)
+        return await self._caller.leave()
 
-    async def VipConnectRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
-                                timeout: float | None) -> Connected:
-        """Client: connect ``vi`` to whoever waits at ``remote``. NO_MATCH: nobody does, right now.
-        REJECT: the server will not. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
-        program runs on that node."""
+    async def request(self, vi: Vi, local: NetAddress, remote: NetAddress,
+                      timeout: float | None) -> Connected:
         refused = self._unfit(vi, local, remote, timeout)
         if refused is not None:
             return refused, None
-        await self._enter()
-        connections = self.kernel.connections
-        attempt = Attempt(connections.number(), vi, local, remote, self._deadline(timeout))
+        await self._caller.enter()
+        connections = self._kernel.connections
+        attempt = Attempt(connections.number(), vi, local, remote, self._caller.deadline(timeout))
         vi.pending = True
         await connections.request(attempt)
-        while attempt.result is None and await self.kernel.doze(attempt.deadline):
+        while attempt.result is None and await self._kernel.doze(attempt.deadline):
             pass
         connections.requests.pop(attempt.number, None)
         vi.pending = False
-        await self._leave()
+        await self._caller.leave()
         return self._outcome(attempt)
 
-    async def VipConnectPeerRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
-                                    timeout: float | None) -> VIP_RETURN:
-        """Peer: begin to connect ``vi`` to the VI whose peer request names ``local`` as its remote
-        and ``remote`` as its local address. Returns at once."""
+    async def peer_request(self, vi: Vi, local: NetAddress, remote: NetAddress,
+                           timeout: float | None) -> VIP_RETURN:
         refused = self._unfit(vi, local, remote, timeout)
         if refused is not None:
             return refused
-        await self._enter()
-        connections = self.kernel.connections
+        await self._caller.enter()
+        connections = self._kernel.connections
         vi.pending = True
         await connections.offer(Attempt(connections.number(), vi, local, remote,
-                                        self._deadline(timeout)))
-        return await self._leave()
+                                        self._caller.deadline(timeout)))
+        return await self._caller.leave()
 
-    async def VipConnectPeerDone(self, vi: Vi) -> Connected:
-        """Peer: whether the connection is there (NOT_DONE if it is still being made)."""
+    async def peer_done(self, vi: Vi) -> Connected:
         return await self._peer(vi, wait=False)
 
-    async def VipConnectPeerWait(self, vi: Vi) -> Connected:
-        """Peer: wait until it is there, or the request's time is over."""
+    async def peer_wait(self, vi: Vi) -> Connected:
         return await self._peer(vi, wait=True)
 
-    async def VipDisconnect(self, vi: Vi) -> VIP_RETURN:
-        """To idle from any state. All that is posted completes flushed; the peer's VI goes to error
-        and its consumer hears CONN_LOST."""
-        if not self._is_vi(vi):
+    async def disconnect(self, vi: Vi) -> VIP_RETURN:
+        if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        await self._enter()
-        connections = self.kernel.connections
+        await self._caller.enter()
+        connections = self._kernel.connections
         attempt = self._attempt(vi)
         if attempt is not None:
             await connections.withdraw(attempt)
         await connections.disconnect(vi)
-        return await self._leave()
+        return await self._caller.leave()
 
     def _is_connection(self, connection: object) -> bool:
         return (isinstance(connection, Connection) and connection.open
-                and self._is_nic(connection.nic))
+                and self._caller.is_nic(connection.nic))
 
     def _unfit(self, vi: Vi, local: NetAddress, remote: NetAddress,
                timeout: float | None) -> VIP_RETURN | None:
         """Why a request cannot be made."""
-        if (not self._is_vi(vi) or not self._is_address(local) or not self._is_address(remote)
-                or local.host != self.node.number or not self._is_time(timeout) or timeout == 0):
+        caller = self._caller
+        if (not caller.is_vi(vi) or not caller.is_address(local) or not caller.is_address(remote)
+                or local.host != self._node.number or not caller.is_time(timeout) or timeout == 0):
             return VIP_RETURN.INVALID_PARAMETER
         if vi.state is not ViState.IDLE or vi.pending or vi.lost:
             return VIP_RETURN.INVALID_STATE
-        if remote.host not in self.node.active:
+        if remote.host not in self._node.active:
             return VIP_RETURN.NOT_REACHABLE
         return None
 
@@ -156,33 +148,33 @@ class Connecting(Caller):
         return VIP_RETURN.SUCCESS, remote_attributes(attempt.answer)
 
     def _attempt(self, vi: Vi) -> Attempt | None:
-        for attempt in self.kernel.connections.peers.values():
+        for attempt in self._kernel.connections.peers.values():
             if attempt.vi is vi:
                 return attempt
         return None
 
     async def _peer(self, vi: Vi, wait: bool) -> Connected:
-        if not self._is_vi(vi):
+        if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
         attempt = self._attempt(vi)
         if attempt is None:
             return VIP_RETURN.INVALID_STATE, None
-        await self._enter()
-        await self.kernel.attend()
+        await self._caller.enter()
+        await self._kernel.attend()
         # An attempt whose VI is connected has the other end's word: it will say that it is ready.
         while attempt.result is None:
             late = (attempt.offer is None and attempt.deadline is not None
-                    and self.port.cycle >= attempt.deadline)
+                    and self._port.cycle >= attempt.deadline)
             if late or not wait:
                 break
-            await self.kernel.doze(attempt.deadline if attempt.offer is None else None)
+            await self._kernel.doze(attempt.deadline if attempt.offer is None else None)
         if attempt.result is None and not late:
-            return await self._leave(VIP_RETURN.NOT_DONE), None
-        connections = self.kernel.connections
+            return await self._caller.leave(VIP_RETURN.NOT_DONE), None
+        connections = self._kernel.connections
         if attempt.result is VIP_RETURN.SUCCESS:
             connections.peers.pop(attempt.number, None)
         else:
             await connections.withdraw(attempt)
         vi.pending = False
-        await self._leave()
+        await self._caller.leave()
         return self._outcome(attempt)

@@ -21,81 +21,81 @@ class ViStatus(NamedTuple):
     receive_empty: bool
 
 
-class Endpoints(Caller):
-    """VIs."""
+class Endpoints:
+    """VIs of a process."""
 
-    async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
-                          receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
-        """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
-        as many already as VipQueryNic says."""
-        if (not self._is_nic(nic) or not self._is_attributes(attributes)
-                or not all(cq is None or self._is_cq(cq, nic) for cq in (send_cq, receive_cq))):
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._kernel = caller.kernel
+        self._provider = caller.provider
+
+    async def create(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
+                     receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
+        if (not self._caller.is_nic(nic) or not self._caller.is_attributes(attributes)
+                or not all(cq is None or self._caller.is_cq(cq, nic)
+                           for cq in (send_cq, receive_cq))):
             return VIP_RETURN.INVALID_PARAMETER, None
         refused = self._refused(nic, attributes)
         if refused is not None:
             return refused, None
-        await self._enter()
-        kernel = self.kernel
+        await self._caller.enter()
+        kernel = self._kernel
         if not kernel.free_vis:
-            return await self._leave(VIP_RETURN.ERROR_RESOURCE), None
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
         vi = Vi(nic, kernel.free_vis.popleft(), attributes, send_cq, receive_cq)
         kernel.vis[vi.number] = vi
         attributes.ptag.users += 1
         for cq in (send_cq, receive_cq):
             if cq is not None:
                 cq.users += 1
-        await self.provider.create_vi(vi)
-        return await self._leave(), vi
+        await self._provider.create_vi(vi)
+        return await self._caller.leave(), vi
 
-    async def VipDestroyVi(self, vi: Vi) -> VIP_RETURN:
-        """Only an idle VI (else INVALID_STATE) whose queues are empty (else ERROR_RESOURCE);
-        VipDisconnect flushes what an idle one has posted."""
-        if not self._is_vi(vi):
+    async def destroy(self, vi: Vi) -> VIP_RETURN:
+        if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        await self._enter()
+        await self._caller.enter()
         if vi.state is not ViState.IDLE or vi.pending:
-            return await self._leave(VIP_RETURN.INVALID_STATE)
+            return await self._caller.leave(VIP_RETURN.INVALID_STATE)
         if vi.send.entries or vi.receive.entries:
-            return await self._leave(VIP_RETURN.ERROR_RESOURCE)
-        await self.provider.destroy_vi(vi)
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE)
+        await self._provider.destroy_vi(vi)
         vi.open = False
         vi.attributes.ptag.users -= 1
         for cq in (vi.send.cq, vi.receive.cq):
             if cq is not None:
                 cq.users -= 1
-        del self.kernel.vis[vi.number]
-        self.kernel.free_vis.append(vi.number)
-        return await self._leave()
+        del self._kernel.vis[vi.number]
+        self._kernel.free_vis.append(vi.number)
+        return await self._caller.leave()
 
-    async def VipQueryVi(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
-        """State, attributes, and whether the queues are empty."""
-        if not self._is_vi(vi):
+    async def query(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
+        if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
-        await self._enter()
-        await self._leave()
+        await self._caller.enter()
+        await self._caller.leave()
         state = VipState.CONNECT_PENDING if vi.pending else STATES[vi.state]
         return VIP_RETURN.SUCCESS, ViStatus(state, vi.attributes, not vi.send.entries,
                                             not vi.receive.entries)
 
-    async def VipSetViAttributes(self, vi: Vi, attributes: ViAttributes) -> VIP_RETURN:
-        """Give an idle VI (else INVALID_STATE) other attributes."""
-        if not self._is_vi(vi) or not self._is_attributes(attributes):
+    async def set_attributes(self, vi: Vi, attributes: ViAttributes) -> VIP_RETURN:
+        if not self._caller.is_vi(vi) or not self._caller.is_attributes(attributes):
             return VIP_RETURN.INVALID_PARAMETER
         refused = self._refused(vi.nic, attributes)
         if refused is not None:
             return refused
-        await self._enter()
+        await self._caller.enter()
         if vi.state is not ViState.IDLE or vi.pending:
-            return await self._leave(VIP_RETURN.INVALID_STATE)
+            return await self._caller.leave(VIP_RETURN.INVALID_STATE)
         vi.attributes.ptag.users -= 1
         attributes.ptag.users += 1
         vi.attributes = attributes
-        await self.provider.change_vi(vi)
-        return await self._leave()
+        await self._provider.change_vi(vi)
+        return await self._caller.leave()
 
     def _refused(self, nic: Nic, attributes: ViAttributes) -> VIP_RETURN | None:
         """Why a VI cannot have these attributes."""
-        if not self._is_tag(attributes.ptag, nic):
+        if not self._caller.is_tag(attributes.ptag, nic):
             return VIP_RETURN.INVALID_PTAG
         if not isinstance(attributes.reliability, Reliability):
             return VIP_RETURN.INVALID_RELIABILITY_LEVEL
@@ -106,7 +106,7 @@ class Endpoints(Caller):
             return VIP_RETURN.INVALID_QOS
         if attributes.rdma_read and attributes.reliability is Reliability.UNRELIABLE_DELIVERY:
             return VIP_RETURN.INVALID_RDMAREAD
-        provider = self.provider
+        provider = self._provider
         if (attributes.reliability not in provider.levels
                 or (attributes.rdma_read or attributes.rdma_write) and not provider.rdma
                 or attributes.rdma_read and not provider.rdma_read):
