@@ -8,7 +8,7 @@ keeps the fraction, so no time is ever lost.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..layouts.operations import (
     ANSWER,
@@ -25,11 +25,9 @@ from ..layouts.operations import (
 from ..layouts.trace import TICKS, Kind
 from .costs import Costs
 from .diagnosis import steps
+from .sent_again import SentAgain
 from .suspension import EXECUTED
 from .work import Work
-
-if TYPE_CHECKING:
-    from .sent_again import SentAgain
 
 __all__ = ["Poll", "Port", "QuietPort", "Watch"]
 

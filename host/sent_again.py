@@ -2,9 +2,9 @@
 
 from collections import Counter
 from enum import StrEnum
+from typing import Any, Protocol
 
 from ..layouts.trace import Activity, Kind
-from .port import Port
 
 __all__ = ["Cause", "SentAgain"]
 
@@ -22,6 +22,14 @@ class Cause(StrEnum):
     """The receiver had no room for it, and sent it back."""
 
 
+class Marking(Protocol):
+    """What a port is to this: it keeps marks, and knows who counts."""
+
+    sent_again: list["SentAgain"]
+
+    def mark(self, activity: int, kind: int, number: int) -> Any: ...
+
+
 class SentAgain:
     """Counts packets that ``layer`` sent again, by peer and cause, and marks each in the trace.
     Each layer that sends again has one, its attribute ``again``; the port through which it sends
@@ -30,7 +38,7 @@ class SentAgain:
     On a network that loses nothing all counts are 0, but those of ``Cause.RETURNED``.
     """
 
-    def __init__(self, port: Port, layer: str) -> None:
+    def __init__(self, port: Marking, layer: str) -> None:
         self.layer = layer
         """As people call it."""
         self._port = port

@@ -1,8 +1,12 @@
 """What is shipped is what is there."""
 
+import ast
+import graphlib
 import subprocess
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -74,6 +78,33 @@ def test_imports_point_one_way() -> None:
                     if words[1].startswith((f"nicbed.{other}", "." * (depth + 1) + other)):
                         wrong.append(f"{path.relative_to(ROOT)}: {line.strip()}")
     assert not wrong
+
+
+def imports(package: str) -> dict[str, set[str]]:
+    """The modules of ``package``, and which others of them each imports, for its types too."""
+    files = {}
+    for path in (ROOT / package).rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        folder = path.parent.relative_to(ROOT).parts
+        found[name] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = ".".join((*folder[:len(folder) + 1 - node.level],
+                                 *(node.module or "").split("."))).rstrip(".")
+                named = {f"{base}.{alias.name}" for alias in node.names} & files.keys()
+                found[name] |= (named or {base} & files.keys()) - {name}
+    return found
+
+
+@pytest.mark.parametrize("package", ["layouts", "host", "firmware"])
+def test_no_circle_of_imports(package: str) -> None:
+    """A module can be read once those that it imports have been."""
+    found = imports(package)
+    assert sum(map(len, found.values())) > len(found) // 2
+    graphlib.TopologicalSorter(found).prepare()
 
 
 def test_layouts_and_host_need_no_hdl() -> None:

@@ -9,7 +9,6 @@ the seam; :mod:`.engine`, :mod:`.physical`, :mod:`.kernel_trap`). Beside them: :
 """
 
 from .attributes import (
-    ErrorDescriptor,
     MemAttributes,
     NetAddress,
     NicAttributes,
@@ -17,6 +16,7 @@ from .attributes import (
     ViAttributes,
     VipState,
 )
+from .handles import ErrorDescriptor
 from .process import Process
 from .returns import VIP_INFINITE, VIP_RETURN, ErrorCode
 from .vipl import Vipl

@@ -2,15 +2,11 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from ...layouts.via import Reliability, ViState
-from .returns import ErrorCode
+from .tags import Ptag
 
-if TYPE_CHECKING:
-    from .handles import Ptag, Vi
-
-__all__ = ["ErrorDescriptor", "MAX_DISCRIMINATOR", "MemAttributes", "NetAddress",
+__all__ = ["MAX_DISCRIMINATOR", "MemAttributes", "NetAddress",
            "NicAttributes", "RemoteAttributes", "STATES", "ViAttributes", "VipState"]
 
 MAX_DISCRIMINATOR = 12
@@ -67,7 +63,7 @@ class NicAttributes:
 class MemAttributes:
     """Of a registered region: its protection tag; whether peers may write to it, and read it."""
 
-    ptag: "Ptag"
+    ptag: Ptag
     rdma_write: bool = False
     rdma_read: bool = False
 
@@ -80,7 +76,7 @@ class ViAttributes:
     the same at both ends. ``rdma_write``, ``rdma_read``: what the peer may do to memory of the
     VI's tag."""
 
-    ptag: "Ptag"
+    ptag: Ptag
     reliability: Reliability = Reliability.RELIABLE_DELIVERY
     max_transfer: int = 1 << 20
     qos: int = 0
@@ -97,11 +93,3 @@ class RemoteAttributes:
     qos: int
     rdma_write: bool
     rdma_read: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorDescriptor:
-    """What an error callback is told: the error and the VI that has it (CATASTROPHIC: none)."""
-
-    code: ErrorCode
-    vi: "Vi | None"

@@ -11,17 +11,16 @@ import struct
 from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...layouts.operations import BLOCK, BURST, NIC_BASE
 from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import SEND_WINDOW, address
+from ..node import Node
 from ..port import Watch
 from ..sent_again import Cause, SentAgain
+from .process import Prices
 from .round_trip import RoundTrip
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Channel", "Message", "MessageKind"]
 
@@ -117,10 +116,13 @@ class Lane:
 
 
 class Channel:
-    """All lanes of a node. ``deliver(node, kind, message)`` is called for what arrives.
+    """All lanes of a node.
 
     Attributes
     ----------
+    deliver
+        ``deliver(node, kind, message)`` is called for what arrives. Whoever manages connections
+        sets it.
     deadline
         The cycle in which something is late (:meth:`tick`); FAR if nothing waits.
     delivered, probes, resent
@@ -129,14 +131,14 @@ class Channel:
         The packets ``resent``, by peer and cause.
     """
 
-    def __init__(self, kernel: "Kernel",
-                 deliver: Callable[[int, MessageKind, Message], Awaitable[None]]) -> None:
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.paths = kernel.paths
-        self.node = kernel.node
-        self.timeout = kernel.description.via.retry_timeout
-        self.deliver = deliver
+    deliver: Callable[[int, MessageKind, Message], Awaitable[None]]
+
+    def __init__(self, node: Node) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.paths = node.service(Prices)
+        self.node = node
+        self.timeout = node.description.via.retry_timeout
         self.deadline = FAR
         self.delivered = 0
         self.probes = 0

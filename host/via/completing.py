@@ -7,7 +7,6 @@ from ...layouts.trace import Activity, Kind
 from ...layouts.via import Status
 from .caller import Caller
 from .handles import WorkQueue
-from .notifies import look, take
 from .provider import Completed
 from .returns import VIP_RETURN
 
@@ -32,6 +31,7 @@ class Completing:
         self._port = caller.port
         self._paths = caller.paths
         self._kernel = caller.kernel
+        self._completions = caller.kernel.completions
         self._provider = caller.provider
 
     async def done(self, queue: WorkQueue, activity: int) -> Done:
@@ -41,7 +41,7 @@ class Completing:
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
-            completed = await look(self._kernel, queue)
+            completed = await self._completions.look(queue)
         else:
             await self._caller.spend()
         if completed is None:
@@ -52,9 +52,23 @@ class Completing:
         await self._kernel.attend()
         return result
 
+    async def _look(self, queue: WorkQueue, spin: int) -> Completed | None:
+        """What the head of ``queue`` completes with within ``spin`` cycles; 0: one check."""
+        if not spin:
+            return await self._completions.look(queue)
+        kernel, provider, port = self._kernel, self._provider, self._port
+        end = port.cycle + spin
+        completed = await provider.spin(queue, kernel.until(end))
+        while completed is None and port.cycle < end:
+            await kernel.attend()
+            if not queue.entries:
+                return None
+            completed = await provider.spin(queue, kernel.until(end))
+        return await self._completions.or_lost(queue, completed)
+
     async def _take(self, queue: WorkQueue, completed: Completed, activity: int,
                     begin: list[int]) -> Done:
-        posted = await take(self._kernel, queue)
+        posted = await self._completions.take(queue)
         begin[1], begin[3] = activity, posted.trace
         self._port.mark(activity, END, posted.trace)
         return (DESCRIPTOR_ERROR if completed.status & ERRORS else SUCCESS), posted.va
@@ -75,7 +89,7 @@ class Completing:
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
-        completed = await look(kernel, queue, spin)
+        completed = await self._look(queue, spin)
         if spin and completed is not None:
             begin = port.mark_check(EMPTY_CHECK, activity)
         while completed is None and queue.entries:
@@ -87,7 +101,7 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
             await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-            completed = await look(kernel, queue) if queue.entries else None
+            completed = await self._completions.look(queue) if queue.entries else None
         if completed is None:
             # A handler has taken what was waited for.
             port.mark(EMPTY_CHECK, END, 0)

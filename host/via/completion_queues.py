@@ -7,7 +7,6 @@ from ...layouts.trace import Activity, Kind
 from .attributes import MemAttributes
 from .caller import Caller
 from .handles import Cq, Nic, Ptag, Ring, Vi
-from .notifies import entry
 from .opening import MAX_CQ_ENTRIES
 from .regions import NoRoom
 from .returns import VIP_RETURN
@@ -35,6 +34,7 @@ class CompletionQueues:
         self._port = caller.port
         self._paths = caller.paths
         self._kernel = caller.kernel
+        self._completions = caller.kernel.completions
         self._provider = caller.provider
 
     async def create(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
@@ -42,13 +42,13 @@ class CompletionQueues:
             return VIP_RETURN.INVALID_PARAMETER, None
         await self._caller.enter()
         kernel = self._kernel
-        if not kernel.free_cqs:
+        if not kernel.records.free_cqs:
             return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
         tag = kernel.tag(nic)
         ring = await self._ring(nic, entries, tag) if tag is not None else None
         if ring is None:
             return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
-        cq = Cq(nic, kernel.free_cqs.popleft(), entries, ring)
+        cq = Cq(nic, kernel.records.free_cqs.popleft(), entries, ring)
         kernel.cqs[cq.number] = cq
         await self._provider.create_cq(cq)
         return await self._caller.leave(), cq
@@ -65,7 +65,7 @@ class CompletionQueues:
             if ring is not None:
                 await self._kernel.deregister(ring.region)
         del self._kernel.cqs[cq.number]
-        self._kernel.free_cqs.append(cq.number)
+        self._kernel.records.free_cqs.append(cq.number)
         return await self._caller.leave()
 
     async def resize(self, cq: Cq, entries: int) -> VIP_RETURN:
@@ -92,7 +92,7 @@ class CompletionQueues:
         port = self._port
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self._paths.cq_check)
-        result = self._found(await entry(self._kernel, cq), begin)
+        result = self._found(await self._completions.entry(cq), begin)
         await self._kernel.attend()
         return result
 
@@ -106,7 +106,7 @@ class CompletionQueues:
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
-        found = await entry(kernel, cq, spin)
+        found = await self._look(cq, spin)
         if spin and found is not None:
             begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         while found is None:
@@ -118,7 +118,7 @@ class CompletionQueues:
             port.mark(EMPTY_CHECK, END, 0)
             await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-            found = await entry(kernel, cq)
+            found = await self._completions.entry(cq)
         result = self._found(found, begin)
         await kernel.attend()
         return result
@@ -131,6 +131,18 @@ class CompletionQueues:
         self._kernel.later(self._kernel.notifier.cq, cq)
         await self._kernel.attend()
         return VIP_RETURN.SUCCESS
+
+    async def _look(self, cq: Cq, spin: int) -> tuple[Vi, bool] | None:
+        """The entry that comes within ``spin`` cycles; 0: one check."""
+        if not spin:
+            return await self._completions.entry(cq)
+        kernel, provider, port = self._kernel, self._provider, self._port
+        end = port.cycle + spin
+        found = await provider.cq_spin(cq, kernel.until(end))
+        while found is None and port.cycle < end:
+            await kernel.attend()
+            found = await provider.cq_spin(cq, kernel.until(end))
+        return await self._completions.of_a_vi(cq, found)
 
     def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
         if found is None:

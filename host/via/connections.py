@@ -5,16 +5,16 @@ when its own is. Peers: each sends PEER, and PEER_READY when it has seen the oth
 its VI; it has the connection when it has done and heard so.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...layouts.via import Event, Reliability, ViState
+from ..node import Node
 from .attributes import NetAddress, RemoteAttributes, ViAttributes
 from .channel import Channel, Message, MessageKind
 from .handles import Nic, Peer, Vi
+from .notifies import Completions
+from .provider import Provider
 from .returns import VIP_RETURN
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Attempt", "Connection", "Connections", "Offer", "Waiter", "mismatch"]
 
@@ -100,11 +100,17 @@ def remote_attributes(message: Message) -> RemoteAttributes:
 
 
 class Connections:
-    """A node's connection manager."""
+    """A node's connection manager. ``report`` is told of asynchronous errors."""
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.kernel = kernel
-        self.channel = Channel(kernel, self._deliver)
+    def __init__(self, node: Node, channel: Channel, vis: dict[int, Vi], provider: Provider,
+                 completions: Completions, report: Callable[[Event, Vi], None]) -> None:
+        self.node = node
+        self.channel = channel
+        channel.deliver = self._deliver
+        self._vis = vis
+        self._provider = provider
+        self._completions = completions
+        self._report = report
         self.waiters: list[Waiter] = []
         self.requests: dict[int, Attempt] = {}
         """Clients' requests not answered yet, by number."""
@@ -158,20 +164,19 @@ class Connections:
         """Connect ``vi`` to ``peer``."""
         vi.peer = peer
         vi.state = ViState.CONNECTED
-        kernel = self.kernel
-        await kernel.provider.connect(vi, kernel.node.route(peer.node), vi.attributes.max_transfer)
+        await self._provider.connect(vi, self.node.route(peer.node), vi.attributes.max_transfer)
 
     async def disconnect(self, vi: Vi, tell: bool = True) -> None:
         """End the connection of ``vi`` from this side, and flush what is posted: back to idle."""
-        kernel, peer = self.kernel, vi.peer
-        await kernel.provider.disconnect(vi)
+        peer = vi.peer
+        await self._provider.disconnect(vi)
         vi.state = ViState.ERROR
         if peer is not None and tell:
             await self.channel.send(peer.node, Kind.DISCONNECT,
                                     Message(peer.connection, vi.number, peer.vi))
         vi.peer = None
-        await kernel.provider.idle(vi)
-        await kernel.notifier.flush_lost(vi)
+        await self._provider.idle(vi)
+        await self._completions.flush_lost(vi)
         vi.lost = False
         vi.state = ViState.IDLE
         vi.pending = False
@@ -226,12 +231,12 @@ class Connections:
             attempt.result = (VIP_RETURN.REJECT if kind is Kind.REJECT else VIP_RETURN.NO_MATCH)
 
     async def _disconnected(self, node: int, message: Message) -> None:
-        vi = self.kernel.vis.get(message.other)
+        vi = self._vis.get(message.other)
         if vi is None or vi.peer != Peer(node, message.vi, message.request):
             return
         if vi.state is ViState.CONNECTED:
-            await self.kernel.provider.disconnect(vi)
-            self.kernel.report(Event.CONN_LOST, vi)
+            await self._provider.disconnect(vi)
+            self._report(Event.CONN_LOST, vi)
         vi.peer = None
 
     # Peers
@@ -241,7 +246,7 @@ class Connections:
         return (attempt.result is None and attempt.offer is None
                 and attempt.remote == NetAddress(offer.node, message.local)
                 and attempt.local.discriminator == message.remote
-                and (offer.node, message.request) != (self.kernel.node.number, attempt.number))
+                and (offer.node, message.request) != (self.node.number, attempt.number))
 
     async def _match(self, attempt: Attempt, offer: Offer) -> None:
         attempt.offer = offer
@@ -250,7 +255,7 @@ class Connections:
         attempt.result = mismatch(attempt.vi.attributes, message)
         if attempt.result is not None:
             return
-        ends = ((self.kernel.node.number, attempt.number), (offer.node, message.request))
+        ends = ((self.node.number, attempt.number), (offer.node, message.request))
         await self.connect(attempt.vi, Peer(offer.node, message.vi, min(ends)[1]))
         await self.channel.send(offer.node, Kind.PEER_READY, Message(message.request))
         self._settle(attempt)

@@ -5,7 +5,7 @@ see it done; all else is the NIC's.
 """
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...layouts.operations import BLOCK
 from ...layouts.via import (
@@ -20,15 +20,14 @@ from ...layouts.via import (
     VA_BITS,
     ViCommand,
 )
+from ..node import Node
 from .channel import FAR
 from .handles import Cq, Posted, Vi, WorkQueue
 from .memory_queues import MemoryQueues
+from .records import Records
 from .regions import Region
 from .returns import VIP_RETURN
 from .tables import Table
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attributes_word",
            "cq_word", "keep_count", "token"]
@@ -94,8 +93,8 @@ class DoorbellQueues(MemoryQueues):
     tokens = 1
     """Operations of the port that :meth:`_ring` takes."""
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
         self.table = self._make_table()
 
     def _make_table(self) -> Table:

@@ -40,9 +40,9 @@ class Endpoints:
             return refused, None
         await self._caller.enter()
         kernel = self._kernel
-        if not kernel.free_vis:
+        if not kernel.records.free_vis:
             return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
-        vi = Vi(nic, kernel.free_vis.popleft(), attributes, send_cq, receive_cq)
+        vi = Vi(nic, kernel.records.free_vis.popleft(), attributes, send_cq, receive_cq)
         kernel.vis[vi.number] = vi
         attributes.ptag.users += 1
         for cq in (send_cq, receive_cq):
@@ -66,7 +66,7 @@ class Endpoints:
             if cq is not None:
                 cq.users -= 1
         del self._kernel.vis[vi.number]
-        self._kernel.free_vis.append(vi.number)
+        self._kernel.records.free_vis.append(vi.number)
         return await self._caller.leave()
 
     async def query(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:

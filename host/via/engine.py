@@ -33,8 +33,8 @@ class Engine(DoorbellQueues):
     causes = Irq.VIA
 
     def _make_table(self) -> Table:
-        kernel = self.kernel
-        return {"cache": HostTable, "table": NicTable}[kernel.description.via.translation](kernel)
+        kind = {"cache": HostTable, "table": NicTable}[self.description.via.translation]
+        return kind(self.node)
 
     async def start(self) -> None:
         await super().start()

@@ -11,11 +11,11 @@ events in a ring of words in host memory, with the interrupt of the processor.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from ...layouts.operations import BLOCK
 from ...layouts.registers import Irq, address
 from ...layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
+from ..node import Node
 from ..port import F_ONCE, TIMEOUT
 from ..processor.loader import NicProcessor
 from ..processor.mailbox import Mailbox
@@ -28,11 +28,9 @@ from .doorbell_queues import (
     keep_count,
 )
 from .handles import Cq, Vi, WorkQueue
+from .records import Records
 from .returns import VIP_RETURN
 from .tables import HostTable
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Command", "FirmwareNic", "UNSEEN"]
 
@@ -89,7 +87,7 @@ class FirmwareTable(HostTable):
         """The firmware has been told when it was started."""
 
     async def _invalidate(self, indices: range | list[int]) -> None:
-        self.port.spend(self.kernel.paths.unpin)
+        self.port.spend(self.paths.unpin)
         await self.mailbox.call(Command.INVALIDATE, indices[0], len(indices))
 
 
@@ -103,20 +101,20 @@ class FirmwareNic(DoorbellQueues):
     tokens = 2
     table: FirmwareTable
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
-        self.words = kernel.description.processor.doorbells == "words"
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
+        self.words = node.description.processor.doorbells == "words"
         self._events = 0
         self._taken = 0
         self._armings = 0
         self._places: dict[int, int] = {}
 
     def _make_table(self) -> FirmwareTable:
-        return FirmwareTable(self.kernel)
+        return FirmwareTable(self.node)
 
     async def start(self) -> None:
         await super().start()
-        description, node = self.kernel.description, self.node
+        description, node = self.description, self.node
         via = description.via
         self._events = node.allocate(8 * via.events, 64)
         self.table.allocate()
@@ -133,7 +131,7 @@ class FirmwareNic(DoorbellQueues):
             "via_doorbells": description.processor.doorbell_queue})
         self.mailbox = self.table.mailbox = Mailbox(self.processor)
         self._taken_at = self.processor.address("events_taken")
-        self.kernel.limit_vis(await self.port.pio_read(self.processor.address("vis_open")))
+        self.records.limit_vis(await self.port.pio_read(self.processor.address("vis_open")))
 
     # VIs
 
@@ -142,7 +140,7 @@ class FirmwareNic(DoorbellQueues):
         if place is None:
             place = self._places[vi.number] = self.node.allocate(2 * 8 * TOKENS, 64)
         vi.private = Tokens(place), Tokens(place + 8 * TOKENS)
-        page = self.processor.doorbell(CQ_PAGE + self.kernel.description.via.cqs + vi.number)
+        page = self.processor.doorbell(CQ_PAGE + self.description.via.cqs + vi.number)
         for queue in (vi.send, vi.receive):
             queue.arming += page - vi.send.doorbell
         vi.receive.doorbell += page - vi.send.doorbell
@@ -230,7 +228,7 @@ class FirmwareNic(DoorbellQueues):
     # Interrupts
 
     async def events(self) -> list[tuple[Event, int]]:
-        port, size = self.port, self.kernel.description.via.events
+        port, size = self.port, self.description.via.events
         found = []
         lost = False
         await port.room(1)
@@ -258,6 +256,6 @@ class FirmwareNic(DoorbellQueues):
     async def _ring_again(self) -> None:
         """Doorbells were lost: tell the last token of each queue. It is taken once, however often
         it comes."""
-        for vi in list(self.kernel.vis.values()):
+        for vi in list(self.records.vis.values()):
             send, receive = vi.private
             await self.mailbox.call(Command.TOKENS, vi.number, send.last, receive.last)

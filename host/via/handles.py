@@ -1,44 +1,21 @@
-"""What VIPL's handles stand for: NICs, protection tags, VIs and their work queues, completion
-queues. Plain records: the calls and the provider keep them up to date."""
+"""What VIPL's handles stand for: VIs and their work queues, completion queues, and (of
+:mod:`.tags`) NICs and protection tags. Plain records: the calls and the provider keep them up to
+date."""
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ...layouts.operations import NIC_BASE
 from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE, Doorbell, ViState
 from .attributes import ViAttributes
+from .regions import Region
+from .returns import ErrorCode
+from .tags import Nic, Ptag
 
-if TYPE_CHECKING:
-    from .process import Process
-    from .regions import Region
-
-__all__ = ["Cq", "CqEntry", "Nic", "Peer", "Posted", "Ptag", "Ring", "Vi", "WorkQueue"]
-
-
-class Nic:
-    """A NIC that ``process`` opened."""
-
-    __slots__ = ("process", "name", "open", "error_handler", "error_context")
-
-    def __init__(self, process: "Process", name: str) -> None:
-        self.process = process
-        self.name = name
-        self.open = True
-        self.error_handler: Callable[..., Any] | None = None
-        self.error_context: Any = None
-
-
-class Ptag:
-    """A protection tag: what holds it is counted in ``users``."""
-
-    __slots__ = ("nic", "number", "users", "valid")
-
-    def __init__(self, nic: Nic, number: int) -> None:
-        self.nic = nic
-        self.number = number
-        self.users = 0
-        self.valid = True
+__all__ = ["Cq", "CqEntry", "ErrorDescriptor", "Nic", "Peer", "Posted", "Ptag", "Ring", "Vi",
+           "WorkQueue"]
 
 
 class Posted(NamedTuple):
@@ -157,7 +134,7 @@ class Ring:
 
     __slots__ = ("region", "places", "size", "seen", "told", "slack", "per_place")
 
-    def __init__(self, region: "Region", places: list[int], size: int, slack: int) -> None:
+    def __init__(self, region: Region, places: list[int], size: int, slack: int) -> None:
         self.region = region
         self.places = places
         self.size = size
@@ -209,3 +186,11 @@ class Cq:
         self.open = True
         self.private: Any = None
         """The provider's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDescriptor:
+    """What an error callback is told: the error and the VI that has it (CATASTROPHIC: none)."""
+
+    code: ErrorCode
+    vi: Vi | None

@@ -15,14 +15,19 @@ from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
 from ..node import Node
-from .attributes import ErrorDescriptor, MemAttributes
-from .channel import FAR
+from .attributes import MemAttributes
+from .channel import FAR, Channel
 from .connections import Connections
-from .handles import Cq, Nic, Ptag, Vi, WorkQueue
-from .notifies import Notifier
+from .engine import Engine
+from .firmware import FirmwareNic
+from .handles import ErrorDescriptor, Nic, Ptag, Vi, WorkQueue
+from .kernel_trap import KernelTrap
+from .notifies import Completions, Notifier
+from .physical import PhysicalEngine
 from .process import Prices, Process
 from .provider import Provider
 from .receive_ring import ReceiveRing
+from .records import Records
 from .regions import HandleTable, NoRoom, Region
 from .returns import ErrorCode
 
@@ -42,22 +47,6 @@ BREAKS = (*UNREADABLE, Event.CONN_LOST)
 log = logging.getLogger("nicbed.via")
 
 
-def make_provider(kernel: "Kernel") -> Provider:
-    """The provider of the description's design point (via.design, via.translation)."""
-    via = kernel.description.via
-    if via.design == "kernel":
-        from .kernel_trap import KernelTrap
-        return KernelTrap(kernel)
-    if via.design == "firmware":
-        from .firmware import FirmwareNic
-        return FirmwareNic(kernel)
-    if via.translation == "physical":
-        from .physical import PhysicalEngine
-        return PhysicalEngine(kernel)
-    from .engine import Engine
-    return Engine(kernel)
-
-
 class Kernel:
     """One a node: ``node.service(Kernel)``.
 
@@ -65,14 +54,12 @@ class Kernel:
     ----------
     provider
         What moves the data.
-    regions, vis, cqs
-        All there are on the node, by handle and number.
-    nics
-        All open NIC handles.
+    records
+        What there is on the node; ``regions``, ``vis``, ``cqs`` and ``nics`` are its.
+    completions
+        Completions out of queues.
     interrupts
         Interrupts taken so far.
-    max_vis
-        VIs that there can be.
     """
 
     def __init__(self, node: Node) -> None:
@@ -83,25 +70,35 @@ class Kernel:
         self.paths = node.service(Prices)
         self.page_bytes = node.description.via.page_bytes
         via = node.description.via
-        self.regions: dict[int, Region] = {}
-        self.vis: dict[int, Vi] = {}
-        self.cqs: dict[int, Cq] = {}
-        self.nics: list[Nic] = []
+        self.records = records = Records(node)
+        self.regions, self.vis, self.cqs, self.nics = (
+            records.regions, records.vis, records.cqs, records.nics)
         self.interrupts = 0
-        self.max_vis = via.vis
-        self.free_vis = deque(range(via.vis))
-        self.free_cqs = deque(range(via.cqs))
         self._handles = HandleTable(via.translations)
         self._tags = 0
         self._calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
         self._calling = False
         self._started = False
-        self.ring = ReceiveRing(self)
-        self.connections = Connections(self)
-        self.provider: Provider = make_provider(self)
-        self.notifier = Notifier(self)
-        self.ring.receivers = {Protocol.VIA_CONTROL: self.connections.channel.receive,
+        self.ring = ReceiveRing(node)
+        channel = Channel(node)
+        self.provider = self._make_provider()
+        self.completions = Completions(node, self.provider, records)
+        self.notifier = Notifier(node, self.provider, self.completions)
+        self.connections = Connections(node, channel, self.vis, self.provider, self.completions,
+                                       self.report)
+        self.ring.receivers = {Protocol.VIA_CONTROL: channel.receive,
                                Protocol.VIA: self.provider.packet}
+
+    def _make_provider(self) -> Provider:
+        """The provider of the description's design point (via.design, via.translation)."""
+        via = self.description.via
+        if via.design == "kernel":
+            return KernelTrap(self.node, self.records, self.ring, self.event, self.call)
+        if via.design == "firmware":
+            return FirmwareNic(self.node, self.records)
+        if via.translation == "physical":
+            return PhysicalEngine(self.node, self.records)
+        return Engine(self.node, self.records)
 
     async def start(self) -> None:
         """Set the NIC up, the first time."""
@@ -112,11 +109,6 @@ class Kernel:
         await self.provider.start()
         await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE | self.provider.causes)
         self._started = True
-
-    def limit_vis(self, count: int) -> None:
-        """Before there are any: no more than ``count`` VIs have room in the NIC."""
-        self.max_vis = min(self.max_vis, count)
-        self.free_vis = deque(range(self.max_vis))
 
     # Interrupts
 

@@ -29,14 +29,17 @@ Its parts, each of which knows only those before it: :mod:`.trap_paths`, :mod:`.
 
 import struct
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 from ...layouts.registers import Irq
 from ...layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
+from ..node import Node
 from ..port import F_NOT_EQUAL, TIMEOUT
 from .handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from .memory_queues import MemoryQueues
 from .provider import Completed
+from .receive_ring import ReceiveRing
+from .records import Records
 from .regions import Region
 from .returns import VIP_RETURN
 from .trap_completing import Completing
@@ -51,9 +54,6 @@ from .trap_ring import SendRing
 from .trap_timers import Timers
 from .trap_turns import Turns
 
-if TYPE_CHECKING:
-    from .kernel import Kernel
-
 __all__ = ["KernelTrap"]
 
 NEXT = struct.Struct("<QI")
@@ -66,7 +66,8 @@ GLANCE = 500
 
 
 class KernelTrap(MemoryQueues):
-    """See :class:`~nicbed.host.via.provider.Provider`.
+    """See :class:`~nicbed.host.via.provider.Provider`. ``event`` is told what happened, ``call``
+    calls what handlers wait.
 
     Attributes
     ----------
@@ -83,25 +84,31 @@ class KernelTrap(MemoryQueues):
     rdma = True
     causes = Irq(0)
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
-        port, via = kernel.port, kernel.description.via
+    def __init__(self, node: Node, records: Records, ring: ReceiveRing,
+                 event: Callable[[Event, int], Awaitable[None]],
+                 call: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(node, records)
+        port, via = node.port, node.description.via
+        self._ring = ring
+        self._event = event
+        self._call = call
         self.ends: dict[int, End] = {}
         self.window = via.window
         self.counters: Counter[str] = Counter()
         self._depth = via.queue_depth
         self._timeout = via.retry_timeout
-        self._prices = prices = kernel.node.service(TrapPrices)
-        self._space = space = TrapMemory(kernel)
-        self._send_ring = ring = SendRing(kernel)
+        self._prices = prices = node.service(TrapPrices)
+        self._space = space = TrapMemory(node, records.regions)
+        self._send_ring = send_ring = SendRing(node)
         self._completing = completing = Completing(port, prices, space)
         self._timers = timers = Timers(port)
-        self._packets = packets = Packets(kernel.node, prices, ring, timers, self.counters)
-        messages = Messages(kernel.description.nic.mtu, space, ring, completing, packets)
-        self._turns = turns = Turns(via.window, ring, packets, messages)
+        self._packets = packets = Packets(node, prices, send_ring, timers,
+                                          self.counters)
+        messages = Messages(node.description.nic.mtu, space, send_ring, completing, packets)
+        self._turns = turns = Turns(via.window, send_ring, packets, messages)
         self._retransmission = retransmission = Retransmission(
-            port, prices, via.retries, self.ends, ring, timers, packets, messages, completing,
-            self.counters)
+            port, prices, via.retries, self.ends, send_ring, timers, packets, messages,
+            completing, self.counters)
         self._receiving = Receiving(port, prices, self.ends, space, timers, completing, packets,
                                     messages, turns, retransmission, self.counters)
         completing.end_connection = self._receiving.end_connection
@@ -234,7 +241,7 @@ class KernelTrap(MemoryQueues):
         found = await super().done(queue)
         served = await self._serve()
         if found is None:
-            await self.kernel.call()
+            await self._call()
             if served and queue.entries:
                 found = await super().done(queue)
         return found
@@ -249,7 +256,7 @@ class KernelTrap(MemoryQueues):
         found = await super().cq_done(cq)
         served = await self._serve()
         if found is None:
-            await self.kernel.call()
+            await self._call()
             if served:
                 found = await super().cq_done(cq)
         return found
@@ -263,13 +270,13 @@ class KernelTrap(MemoryQueues):
         """One look at the receive ring's next completion word."""
         port = self.port
         await port.room(3)
-        port.put_touch(self.kernel.ring.slot(), 8)
+        port.put_touch(self._ring.slot(), 8)
         port.work("poll_check")
 
     async def _spin(self, place: int, compare: int, mask: int, cycles: int) -> None:
         """Watch the word at ``place`` until it holds or ``cycles`` are over, and the receive ring,
         and serve what comes there."""
-        port, ring = self.port, self.kernel.ring
+        port, ring = self.port, self._ring
         end = port.cycle + cycles
         while True:
             await port.room(4)
@@ -284,13 +291,13 @@ class KernelTrap(MemoryQueues):
             if not port.status & TIMEOUT and port.status >> 4 & 15 == watches:
                 return
             if await self._serve():
-                await self.kernel.call()
+                await self._call()
             if port.cycle >= end:
                 return
 
     async def _serve(self) -> bool:
         """Enter the kernel if there is something for it to do; whether there was."""
-        port, ring = self.port, self.kernel.ring
+        port, ring = self.port, self._ring
         arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
         if not arrived and not (self._packets.starved and self._send_ring.moved()):
             late = port.cycle >= self._timers.due
@@ -359,4 +366,4 @@ class KernelTrap(MemoryQueues):
         while self._completing.happened:
             event, number = self._completing.happened.pop(0)
             self.port.spend(self.paths.event)
-            await self.kernel.event(event, number)
+            await self._event(event, number)

@@ -4,16 +4,14 @@ What providers share that put them there. A check is one polled read through the
 one is one operation of the port.
 """
 
-from typing import TYPE_CHECKING
-
 from ...layouts.operations import BLOCK
 from ...layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
+from ..node import Node
 from ..port import F_ONCE, TIMEOUT
 from .handles import Cq, CqEntry, Ring, WorkQueue
+from .process import Prices
 from .provider import Completed
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
+from .records import Records
 
 __all__ = ["MemoryQueues"]
 
@@ -26,17 +24,18 @@ VI_MASK = CQ_ENTRY.mask("vi") >> VI
 
 class MemoryQueues:
     """The checks of :class:`~nicbed.host.via.provider.Provider`; ``port`` and ``paths`` are the
-    node's."""
+    node's, ``records`` the kernel agent's."""
 
     rdma_read = True
     levels = tuple(Reliability)
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.kernel = kernel
-        self.node = kernel.node
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.paths = kernel.paths
+    def __init__(self, node: Node, records: Records) -> None:
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.description = node.description
+        self.records = records
+        self.paths = node.service(Prices)
         self.flushed = 0, 0
         """Where it is written what becomes of a descriptor that is in no memory, sent or received:
         physical addresses of words like a descriptor's."""

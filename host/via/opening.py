@@ -68,7 +68,7 @@ class Opening:
         via, provider = self._kernel.description.via, self._provider
         return VIP_RETURN.SUCCESS, NicAttributes(
             name=nic.name, address=NetAddress(self._node.number), hardware_version="nicbed",
-            max_vis=self._kernel.max_vis, max_cqs=via.cqs,
+            max_vis=self._kernel.records.max_vis, max_cqs=via.cqs,
             max_descriptors_per_queue=via.queue_depth,
             max_segments=MAX_SEGMENTS, max_cq_entries=MAX_CQ_ENTRIES,
             max_transfer_size=MAX_TRANSFER, max_register_bytes=via.translations * via.page_bytes,

@@ -6,8 +6,6 @@ cut at page borders, every address physical. When the descriptor is done, its st
 RDMA needs the other end's translation, which nobody has: ERROR_NOT_SUPPORTED.
 """
 
-from typing import TYPE_CHECKING
-
 from ...layouts.operations import BLOCK
 from ...layouts.via import (
     CONTROL_BYTES,
@@ -18,15 +16,14 @@ from ...layouts.via import (
     SEGMENT_BYTES,
     Operation,
 )
+from ..node import Node
 from .doorbell_queues import BAD_TOKEN, NEXT, STATUS_WORD, token
 from .engine import Engine
 from .handles import Cq, Posted, WorkQueue
+from .records import Records
 from .regions import Region
 from .returns import VIP_RETURN
 from .tables import PhysicalTable
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["PhysicalEngine"]
 
@@ -37,8 +34,8 @@ LARGEST = 4096
 class Shadows:
     """Descriptors for the NIC, in pages of the library's own, a pool a protection tag."""
 
-    def __init__(self, kernel: "Kernel", table: PhysicalTable) -> None:
-        self.kernel = kernel
+    def __init__(self, node: Node, table: PhysicalTable) -> None:
+        self.node = node
         self.table = table
         self._free: dict[tuple[int, int], list[int]] = {}
 
@@ -47,9 +44,9 @@ class Shadows:
         size = max(64, 1 << (length - 1).bit_length())
         pool = self._free.setdefault((tag, size), [])
         if not pool:
-            page = self.kernel.page_bytes
+            page = self.table.page_bytes
             chunk = max(page, size)
-            base = self.kernel.node.allocate(chunk, chunk)
+            base = self.node.allocate(chunk, chunk)
             for frame in range(base // page, (base + chunk) // page):
                 await self.table.open_frame(frame, tag)
             pool.extend(range(base, base + chunk, size))
@@ -66,12 +63,12 @@ class PhysicalEngine(Engine):
     rdma = False
     table: PhysicalTable
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
-        self.shadows = Shadows(kernel, self.table)
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
+        self.shadows = Shadows(node, self.table)
 
     def _make_table(self) -> PhysicalTable:
-        return PhysicalTable(self.kernel)
+        return PhysicalTable(self.node)
 
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         port, paths, memory = self.port, self.paths, self.memory
@@ -132,9 +129,9 @@ class PhysicalEngine(Engine):
 
     async def _contiguous(self, cq: Cq) -> int:
         """A ring of more than a page has to be in one piece: the library's own pages, then."""
-        page = self.kernel.page_bytes
+        page = self.table.page_bytes
         length = 8 * cq.ring.size
-        base = self.kernel.node.allocate(length, page)
+        base = self.node.allocate(length, page)
         for frame in range(base // page, (base + length) // page):
             await self.table.open_frame(frame, cq.ring.region.ptag.number)
         cq.ring.places = list(range(base, base + length, page))
@@ -142,7 +139,7 @@ class PhysicalEngine(Engine):
 
     def _region(self, queue: WorkQueue, handle: int) -> Region | None:
         """The region of a handle that the consumer gave, if it may use it here."""
-        region = self.kernel.regions.get(handle)
+        region = self.records.regions.get(handle)
         if (region is None or region.process is not queue.vi.nic.process
                 or region.ptag is not queue.vi.attributes.ptag):
             return None

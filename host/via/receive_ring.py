@@ -1,16 +1,14 @@
 """The node's receive ring, which the kernel agent owns: packets for it, one after the other."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from ...layouts.operations import BLOCK
 from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import COMPLETION
+from ..node import Node
 from ..port import F_ONCE, TIMEOUT
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
+from .process import Prices
 
 __all__ = ["ReceiveRing"]
 
@@ -25,13 +23,13 @@ class ReceiveRing:
     """Slots in host memory. ``receivers``: who takes packets of which protocol; others are dropped.
     """
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.paths = kernel.paths
-        self.node = kernel.node
-        self.size = kernel.description.nic.receive_ring
-        self.slot_bytes = kernel.description.slot_bytes
+    def __init__(self, node: Node) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.paths = node.service(Prices)
+        self.node = node
+        self.size = node.description.nic.receive_ring
+        self.slot_bytes = node.description.slot_bytes
         self.receivers: dict[int, Receiver] = {}
         self.base = 0
         self._taken = 0

@@ -8,8 +8,8 @@ given out: a handle, once deregistered, is never made again.
 from dataclasses import dataclass
 
 from ...layouts.via import HANDLE_BITS, INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
-from .handles import Ptag
 from .process import Process
+from .tags import Ptag
 
 __all__ = ["HandleTable", "NoRoom", "Region", "entry"]
 

@@ -1,15 +1,12 @@
 """The NIC's translation table, written by the kernel agent: three places where it can be."""
 
-from typing import TYPE_CHECKING
-
 from ...layouts.operations import BLOCK
 from ...layouts.registers import address
 from ...layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE
+from ..node import Node
 from ..port import Watch
+from .process import Prices
 from .regions import NoRoom, Region, entry
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["HostTable", "NicTable", "PhysicalTable", "Table"]
 
@@ -24,11 +21,13 @@ class Table:
     Revoking is done when the NIC says that no access under the old entry is under way: its valid
     bit goes first, then what the NIC holds of it."""
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.kernel = kernel
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.size = kernel.description.via.translations
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.paths = node.service(Prices)
+        self.size = node.description.via.translations
+        self.page_bytes = node.description.via.page_bytes
         self._invalidated = 0
 
     async def start(self) -> None:
@@ -62,7 +61,7 @@ class Table:
         """Have the NIC forget these entries. Waits until none is in use."""
         port = self.port
         for index in indices:
-            port.spend(self.kernel.paths.unpin)
+            port.spend(self.paths.unpin)
             await port.room(2)
             port.put_write(INVALIDATE, 1, index)
             self._invalidated = self._invalidated + 1 & 0xFFFF
@@ -72,12 +71,12 @@ class Table:
 class HostTable(Table):
     """In host memory, behind the NIC's cache (via.translation = cache)."""
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
         self.base = 0
 
     def allocate(self) -> None:
-        self.base = self.kernel.node.allocate(self.size * TRANSLATION_BYTES, 64)
+        self.base = self.node.allocate(self.size * TRANSLATION_BYTES, 64)
 
     async def start(self) -> None:
         self.allocate()
@@ -109,8 +108,8 @@ class PhysicalTable(NicTable):
     region has there. The finer check, by region, is the library's when it posts.
     """
 
-    def __init__(self, kernel: "Kernel") -> None:
-        super().__init__(kernel)
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
         self._regions: dict[int, list[Region]] = {}
 
     def check(self, region: Region) -> None:
@@ -144,10 +143,10 @@ class PhysicalTable(NicTable):
 
     async def open_frame(self, frame: int, tag: int) -> None:
         """Let the NIC at all of a page that is the library's own."""
-        await self._write(frame, *self._words(frame, tag, 0, self.kernel.page_bytes - 1))
+        await self._write(frame, *self._words(frame, tag, 0, self.page_bytes - 1))
 
     async def _enter(self, frame: int) -> None:
-        size = self.kernel.page_bytes
+        size = self.page_bytes
         first, last = size, -1
         for region in self._regions[frame]:
             start = (region.first + region.frames.index(frame)) * size

@@ -6,7 +6,7 @@ are charged as the CPU makes them: both sides through the cache, ``copy_word`` f
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...layouts.via import (
     ADDRESS_SEGMENT,
@@ -22,10 +22,9 @@ from ...layouts.via import (
     RemoteOperation,
     Status,
 )
+from ..node import Node
+from .regions import Region
 from .trap_paths import TrapPrices
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Access", "Descriptor", "Refused", "TrapMemory", "Walk", "Wrong"]
 
@@ -103,12 +102,12 @@ class Descriptor:
 class TrapMemory:
     """Access to the consumer's memory, for the kernel."""
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.regions = kernel.regions
-        self.page_bytes = kernel.page_bytes
-        self.prices = kernel.node.service(TrapPrices)
+    def __init__(self, node: Node, regions: dict[int, Region]) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.regions = regions
+        self.page_bytes = node.description.via.page_bytes
+        self.prices = node.service(TrapPrices)
 
     def piece(self, va: int, handle: int, tag: int,
               access: Access = Access.LOCAL) -> tuple[int, int]:

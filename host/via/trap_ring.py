@@ -2,16 +2,14 @@
 
 import struct
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...layouts.packet import HEADER_BYTES
 from ...layouts.registers import address
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ..node import Node
 from ..port import Watch
 from .trap_paths import TrapPrices
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Packet", "SendRing"]
 
@@ -63,12 +61,12 @@ class SendRing:
         Descriptors that it has read, as far as looked.
     """
 
-    def __init__(self, kernel: "Kernel") -> None:
-        self.port = kernel.port
-        self.memory = kernel.memory
-        self.node = kernel.node
-        self.prices = kernel.node.service(TrapPrices)
-        description = kernel.description
+    def __init__(self, node: Node) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.node = node
+        self.prices = node.service(TrapPrices)
+        description = node.description
         self.size = description.nic.send_ring
         self.slots = description.via.send_slots
         self.buffer_bytes = -(-description.nic.mtu // 64) * 64
