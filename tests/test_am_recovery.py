@@ -4,6 +4,7 @@ import pytest
 from am_scenarios import describe
 from model_target import Model
 from nicbed.host.am import Gam, PeerGone, wire
+from nicbed.host.am.sending import Sending
 from nicbed.layouts.am import AM_HEADER
 from nicbed.layouts.packet import HEADER
 
@@ -336,10 +337,19 @@ def test_peer_that_acknowledges_and_falls_silent_is_gone():
     assert cycle < 80_000
 
 
-def test_an_answer_without_room_stays_owed():
+def test_an_answer_without_room_stays_owed(monkeypatch):
     """The probe's answer finds no room, and a request that carries the acknowledgements goes
     before there is some: the answer still comes, long before the next time-out."""
     refused, got = [], []
+    control = Sending.control
+
+    async def full(sending, peer, word, low=0):
+        if sending.node.number == 1 and word & wire.ANSWER and not refused:
+            refused.append(word)
+            return False
+        return await control(sending, peer, word, low)
+
+    monkeypatch.setattr(Sending, "control", full)
 
     async def asks(node):
         am = Gam(node, [lambda *_: got.append(node.number)])
@@ -352,15 +362,6 @@ def test_an_answer_without_room_stays_owed():
 
     async def answers(node):
         am = Gam(node, [lambda *_: got.append(node.number)])
-        control = am._control
-
-        async def full(peer, word, low=0):
-            if word & wire.ANSWER and not refused:
-                refused.append(word)
-                return False
-            return await control(peer, word, low)
-
-        am._control = full
         await am.enable()
         while not refused:
             await node.port.delay(100)

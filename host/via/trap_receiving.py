@@ -77,8 +77,8 @@ class Receiving:
     others to whom they concern."""
 
     def __init__(self, port: Port, prices: TrapPrices, ends: dict[int, End], space: TrapMemory,
-                 timers: Timers, completing: Completing, packets: Packets, messages: Messages, turns: Turns,
-                 retransmission: Retransmission, counters: Counter[str]) -> None:
+                 timers: Timers, completing: Completing, packets: Packets, messages: Messages,
+                 turns: Turns, retransmission: Retransmission, counters: Counter[str]) -> None:
         self._port = port
         self._prices = prices
         self._ends = ends
