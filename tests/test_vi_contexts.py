@@ -11,6 +11,18 @@ from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.types import Context
 
 
+def write(dut: Any, valid: bool, vi: int, attributes: int, peer: int) -> None:
+    """What the manager lays down in the next cycle."""
+    dut.write__valid.value, dut.write__vi.value = int(valid), vi
+    dut.write__attributes.value, dut.write__peer.value = attributes, peer
+
+
+def set_state(dut: Any, valid: bool, vi: int = 0, state: int = 0) -> None:
+    """The state that a VI is put in in the next cycle."""
+    dut.set_state__valid.value, dut.set_state__vi.value = int(valid), vi
+    dut.set_state__state.value = state
+
+
 async def sweep(dut: Any, vis: int) -> None:
     """Wait for ``ready``, which comes after one cycle a VI."""
     count = 0
@@ -47,9 +59,8 @@ async def agrees_with_a_model(dut: Any) -> None:
         state_vi = rng.choice(pool) if rng.random() < 0.95 else rng.randrange(4096)
         words = rng.getrandbits(46), rng.getrandbits(60)
         state = rng.randrange(4)
-        dut.write.value, dut.write_vi.value = int(writes), write_vi
-        dut.write_attributes.value, dut.write_peer.value = words
-        dut.set_state.value, dut.state_vi.value, dut.state.value = int(sets), state_vi, state
+        write(dut, writes, write_vi, *words)
+        set_state(dut, sets, state_vi, state)
         await edge
         for reader in range(readers):
             if expected[reader] is not None:
@@ -75,11 +86,10 @@ async def closes_all_at_reset(dut: Any) -> None:
     await reset_and_clock(dut)
     edge = RisingEdge(dut.clk)
     await sweep(dut, vis)
-    dut.set_state.value, dut.state.value = 1, 2
     for vi in range(vis):
-        dut.state_vi.value = vi
+        set_state(dut, True, vi, 2)
         await edge
-    dut.set_state.value = 0
+    set_state(dut, False)
     dut.read__0__vi.value = vis - 1
     await cycles(dut, 3)
     assert unpack(Context, int(dut.read__0__data.value))["state"] == 2

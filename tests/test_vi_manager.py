@@ -79,11 +79,12 @@ class Log:
 
         while True:
             await edge
-            if dut.write.value == 1:
-                self.entries.append(("write", int(dut.write_vi.value),
-                                     int(dut.write_attributes.value), int(dut.write_peer.value)))
-            if dut.set_state.value == 1:
-                vi, state = int(dut.state_vi.value), int(dut.state.value)
+            if dut.write__valid.value == 1:
+                self.entries.append(("write", int(dut.write__vi.value),
+                                     int(dut.write__attributes.value),
+                                     int(dut.write__peer.value)))
+            if dut.set_state__valid.value == 1:
+                vi, state = int(dut.set_state__vi.value), int(dut.set_state__state.value)
                 self.entries.append(("state", vi, state))
                 self.contexts.states[vi] = state
             for n in range(BLOCKS):
@@ -121,8 +122,8 @@ async def does_one_thing(dut: Any) -> None:
         else:
             command = rng.randrange(8)
             words = rng.getrandbits(48), rng.getrandbits(60)
-            dut.attributes.value, dut.peer.value = words
-            commands.send({"vi": vi, "command": command})
+            commands.send({"vi": vi, "command": command, "attributes": words[0],
+                           "peer": words[1]})
             expected = command_does(command, was, vi, words)
             if vi >= p["vis"]:
                 expected = []
@@ -130,7 +131,7 @@ async def does_one_thing(dut: Any) -> None:
             await within(5, commands.drain())
             assert dut.busy.value == command
             # Taken over with the command.
-            dut.attributes.value, dut.peer.value = rng.getrandbits(48), rng.getrandbits(60)
+            dut.command__payload.value = rng.getrandbits(len(dut.command__payload))
 
         async def end() -> None:
             await cycles(dut, 3)
@@ -165,11 +166,10 @@ async def breaks_once(dut: Any) -> None:
         source.send(*({"vi": rng.choice(pool), "event": Event.CONN_LOST} for _ in range(600)))
     done = []
     words = rng.getrandbits(48), rng.getrandbits(60)
-    dut.attributes.value, dut.peer.value = words
     for n in range(80):
         vi = pool[n // 2 % len(pool)]
         command = (ViCommand.CONNECT, ViCommand.IDLE)[n % 2 == 0]
-        commands.send({"vi": vi, "command": command})
+        commands.send({"vi": vi, "command": command, "attributes": words[0], "peer": words[1]})
         await within(1000, commands.drain())
         done.append((vi, command))
         # Held at most for one turn of every port.

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import VI_BITS, ViState
 from .sizes import check_count, check_vis
-from .types import Context, ContextRead
+from .types import Context, ContextRead, ContextWrite, StateWrite
 
 __all__ = ["Contexts"]
 
@@ -23,7 +23,7 @@ class Contexts(wiring.Component):
     none.
 
     Reset: all VIs become CLOSED, one a cycle; ``ready`` is high once they are. Until then every VI
-    reads as CLOSED, and ``write`` and ``set_state`` must be low. Attributes and peers are not reset
+    reads as CLOSED, and nothing may be written. Attributes and peers are not reset
     and mean nothing before they are written. A VI of number ``vis`` or above reads as CLOSED, and
     writing to it does nothing.
 
@@ -38,10 +38,8 @@ class Contexts(wiring.Component):
     -------
     read : ``In(ContextRead).array(readers)``
         The readers.
-    write : ``In(1)``, write_vi : ``In(12)``, write_attributes : ``In(48)``, write_peer : ``In(60)``
-        Lays down ATTRIBUTES (its 46 bits) and PEER (layouts.via) of a VI.
-    set_state : ``In(1)``, state_vi : ``In(12)``, state : ``In(2)``
-        Puts a VI in a state (layouts.via.ViState).
+    write : ``In(ContextWrite)``, set_state : ``In(StateWrite)``
+        From the manager; both may come in one cycle.
     ready : ``Out(1)``
         All states have been cleared since reset.
     idle : ``Out(1)``
@@ -62,13 +60,8 @@ class Contexts(wiring.Component):
         self._readers = readers
         super().__init__({
             "read": In(ContextRead).array(readers),
-            "write": In(1),
-            "write_vi": In(VI_BITS),
-            "write_attributes": In(48),
-            "write_peer": In(60),
-            "set_state": In(1),
-            "state_vi": In(VI_BITS),
-            "state": In(2),
+            "write": In(ContextWrite),
+            "set_state": In(StateWrite),
             "ready": Out(1),
             "idle": Out(1),
         })
@@ -90,19 +83,20 @@ class Contexts(wiring.Component):
         m.submodules.states = states = memory.Memory(shape=2, depth=self._vis, init=[])
         write_laid = laid.write_port()
         write_state = states.write_port()
+        write, set_state = self.write, self.set_state
 
         # The row to clear next; one bit more says that all are.
         swept = Signal(bits + 1)
         # Something was written in the cycle before: what the readers hold may be old.
         stale = Signal(init=1)
         m.d.comb += self.ready.eq(swept[bits])
-        m.d.sync += stale.eq(self.write | self.set_state | ~self.ready)
-        with m.If(self.write):
+        m.d.sync += stale.eq(write.valid | set_state.valid | ~self.ready)
+        with m.If(write.valid):
             m.d.comb += [
-                write_laid.en.eq(self.write_vi[bits:] == 0),
-                write_laid.addr.eq(self.write_vi),
-                write_laid.data.attributes.eq(self.write_attributes),
-                write_laid.data.peer.eq(self.write_peer),
+                write_laid.en.eq(write.vi[bits:] == 0),
+                write_laid.addr.eq(write.vi),
+                write_laid.data.attributes.eq(write.attributes),
+                write_laid.data.peer.eq(write.peer),
             ]
         with m.If(~self.ready):
             m.d.comb += [
@@ -111,13 +105,13 @@ class Contexts(wiring.Component):
                 write_state.data.eq(ViState.CLOSED),
             ]
             m.d.sync += swept.eq(swept + 1)
-        with m.Elif(self.set_state):
+        with m.Elif(set_state.valid):
             m.d.comb += [
-                write_state.en.eq(self.state_vi[bits:] == 0),
-                write_state.addr.eq(self.state_vi),
-                write_state.data.eq(self.state),
+                write_state.en.eq(set_state.vi[bits:] == 0),
+                write_state.addr.eq(set_state.vi),
+                write_state.data.eq(set_state.state),
             ]
-        m.d.comb += self.idle.eq(~(stale | self.write | self.set_state))
+        m.d.comb += self.idle.eq(~(stale | write.valid | set_state.valid))
 
         for number, reader in enumerate(self.read):
             said = Signal(VI_BITS, name=f"said_{number}")

@@ -37,7 +37,6 @@ Pages = wiring.Signature({
 
 EngineRegisters = wiring.Signature({
     "select": Out(VI_BITS),
-    "attributes": Out(48), "peer": Out(60),
     "command": Out(stream.Signature(Command)), "busy": In(3),
     "state": In(2), "posted": In(32), "completed": In(32),
     "cq_base": Out(64), "cq_config": Out(29), "cq_write": Out(1),
@@ -145,6 +144,8 @@ class Engine(wiring.Component):
         m.submodules.contexts = contexts = Contexts(vis=via.vis, readers=len(readers) + 1)
         for reader, port in zip(readers, contexts.read, strict=False):
             connect(m, reader, port)
+        connect(m, manager.write, contexts.write)
+        connect(m, manager.set_state, contexts.set_state)
 
         # A descriptor's way: rung, queued, scheduled, taken.
         connect(m, doorbells.token, work_queues.token)
@@ -238,14 +239,9 @@ class Engine(wiring.Component):
                    translator: Translator) -> None:
         registers = self.registers
         reader = contexts.read[-1]
-        for name in ("write", "write_vi", "write_attributes", "write_peer", "set_state",
-                     "state_vi", "state"):
-            m.d.comb += getattr(contexts, name).eq(getattr(manager, name))
         connect(m, flipped(registers.command), manager.command)
         connect(m, flipped(registers.invalidate), translator.invalidate)
         m.d.comb += [
-            manager.attributes.eq(registers.attributes),
-            manager.peer.eq(registers.peer),
             registers.busy.eq(manager.busy),
             registers.ready.eq(contexts.ready & translator.ready & completion.ready),
             reader.vi.eq(registers.select),

@@ -8,7 +8,16 @@ from ...layouts.via import QUEUE_BITS, VI_BITS, ViCommand, ViState
 from ..arbiter import RoundRobin
 from ..queue import Queue
 from .sizes import check_count, check_vis
-from .types import Break, Command, ContextRead, Control, ControlAction, EngineEvent
+from .types import (
+    Break,
+    Command,
+    ContextRead,
+    ContextWrite,
+    Control,
+    ControlAction,
+    EngineEvent,
+    StateWrite,
+)
 
 __all__ = ["BLOCKS", "BREAKS", "Manager"]
 
@@ -57,8 +66,6 @@ class Manager(wiring.Component):
     -------
     command : ``In(stream of Command)``
         From the registers.
-    attributes : ``In(48)``, peer : ``In(60)``
-        What the command takes over, in the cycle in which it is taken.
     break_ : ``In(stream of Break).array(breakers)``
         Errors.
     control : ``Out(stream of Control).array(4)``
@@ -69,8 +76,8 @@ class Manager(wiring.Component):
         To the event queue.
     context : ``Out(ContextRead)``
         States.
-    write, write_vi, write_attributes, write_peer, set_state, state_vi, state : ``Out``
-        To the contexts.
+    write : ``Out(ContextWrite)``, set_state : ``Out(StateWrite)``
+        To the contexts; never both in one cycle.
     busy : ``Out(3)``
         The command held, from the cycle on in which it is offered; 0 if none is.
     idle : ``Out(1)``
@@ -91,20 +98,13 @@ class Manager(wiring.Component):
         self._breakers = breakers
         super().__init__({
             "command": In(stream.Signature(Command)),
-            "attributes": In(48),
-            "peer": In(60),
             "break_": In(stream.Signature(Break)).array(breakers),
             "control": Out(stream.Signature(Control)).array(BLOCKS),
             "wake": Out(stream.Signature(QUEUE_BITS)),
             "event": Out(stream.Signature(EngineEvent)),
             "context": Out(ContextRead),
-            "write": Out(1),
-            "write_vi": Out(VI_BITS),
-            "write_attributes": Out(48),
-            "write_peer": Out(60),
-            "set_state": Out(1),
-            "state_vi": Out(VI_BITS),
-            "state": Out(2),
+            "write": Out(ContextWrite),
+            "set_state": Out(StateWrite),
             "busy": Out(3),
             "idle": Out(1),
         })
@@ -130,10 +130,7 @@ class Manager(wiring.Component):
             m.d.comb += self.busy.eq(command.command)
         with m.Elif(self.command.valid):
             m.d.comb += self.busy.eq(self.command.payload.command)
-            m.d.sync += [
-                held.eq(1), command.eq(self.command.payload),
-                self.write_attributes.eq(self.attributes), self.write_peer.eq(self.peer),
-            ]
+            m.d.sync += [held.eq(1), command.eq(self.command.payload)]
         m.d.comb += arbiter.requests[0].eq(held)
         some = Signal()
         m.d.comb += some.eq(held)
@@ -170,10 +167,10 @@ class Manager(wiring.Component):
             with m.State("LOOK"):
                 m.next = "DECIDE"
             with m.State("DECIDE"):
-                m.d.comb += self.write.eq(plan["writes"])
+                m.d.comb += self.write.valid.eq(plan["writes"])
                 m.d.sync += [
                     self.event.valid.eq(plan["tells"]),
-                    self.state.eq(plan["state"]),
+                    self.set_state.state.eq(plan["state"]),
                 ]
                 m.d.sync += [flag.eq(plan[name]) for name, flag in does.items()]
                 for control in self.control:
@@ -186,7 +183,7 @@ class Manager(wiring.Component):
                     m.d.sync += self.event.valid.eq(0)
                     m.next = "EARLY"
             with m.State("EARLY"):
-                m.d.comb += self.set_state.eq(does["sets"] & ~does["late"])
+                m.d.comb += self.set_state.valid.eq(does["sets"] & ~does["late"])
                 m.next = "LATE"
                 with m.If(does["orders"]):
                     m.next = "ORDER_0"
@@ -196,7 +193,7 @@ class Manager(wiring.Component):
                     with m.If(control.ready):
                         m.next = "LATE" if number == BLOCKS - 1 else f"ORDER_{number + 1}"
             with m.State("LATE"):
-                m.d.comb += self.set_state.eq(does["sets"] & does["late"])
+                m.d.comb += self.set_state.valid.eq(does["sets"] & does["late"])
                 m.next = "END"
                 with m.If(does["wakes"]):
                     m.next = "WAKE_0"
@@ -212,8 +209,10 @@ class Manager(wiring.Component):
 
         m.d.comb += [
             self.context.vi.eq(vi),
-            self.write_vi.eq(vi),
-            self.state_vi.eq(vi),
+            self.write.vi.eq(vi),
+            self.write.attributes.eq(command.attributes),
+            self.write.peer.eq(command.peer),
+            self.set_state.vi.eq(vi),
             *(control.payload.vi.eq(vi) for control in self.control),
             self.idle.eq(fsm.ongoing("PICK") & ~(some | self.command.valid)),
         ]

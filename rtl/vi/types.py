@@ -19,9 +19,9 @@ from ...layouts.via import (
 )
 
 __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion", "Context",
-           "ContextRead", "Control", "ControlAction", "ControlPacket", "Detail", "EngineEvent",
-           "Link", "ReadJob", "Reading", "Take", "Token", "Translate", "TranslateRequest",
-           "ViaHeader"]
+           "ContextRead", "ContextWrite", "Control", "ControlAction", "ControlPacket", "Detail",
+           "EngineEvent", "Link", "ReadJob", "Reading", "StateWrite", "Take", "Token", "Translate",
+           "TranslateRequest", "ViaHeader"]
 
 
 class Address(data.Struct):
@@ -51,6 +51,23 @@ ContextRead = wiring.Signature({
     "data": In(Context),
 })
 """``data`` is of the VI that ``vi`` said in the cycle before, with all writes up to then."""
+
+
+ContextWrite = wiring.Signature({
+    "valid": Out(1),
+    "vi": Out(VI_BITS),
+    "attributes": Out(48),
+    "peer": Out(60),
+})
+"""In a cycle with ``valid``, ATTRIBUTES (its 46 bits) and PEER (layouts.via) of ``vi`` are laid
+down."""
+
+StateWrite = wiring.Signature({
+    "valid": Out(1),
+    "vi": Out(VI_BITS),
+    "state": Out(2),
+})
+"""In a cycle with ``valid``, ``vi`` is put in ``state`` (layouts.via.ViState)."""
 
 
 class Access(enum.Enum, shape=2):
@@ -215,7 +232,10 @@ class EngineEvent(data.Struct):
 
 
 class Command(data.Struct):
-    """A kernel agent's command to the manager: layouts.via.ViCommand."""
+    """A kernel agent's command to the manager: layouts.via.ViCommand, with the ATTRIBUTES and PEER
+    that CREATE, CONNECT and ATTRIBUTES lay down."""
 
     vi: VI_BITS
     command: 3
+    attributes: 48
+    peer: 60
