@@ -1,5 +1,7 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
+from operator import attrgetter
+
 from amaranth.hdl import C, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -55,11 +57,12 @@ _COUNTERS = {
     "receive_stalls": 1, "process_refused": 1,
 }
 _ENGINE_COUNTERS = {
-    "translation_hits": ("hits", 1), "translation_misses": ("misses", 1),
-    "translation_walk": ("walking", 1), "doorbells_foreign": ("foreign", 2),
-    "doorbells_lost": ("lost", 1), "events_lost": ("events_lost", 1),
-    "via_unmatched": ("unmatched", 1), "via_duplicates": ("duplicate", 1), "via_gaps": ("gap", 1),
-    "via_dropped": ("dropped", 1), "via_resent": ("resent", 1), "via_sent": ("sent", 1),
+    "translation_hits": ("translation.hit", 1), "translation_misses": ("translation.miss", 1),
+    "translation_walk": ("translation.walking", 1), "doorbells_foreign": ("foreign", 2),
+    "doorbells_lost": ("lost", 1), "events_lost": ("event.lost", 1),
+    "via_unmatched": ("packets.unmatched", 1), "via_duplicates": ("packets.duplicate", 1),
+    "via_gaps": ("packets.gap", 1), "via_dropped": ("packets.dropped", 1),
+    "via_resent": ("packets.resent", 1), "via_sent": ("packets.sent", 1),
 }
 """The engine's counters: its name for the pulse, and how many a cycle."""
 _PROCESSOR_COUNTERS = ("window_refused", "page_refused", "page_lost")
@@ -295,6 +298,7 @@ class Nic(wiring.Component):
             connect(m, flipped(port), burst)
 
         registers, pages = engine.registers, engine.pages
+        completion, translation = registers.completion, registers.translation
         event_read = self.pio.address == address("via_event") - NIC_BASE
         m.d.comb += [
             engine.node.eq(self.node),
@@ -304,31 +308,33 @@ class Nic(wiring.Component):
             pages.address.eq(self.pio.address),
             pages.data.eq(self.pio.data),
             pages.process.eq(self.pio.process),
-            registers.select.eq(csr.vi_select),
             registers.command.valid.eq(csr.vi_command_write),
             registers.command.payload.vi.eq(csr.vi_select),
             registers.command.payload.command.eq(self.pio.data),
             registers.command.payload.attributes.eq(csr.vi_attributes),
             registers.command.payload.peer.eq(csr.vi_peer),
             csr.vi_command.eq(registers.busy),
-            csr.vi_state.eq(registers.state),
-            csr.vi_posted.eq(registers.posted),
-            csr.vi_completed.eq(registers.completed),
-            registers.cq_base.eq(csr.cq_base),
-            registers.cq_config.eq(self.pio.data),
-            registers.cq_write.eq(csr.cq_config_write),
-            csr.via_event.eq(registers.event),
-            registers.event_taken.eq(csr.select & ~self.pio.write & event_read),
+            csr.vi_state.eq(registers.context.data.state),
+            csr.vi_posted.eq(registers.posted.counts),
+            csr.vi_completed.eq(completion.completed.counts),
+            completion.setup.valid.eq(csr.cq_config_write),
+            completion.setup.cq.eq(csr.vi_select),
+            completion.setup.base.eq(csr.cq_base),
+            completion.setup.config.eq(self.pio.data),
+            csr.via_event.eq(registers.event.head),
+            registers.event.pop.eq(csr.select & ~self.pio.write & event_read),
             csr.via_ready.eq(registers.ready),
-            registers.table_base.eq(csr.table_base),
-            registers.table_index.eq(csr.table_index),
-            registers.table_flags.eq(csr.table_flags),
-            registers.table_place.eq(self.pio.data),
-            registers.table_write.eq(csr.table_place_write),
-            registers.invalidate.valid.eq(csr.invalidate_write),
-            registers.invalidate.payload.eq(self.pio.data),
-            csr.invalidated.eq(registers.invalidated),
-            *(getattr(csr, f"{name}_count").eq(getattr(registers, pulse))
+            translation.table_base.eq(csr.table_base),
+            translation.table.valid.eq(csr.table_place_write),
+            translation.table.index.eq(csr.table_index),
+            translation.table.flags.eq(csr.table_flags),
+            translation.table.place.eq(self.pio.data),
+            translation.invalidate.valid.eq(csr.invalidate_write),
+            translation.invalidate.payload.eq(self.pio.data),
+            csr.invalidated.eq(translation.invalidated),
+            *(port.vi.eq(csr.vi_select)
+              for port in (registers.context, registers.posted, completion.completed)),
+            *(getattr(csr, f"{name}_count").eq(attrgetter(pulse)(registers))
               for name, (pulse, _) in _ENGINE_COUNTERS.items()),
         ]
         with m.If(csr.cq_config_write):

@@ -77,8 +77,8 @@ class Bench:
             await self.edge
             self.time += 1
             self.foreign += int(dut.foreign.value)
-            if dut.landed.value == 1:
-                self.landed.append(int(dut.landed_queue.value))
+            if dut.events__0__valid.value == 1 and dut.events__0__kind.value == Kind.END:
+                self.landed.append(int(dut.events__0__arg.value))
             for number, monitor in enumerate(self.taken):
                 if monitor.taken:
                     self.order.append((f"i{number}", monitor.taken.pop()))
@@ -96,12 +96,13 @@ class Bench:
         va, handle = self.memory.region(8 << log, tag=TAG, offset=8 * (cq % 5))
         self.memory.write(va, handle, bytes(8 << log))
         self.rings[cq] = {"va": va, "handle": handle, "log": log, "seen": 0}
-        dut.config_write.value = 1
-        dut.config_cq.value = cq
-        dut.config_base.value = ADDRESS.pack(va=va, handle=handle)
-        dut.config.value = CQ_CONFIG.pack(log_entries=log, enable=enable, tag=TAG, owner=owner)
+        dut.registers__setup__valid.value = 1
+        dut.registers__setup__cq.value = cq
+        dut.registers__setup__base.value = ADDRESS.pack(va=va, handle=handle)
+        dut.registers__setup__config.value = CQ_CONFIG.pack(log_entries=log, enable=enable,
+                                                            tag=TAG, owner=owner)
         await self.edge
-        dut.config_write.value = 0
+        dut.registers__setup__valid.value = 0
 
     async def pio(self, cq: int, offset: int, value: int, process: int = 3) -> None:
         """Write to a completion queue's page."""
@@ -144,9 +145,9 @@ class Bench:
 
     async def counts(self, vi: int) -> tuple[int, int]:
         """What ``completed`` says of ``vi``: send, receive."""
-        self.dut.status_vi.value = vi
+        self.dut.registers__completed__vi.value = vi
         await cycles(self.dut, 2)
-        both = int(self.dut.completed.value)
+        both = int(self.dut.registers__completed__counts.value)
         return both & 0xFFFF, both >> 16
 
 

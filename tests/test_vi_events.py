@@ -39,19 +39,19 @@ async def keeps_order(dut: Any) -> None:
             busy = rng.choice([0.01, 0.3, 1.0])
             for source in sources:
                 source.stall = rng.choice([0.2, 0.9])
-        dut.pop.value = int(rng.random() < busy)
+        dut.read__pop.value = int(rng.random() < busy)
         await edge
-        head = EVENT.unpack(int(dut.head.value))
+        head = EVENT.unpack(int(dut.read__head.value))
         assert dut.waiting.value == head["valid"]
         popped = None
         if head["valid"]:
             late = 0
             assert head["reserved"] == 0
             assert (head["code"], head["number"]) == inside[0]
-            if dut.pop.value == 1:
+            if dut.read__pop.value == 1:
                 popped = inside[0]
         else:
-            assert int(dut.head.value) == 0
+            assert int(dut.read__head.value) == 0
             late = late + 1 if inside else 0
             assert late < 2, "an event does not show"
         arrived = [n for n in range(p["sources"])
@@ -74,12 +74,12 @@ async def keeps_order(dut: Any) -> None:
                 if (Event.CATASTROPHIC, 0) not in inside:
                     inside.append((Event.CATASTROPHIC, 0))
                     told += 1
-        assert dut.lost.value == loses
+        assert dut.read__lost.value == loses
         lost += loses
         if popped:
             inside.pop(0)
             got.append(popped)
-    dut.pop.value = 0
+    dut.read__pop.value = 0
     await cycles(dut, 3)
     assert dut.idle.value == 1 and dut.waiting.value == 0
     assert lost and told > 1 and told < lost

@@ -39,7 +39,7 @@ class Bench:
 
     async def start(self, *, setup: int = 0, stall: float = 0.0) -> None:
         beats = self.values.get("beats", 32)
-        await reset_and_clock(self.dut, table_base=BASE, max_beats=beats)
+        await reset_and_clock(self.dut, registers__table_base=BASE, max_beats=beats)
         self.memory = BurstMemory(self.dut, "bus", self.image, stall=stall, seed=seed(),
                                   setup=setup, max_beats=min(beats, 2))
         cocotb.start_soon(self._watch())
@@ -54,10 +54,10 @@ class Bench:
         while True:
             await self.edge
             self.time += 1
-            self.walked += int(dut.walking.value)
-            if dut.hit.value == 1:
+            self.walked += int(dut.registers__walking.value)
+            if dut.registers__hit.value == 1:
                 self.hits.append(self.time)
-            if dut.miss.value == 1:
+            if dut.registers__miss.value == 1:
                 self.misses.append(self.time)
 
     def now(self) -> int:
@@ -72,12 +72,12 @@ class Bench:
                 await self.edge
             self.image[at:at + 8] = (word or 0).to_bytes(8, "little")
             return
-        self.dut.table_write.value = 1
-        self.dut.table_index.value = index
-        self.dut.table_flags.value = word or 0
-        self.dut.table_place.value = place or 0
+        self.dut.registers__table__valid.value = 1
+        self.dut.registers__table__index.value = index
+        self.dut.registers__table__flags.value = word or 0
+        self.dut.registers__table__place.value = place or 0
         await self.edge
-        self.dut.table_write.value = 0
+        self.dut.registers__table__valid.value = 0
 
     async def register(self) -> None:
         from translation_models import Version
@@ -102,17 +102,17 @@ class Bench:
 
     async def invalidate(self, index: int) -> None:
         dut = self.dut
-        before = int(dut.invalidated.value)
-        dut.invalidate__payload.value = index
-        dut.invalidate__valid.value = 1
+        before = int(dut.registers__invalidated.value)
+        dut.registers__invalidate__payload.value = index
+        dut.registers__invalidate__valid.value = 1
         while True:
             await self.edge
-            if dut.invalidate__ready.value == 1:
+            if dut.registers__invalidate__ready.value == 1:
                 break
-        dut.invalidate__valid.value = 0
+        dut.registers__invalidate__valid.value = 0
         for _ in range(3000):
             await self.edge
-            now = int(dut.invalidated.value)
+            now = int(dut.registers__invalidated.value)
             if now != before:
                 assert now == (before + 1) % 65536
                 return
@@ -166,7 +166,7 @@ async def answers_by_the_table(dut: Any) -> None:
     assert len(answers) // 3 < good < len(answers)
     looked = sum(not answer.request["wide"] for answer in answers)
     assert len(bench.hits) + len(bench.misses) == looked
-    assert int(dut.invalidated.value) > 10
+    assert int(dut.registers__invalidated.value) > 10
     assert [(kind, number) for _, _, kind, number, _ in events.seen] == \
         len(bench.misses) * [(Kind.BEGIN, 0), (Kind.END, 0)]
     if bench.scheme == "cache":

@@ -159,8 +159,8 @@ async def agrees_with_the_model(dut: Any) -> None:
         while True:
             await edge
             if count is not None:
-                assert int(dut.posted.value) == count
-            said = int(dut.status_vi.value)
+                assert int(dut.posted__counts.value) == count
+            said = int(dut.posted__vi.value)
             count = model.count(said) if said in pool or said >= p["vis"] else None
             if count is not None and said >= p["vis"]:
                 count = 0
@@ -181,7 +181,7 @@ async def agrees_with_the_model(dut: Any) -> None:
                     assert found == model.take(queue), (n, queue)
                     watched += 1
             before = None
-            dut.status_vi.value = (rng.choice(pool) if rng.random() < 0.8
+            dut.posted__vi.value = (rng.choice(pool) if rng.random() < 0.8
                                    else rng.randrange(4096))
 
             def taken(name: str) -> int | None:
@@ -300,9 +300,9 @@ async def follows_the_chain(dut: Any) -> None:
     await within(50 * p["messages"], end())
     assert taken == posted
     for vi in range(p["vis"]):
-        dut.status_vi.value = vi
+        dut.posted__vi.value = vi
         await cycles(dut, 2)
-        assert int(dut.posted.value) == len(posted[2 * vi]) | len(posted[2 * vi + 1]) << 16
+        assert int(dut.posted__counts.value) == len(posted[2 * vi]) | len(posted[2 * vi + 1]) << 16
 
 
 @cocotb.test()

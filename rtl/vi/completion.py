@@ -11,8 +11,6 @@ from ...layouts.via import (
     CQ_BITS,
     CQ_ENTRY,
     DESCRIPTOR_ALIGN,
-    QUEUE_BITS,
-    VI_BITS,
     Event,
     Status,
 )
@@ -28,6 +26,7 @@ from .types import (
     Arm,
     Break,
     Completion,
+    CompletionRegisters,
     ContextRead,
     Control,
     ControlAction,
@@ -78,8 +77,8 @@ class CompletionUnit(wiring.Component):
         Armings of work queues.
     cq_write : In(CqWrite)
         PIO to completion queues' pages.
-    config_write, config_cq, config_base, config : In(1), In(8), In(64), In(29)
-        Set up a completion queue: see CompletionQueues.
+    registers : In(CompletionRegisters)
+        The kernel agent.
     max_beats : In(10)
         Longest burst in beats, at least 1.
     context : Out(ContextRead)
@@ -92,17 +91,13 @@ class CompletionUnit(wiring.Component):
     break_ : Out(stream of Break)
     foreign : Out(1)
         High for a cycle: a write to a completion queue's page was refused.
-    status_vi, completed : In(12), Out(32)
-        Completions of the VI that ``status_vi`` said in the cycle before: send in the low half,
-        receive in the high half, modulo 65536.
-    landed, landed_queue : Out(1), Out(13)
-        High for the cycle in which all of a completion has landed, or will not; its queue.
     ready : Out(1)
         Memories are cleared.
     idle : Out(1)
         Nothing changes until something comes in.
     events : Out(EventPort), an array of one
-        Block COMPLETION: BEGIN when one is taken, END when it has landed; ``arg``: the queue.
+        Block COMPLETION: BEGIN when one is taken, END when all of it has landed, or will not;
+        ``arg``: the queue.
 
     Raises
     ------
@@ -119,10 +114,7 @@ class CompletionUnit(wiring.Component):
             "i": In(stream.Signature(Completion)).array(2),
             "arm": In(stream.Signature(Arm)),
             "cq_write": In(CqWrite),
-            "config_write": In(1),
-            "config_cq": In(CQ_BITS),
-            "config_base": In(64),
-            "config": In(29),
+            "registers": In(CompletionRegisters),
             "max_beats": In(10),
             "context": Out(ContextRead),
             "translate": Out(Translate),
@@ -131,10 +123,6 @@ class CompletionUnit(wiring.Component):
             "control": In(stream.Signature(Control)),
             "break_": Out(stream.Signature(Break)),
             "foreign": Out(1),
-            "status_vi": In(VI_BITS),
-            "completed": Out(32),
-            "landed": Out(1),
-            "landed_queue": Out(QUEUE_BITS),
             "ready": Out(1),
             "idle": Out(1),
             "events": Out(EventPort).array(1),
@@ -162,12 +150,10 @@ class CompletionUnit(wiring.Component):
         wiring.connect(m, wiring.flipped(self.cq_write), queues.write)
         self._job = job = _Job()
         m.submodules.counts = counts = CompletionCounts(vis=self._vis)
+        wiring.connect(m, wiring.flipped(self.registers.setup), queues.setup)
+        wiring.connect(m, wiring.flipped(self.registers.completed), counts.completed)
         self._state = state = self._steps(m, job, queues, counts)
         m.d.comb += [
-            queues.config_write.eq(self.config_write),
-            queues.config_cq.eq(self.config_cq),
-            queues.config_base.eq(self.config_base),
-            queues.config.eq(self.config),
             self.foreign.eq(queues.foreign),
             self.break_.valid.eq(breaks.o.valid),
             self.break_.payload.vi.eq(breaks.o.payload[1:]),
@@ -177,10 +163,6 @@ class CompletionUnit(wiring.Component):
             breaks.i.payload.eq(Cat(job.refused, job.completion.queue[1:])),
             breaks.i.valid.eq(job.refused | job.overrun),
             self.ready.eq(queues.ready & breaks.i.ready),
-            self.landed.eq(job.finish),
-            self.landed_queue.eq(job.completion.queue),
-            counts.status_vi.eq(self.status_vi),
-            self.completed.eq(counts.completed),
             self.idle.eq(state.ongoing("IDLE") & queues.idle & breaks.idle & counts.idle
                          & ~(self.i[0].valid | self.i[1].valid | self.arm.valid
                              | self.control.valid)),

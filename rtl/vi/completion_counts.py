@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import QUEUE_BITS, VI_BITS
 from .sizes import check_vis
+from .types import CountsRead
 
 __all__ = ["COUNT_BITS", "CompletionCounts"]
 
@@ -40,8 +41,8 @@ class CompletionCounts(wiring.Component):
         As above.
     create, create_vi : In(1), In(12)
         Both counts of a VI become zero, nothing is armed. Not together with ``add`` or ``arm``.
-    status_vi, completed : In(12), Out(32)
-        Both counts of the VI that ``status_vi`` said in the cycle before, send in the low half.
+    completed : In(CountsRead)
+        Descriptors completed.
     idle : Out(1)
         ``completed`` does not change unless an input does.
 
@@ -63,8 +64,7 @@ class CompletionCounts(wiring.Component):
             "arm": In(1),
             "create": In(1),
             "create_vi": In(VI_BITS),
-            "status_vi": In(VI_BITS),
-            "completed": Out(2 * COUNT_BITS),
+            "completed": In(CountsRead),
             "idle": Out(1),
         })
 
@@ -87,12 +87,12 @@ class CompletionCounts(wiring.Component):
             self.count.eq(row.count),
             self.armed.eq(row.armed),
             # Simulators pay for every read: none while the same VI stays as it is.
-            fresh.eq(wrote | (self.status_vi != said)),
+            fresh.eq(wrote | (self.completed.vi != said)),
             self.idle.eq(~wrote),
         ]
         m.d.sync += wrote.eq(writes.any())
         with m.If(fresh):
-            m.d.sync += said.eq(self.status_vi)
+            m.d.sync += said.eq(self.completed.vi)
         with m.If(self.create):
             m.d.comb += [writes.eq(0b11), vi.eq(self.create_vi)]
         with m.Elif(self.add):
@@ -110,9 +110,9 @@ class CompletionCounts(wiring.Component):
                 write.en.eq(writes[half]),
                 read.addr.eq(vi),
                 read.en.eq(self.look),
-                shown.addr.eq(self.status_vi),
+                shown.addr.eq(self.completed.vi),
                 shown.en.eq(fresh),
-                self.completed.word_select(half, COUNT_BITS).eq(shown.data.count),
+                self.completed.counts.word_select(half, COUNT_BITS).eq(shown.data.count),
             ]
             with m.If(self.queue[0] == half):
                 m.d.comb += row.eq(read.data)

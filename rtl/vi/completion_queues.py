@@ -14,7 +14,7 @@ from ...layouts.via import (
 )
 from .once_queue import OnceQueue
 from .sizes import check_power_of_two
-from .types import Address
+from .types import Address, CqSetup
 
 __all__ = ["CompletionQueues", "CqWrite"]
 
@@ -57,9 +57,9 @@ class CompletionQueues(wiring.Component):
     -------
     write : In(CqWrite)
         PIO. By another process than the owner and the kernel, or to a queue that is not enabled:
-        ``foreign``, and nothing else happens. Not in one cycle with ``config_write``.
-    config_write, config_cq, config_base, config : In(1), In(8), In(64), In(29)
-        Take over ADDRESS ``config_base`` and CQ_CONFIG ``config`` for a queue; empty and disarm it.
+        ``foreign``, and nothing else happens. Not in one cycle with ``setup``.
+    setup : In(CqSetup)
+        The kernel agent.
     foreign : Out(1)
         High for a cycle: a write was refused.
     look, cq : In(1), In(8)
@@ -88,10 +88,7 @@ class CompletionQueues(wiring.Component):
         self._bits = max(ceil_log2(cqs), 2)
         super().__init__({
             "write": In(CqWrite),
-            "config_write": In(1),
-            "config_cq": In(CQ_BITS),
-            "config_base": In(64),
-            "config": In(29),
+            "setup": In(CqSetup),
             "foreign": Out(1),
             "look": In(1),
             "cq": In(CQ_BITS),
@@ -158,17 +155,18 @@ class CompletionQueues(wiring.Component):
             m.d.sync += [cq.eq(self.write.cq), offset.eq(self.write.offset),
                          word.eq(self.write.data), process.eq(self.write.process),
                          open_.eq((enabled >> self.write.cq)[0])]
-        with m.If(self.config_write & (self.config_cq < self._cqs)):
-            base = data.View(Address, self.config_base)
-            config = data.View(Config, self.config)
+        setup = self.setup
+        with m.If(setup.valid & (setup.cq < self._cqs)):
+            base = data.View(Address, setup.base)
+            config = data.View(Config, setup.config)
             m.d.comb += [
                 place.en.eq(1),
-                place.addr.eq(self.config_cq),
+                place.addr.eq(setup.cq),
                 place.data.base.eq(base),
                 place.data.config.eq(config),
-                empties.eq(1 << self.config_cq[:self._bits]),
+                empties.eq(1 << setup.cq[:self._bits]),
             ]
-            m.d.sync += cq.eq(self.config_cq)
+            m.d.sync += cq.eq(setup.cq)
             with m.If(config.enable):
                 m.d.sync += enabled.eq(enabled | empties)
             with m.Else():
@@ -177,7 +175,7 @@ class CompletionQueues(wiring.Component):
         m.d.comb += [
             count.addr.eq(cq), arming.addr.eq(cq), waiting.i.payload.eq(cq),
             self.ready.eq(waiting.i.ready),
-            self.idle.eq(waiting.idle & ~(came | cleared | self.write.valid | self.config_write)),
+            self.idle.eq(waiting.idle & ~(came | cleared | self.write.valid | setup.valid)),
         ]
         with m.If(cleared):
             m.d.comb += [count.en.eq(1), arming.en.eq(1)]

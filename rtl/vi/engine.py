@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.trace import Block
-from ...layouts.via import CQ_BITS, CQ_PAGES, DOORBELL_PAGES, INDEX_BITS, PAGE, VI_BITS
+from ...layouts.via import CQ_BITS, CQ_PAGES, DOORBELL_PAGES, PAGE
 from ..burst import Burst
 from ..event import EventPort
 from ..flit import FlitStream
@@ -22,10 +22,10 @@ from .receiver import Receiver
 from .scheduler import Scheduler
 from .sender import Sender
 from .translator import Translator
-from .types import Command
+from .types import EngineRegisters
 from .work_queues import WorkQueues
 
-__all__ = ["Engine", "EngineRegisters", "Pages"]
+__all__ = ["Engine", "Pages"]
 
 Pages = wiring.Signature({
     "valid": Out(1),
@@ -34,22 +34,6 @@ Pages = wiring.Signature({
     "process": Out(PROCESS_BITS),
 })
 """Writes of host processes to doorbell and completion queue pages, one a cycle at the most."""
-
-EngineRegisters = wiring.Signature({
-    "select": Out(VI_BITS),
-    "command": Out(stream.Signature(Command)), "busy": In(3),
-    "state": In(2), "posted": In(32), "completed": In(32),
-    "cq_base": Out(64), "cq_config": Out(29), "cq_write": Out(1),
-    "event": In(28), "event_taken": Out(1), "ready": In(1),
-    "table_base": Out(32), "table_index": Out(INDEX_BITS), "table_flags": Out(56),
-    "table_place": Out(64), "table_write": Out(1),
-    "invalidate": Out(stream.Signature(INDEX_BITS)), "invalidated": In(16),
-    "hits": In(1), "misses": In(1), "walking": In(1), "foreign": In(2), "lost": In(1),
-    "events_lost": In(1), "unmatched": In(1), "duplicate": In(1), "gap": In(1), "dropped": In(1),
-    "resent": In(1), "sent": In(1),
-})
-"""The engine's registers (layouts.registers.ENGINE_REGISTERS), from the side of the NIC: values,
-strobes, and for each counter its pulses."""
 
 
 class Engine(wiring.Component):
@@ -139,10 +123,11 @@ class Engine(wiring.Component):
         m.submodules.scheduler = scheduler = Scheduler(vis=via.vis, wakers=3)
         m.submodules.manager = manager = Manager(vis=via.vis, breakers=5)
 
+        registers = self.registers
         readers = [doorbells.context, work_queues.context, manager.context, completion.context,
-                   receiver.context, *sender.context]
-        m.submodules.contexts = contexts = Contexts(vis=via.vis, readers=len(readers) + 1)
-        for reader, port in zip(readers, contexts.read, strict=False):
+                   receiver.context, *sender.context, flipped(registers.context)]
+        m.submodules.contexts = contexts = Contexts(vis=via.vis, readers=len(readers))
+        for reader, port in zip(readers, contexts.read, strict=True):
             connect(m, reader, port)
         connect(m, manager.write, contexts.write)
         connect(m, manager.set_state, contexts.set_state)
@@ -189,17 +174,25 @@ class Engine(wiring.Component):
         connect(m, sender.tx, flipped(self.tx))
 
         self._pages(m, doorbells, completion)
-        self._registers(m, contexts, work_queues, completion, manager, event_queue, translator)
-        registers = self.registers
+
+        # The kernel agent's registers.
+        connect(m, flipped(registers.command), manager.command)
+        connect(m, flipped(registers.posted), work_queues.posted)
+        connect(m, flipped(registers.completion), completion.registers)
+        connect(m, flipped(registers.translation), translator.registers)
+        connect(m, flipped(registers.event), event_queue.read)
+        packets = registers.packets
         m.d.comb += [
+            registers.busy.eq(manager.busy),
+            registers.ready.eq(contexts.ready & translator.ready & completion.ready),
             registers.foreign.eq(Cat(doorbells.foreign, completion.foreign)),
             registers.lost.eq(doorbells.lost),
-            registers.unmatched.eq(receiver.unmatched),
-            registers.duplicate.eq(receiver.duplicate),
-            registers.gap.eq(receiver.gap),
-            registers.dropped.eq(receiver.dropped),
-            registers.resent.eq(sender.resent),
-            registers.sent.eq(sender.sent),
+            packets.unmatched.eq(receiver.unmatched),
+            packets.duplicate.eq(receiver.duplicate),
+            packets.gap.eq(receiver.gap),
+            packets.dropped.eq(receiver.dropped),
+            packets.resent.eq(sender.resent),
+            packets.sent.eq(sender.sent),
             sender.node.eq(self.node),
             sender.now.eq(self.now),
             self.irq.eq(event_queue.waiting),
@@ -233,37 +226,3 @@ class Engine(wiring.Component):
         ]
         with m.If(pages.valid):
             m.d.comb += [doorbells.valid.eq(in_doorbells), completion.cq_write.valid.eq(in_queues)]
-
-    def _registers(self, m: Module, contexts: Contexts, work_queues: WorkQueues,
-                   completion: CompletionUnit, manager: Manager, event_queue: EventQueue,
-                   translator: Translator) -> None:
-        registers = self.registers
-        reader = contexts.read[-1]
-        connect(m, flipped(registers.command), manager.command)
-        connect(m, flipped(registers.invalidate), translator.invalidate)
-        m.d.comb += [
-            registers.busy.eq(manager.busy),
-            registers.ready.eq(contexts.ready & translator.ready & completion.ready),
-            reader.vi.eq(registers.select),
-            registers.state.eq(reader.data.state),
-            work_queues.status_vi.eq(registers.select),
-            completion.status_vi.eq(registers.select),
-            registers.posted.eq(work_queues.posted),
-            registers.completed.eq(completion.completed),
-            completion.config_write.eq(registers.cq_write),
-            completion.config_cq.eq(registers.select),
-            completion.config_base.eq(registers.cq_base),
-            completion.config.eq(registers.cq_config),
-            registers.event.eq(event_queue.head),
-            event_queue.pop.eq(registers.event_taken),
-            registers.events_lost.eq(event_queue.lost),
-            translator.table_base.eq(registers.table_base),
-            translator.table_index.eq(registers.table_index),
-            translator.table_flags.eq(registers.table_flags),
-            translator.table_place.eq(registers.table_place),
-            translator.table_write.eq(registers.table_write),
-            registers.invalidated.eq(translator.invalidated),
-            registers.hits.eq(translator.hit),
-            registers.misses.eq(translator.miss),
-            registers.walking.eq(translator.walking),
-        ]

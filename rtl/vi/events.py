@@ -1,19 +1,16 @@
 """Events that wait for the kernel agent."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.via import EVENT, Event
+from ...layouts.via import Event
 from ..arbiter import RoundRobin
 from ..queue import Queue
 from .sizes import check_count, check_power_of_two
-from .types import EngineEvent
+from .types import EngineEvent, EventRead
 
 __all__ = ["EventQueue"]
-
-_Head = data.StructLayout({field.name: field.width for field in EVENT.fields})
-
 
 class EventQueue(wiring.Component):
     """Queues events of all ``sources``; what finds no room is counted, and CATASTROPHIC follows.
@@ -22,7 +19,7 @@ class EventQueue(wiring.Component):
     one waits already: so between an event that was lost and the next time that software finds the
     queue empty, it reads CATASTROPHIC.
 
-    Latency: 2 cycles from an event to ``head``. Throughput: an event and a ``pop`` a cycle.
+    Latency: 2 cycles from an event to ``read``. Throughput: an event and a ``pop`` a cycle.
     Back-pressure: none; each source is served within ``sources`` cycles. Reset: empty.
 
     Parameters
@@ -36,16 +33,12 @@ class EventQueue(wiring.Component):
     -------
     i : ``In(stream of EngineEvent).array(sources)``
         Events in.
-    pop : ``In(1)``
-        Takes the event at ``head``; without one it does nothing.
-    head : ``Out(28)``
-        layouts.via.EVENT: the oldest event; 0 if none waits.
+    read : ``In(EventRead)``
+        The kernel agent.
     waiting : ``Out(1)``
-        ``head`` is an event.
-    lost : ``Out(1)``
-        High for a cycle for each event that is lost.
+        ``read.head`` is an event.
     idle : ``Out(1)``
-        Nothing comes, and ``head`` stays as it is until a ``pop``.
+        Nothing comes, and the head stays as it is until a ``pop``.
 
     Raises
     ------
@@ -62,10 +55,8 @@ class EventQueue(wiring.Component):
         self._sources = sources
         super().__init__({
             "i": In(stream.Signature(EngineEvent)).array(sources),
-            "pop": In(1),
-            "head": Out(_Head.size),
+            "read": In(EventRead),
             "waiting": Out(1),
-            "lost": Out(1),
             "idle": Out(1),
         })
 
@@ -91,7 +82,7 @@ class EventQueue(wiring.Component):
             comes.eq(arbiter.requests.any()),
             full.eq(queue.level >= self._depth - 1),
             arbiter.advance.eq(1),
-            self.lost.eq(comes & full),
+            self.read.lost.eq(comes & full),
             queue.i.valid.eq(comes & ~(full & told)),
         ]
         for number, port in enumerate(self.i):
@@ -102,19 +93,19 @@ class EventQueue(wiring.Component):
             with m.If(arbiter.grant[number]):
                 m.d.comb += queue.i.payload.eq(port.payload)
 
-        head = data.View(_Head, self.head)
+        head = self.read.head
         event = queue.o.payload
         m.d.comb += [
             self.waiting.eq(queue.o.valid),
-            queue.o.ready.eq(self.pop),
+            queue.o.ready.eq(self.read.pop),
             # An event is on its way to the head.
             self.idle.eq(~comes & (queue.o.valid | (queue.level == 0))),
         ]
         with m.If(queue.o.valid):
             m.d.comb += [head.valid.eq(1), head.code.eq(event.code), head.number.eq(event.number)]
-            with m.If(self.pop & (event.code == Event.CATASTROPHIC)):
+            with m.If(self.read.pop & (event.code == Event.CATASTROPHIC)):
                 m.d.sync += told.eq(0)
-        with m.If(self.lost & ~told):
+        with m.If(self.read.lost & ~told):
             m.d.comb += [queue.i.payload.code.eq(Event.CATASTROPHIC),
                          queue.i.payload.number.eq(0)]
             m.d.sync += told.eq(1)

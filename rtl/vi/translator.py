@@ -2,7 +2,7 @@
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.description import Description
@@ -14,7 +14,7 @@ from ..event import EventPort
 from .table_walk import TableWalk, entry_of
 from .translation_cache import TranslationCache
 from .translation_table import TranslationEntry, TranslationTable
-from .types import Access, Translate, TranslateRequest
+from .types import Access, Translate, TranslateRequest, TranslationRegisters
 
 __all__ = ["Translator"]
 
@@ -56,17 +56,10 @@ class Translator(wiring.Component):
         The clients.
     bus : Out(Burst)
         Walks, to host memory.
-    table_base : In(32)
-        Register ``table_base``.
+    registers : In(TranslationRegisters)
+        The kernel agent.
     max_beats : In(10)
         Longest burst in beats, at least 1.
-    table_write, table_index, table_flags, table_place : In(1), In(14), In(56), In(64)
-        Write an entry of the table in NIC memory.
-    invalidate, invalidated : In(stream of 14), Out(16)
-        Registers of these names.
-    hit, miss, walking : Out(1)
-        High for the cycle in which a request finds its entry here; in which one begins its walk;
-        for the cycles of walks.
     ready : Out(1)
         The memories are cleared (``sets``, or ``translations / 64``, cycles after reset).
     idle : Out(1)
@@ -93,17 +86,8 @@ class Translator(wiring.Component):
         super().__init__({
             "client": In(Translate).array(clients),
             "bus": Out(Burst),
-            "table_base": In(32),
+            "registers": In(TranslationRegisters),
             "max_beats": In(10),
-            "table_write": In(1),
-            "table_index": In(INDEX_BITS),
-            "table_flags": In(56),
-            "table_place": In(64),
-            "invalidate": In(stream.Signature(INDEX_BITS)),
-            "invalidated": Out(16),
-            "hit": Out(1),
-            "miss": Out(1),
-            "walking": Out(1),
             "ready": Out(1),
             "idle": Out(1),
             "events": Out(EventPort).array(1),
@@ -131,8 +115,8 @@ class Translator(wiring.Component):
         self._check(m, pipe)
         waiting = Cat(client.request.valid for client in self.client).any()
         m.d.comb += self.idle.eq(self.ready & ~(waiting | pipe.full | pipe.answering.any()
-                                                | self.walking | pipe.invalidating
-                                                | self.invalidate.valid))
+                                                | self.registers.walking | pipe.invalidating
+                                                | self.registers.invalidate.valid))
         return m
 
     def _take(self, m: Module, pipe: "_Pipe") -> None:
@@ -169,11 +153,12 @@ class Translator(wiring.Component):
         """Look the index up, clear its line, wait until everybody has let go."""
         held = pipe.held
         index = pipe.invalid_index
+        registers = self.registers
         with m.FSM(name="invalidation") as state:
             with m.State("IDLE"):
-                with m.If(self.ready & self.invalidate.valid):
-                    m.d.comb += self.invalidate.ready.eq(1)
-                    m.d.sync += index.eq(self.invalidate.payload & self._via.translations - 1)
+                with m.If(self.ready & registers.invalidate.valid):
+                    m.d.comb += registers.invalidate.ready.eq(1)
+                    m.d.sync += index.eq(registers.invalidate.payload & self._via.translations - 1)
                     m.next = "LOOK"
             with m.State("LOOK"):
                 m.d.comb += pipe.look.eq(1)
@@ -187,7 +172,7 @@ class Translator(wiring.Component):
                 still = held & Cat(client.hold for client in self.client)
                 m.d.sync += held.eq(still)
                 with m.If(~still.any()):
-                    m.d.sync += self.invalidated.eq(self.invalidated + 1)
+                    m.d.sync += registers.invalidated.eq(registers.invalidated + 1)
                     m.next = "IDLE"
         m.d.comb += pipe.invalidating.eq(~state.ongoing("IDLE"))
 
@@ -225,13 +210,13 @@ class Translator(wiring.Component):
             cache.fill_entry.eq(walk.entry),
             cache.fill.eq(pipe.end & walk.entry.valid),
 
-            walk.table_base.eq(self.table_base),
+            walk.table_base.eq(self.registers.table_base),
             walk.max_beats.eq(self.max_beats),
             walk.index.eq(pipe.index),
             walk.take.eq(pipe.end),
             walk.forget.eq(pipe.look),
             walk.forget_index.eq(pipe.invalid_index),
-            self.walking.eq(walk.busy),
+            self.registers.walking.eq(walk.busy),
 
             pipe.entry.eq(Mux(pipe.end, walk.entry, cache.entry)),
             event.arg.eq(pipe.index),
@@ -240,10 +225,10 @@ class Translator(wiring.Component):
             with m.If(pipe.request.wide):
                 m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1)]
             with m.Elif(cache.found):
-                m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1), self.hit.eq(1),
+                m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1), self.registers.hit.eq(1),
                              cache.use.eq(1)]
             with m.Elif(~walk.busy):
-                m.d.comb += [pipe.leave.eq(1), self.miss.eq(1), walk.start.eq(1),
+                m.d.comb += [pipe.leave.eq(1), self.registers.miss.eq(1), walk.start.eq(1),
                              cache.claim.eq(1), event.valid.eq(1), event.kind.eq(Kind.BEGIN)]
                 m.d.sync += [walked.index.eq(pipe.index), walked.request.eq(pipe.request),
                              walked.client.eq(pipe.client), walked.way.eq(cache.victim)]
@@ -254,18 +239,20 @@ class Translator(wiring.Component):
     def _resident(self, m: Module, pipe: "_Pipe") -> None:
         """Second stage, with the table in NIC memory: always there."""
         m.submodules.table = table = TranslationTable(entries=self._via.translations)
+        write = self.registers.table
         m.d.comb += [
             self.ready.eq(table.ready),
             pipe.open.eq(table.ready),
             table.read.eq(pipe.take),
             table.index.eq(pipe.take_index),
-            table.write.eq(self.table_write),
-            table.write_index.eq(self.table_index),
+            table.write.eq(write.valid),
+            table.write_index.eq(write.index),
             pipe.entry.eq(table.entry),
         ]
-        entry_of(m, table.write_entry, self.table_flags, self.table_place)
+        entry_of(m, table.write_entry, write.flags, write.place)
         with m.If(pipe.full):
-            m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1), self.hit.eq(~pipe.request.wide)]
+            m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1),
+                         self.registers.hit.eq(~pipe.request.wide)]
 
     def _check(self, m: Module, pipe: "_Pipe") -> None:
         """Whether the entry allows the request, and the answer in the next cycle."""

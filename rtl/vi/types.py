@@ -9,8 +9,11 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import (
     ATTRIBUTES,
+    CQ_BITS,
     DETAIL,
+    EVENT,
     HANDLE_BITS,
+    INDEX_BITS,
     PEER,
     QUEUE_BITS,
     VA_BITS,
@@ -18,10 +21,12 @@ from ...layouts.via import (
     VIA_HEADER,
 )
 
-__all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion", "Context",
-           "ContextRead", "ContextWrite", "Control", "ControlAction", "ControlPacket", "Detail",
-           "EngineEvent", "Link", "ReadJob", "Reading", "StateWrite", "Take", "Token", "Translate",
-           "TranslateRequest", "ViaHeader"]
+__all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion",
+           "CompletionRegisters", "Context", "ContextRead", "ContextWrite", "Control",
+           "ControlAction", "ControlPacket", "CountsRead", "CqSetup", "Detail", "EngineEvent",
+           "EngineRegisters", "EventHead", "EventRead", "Link", "PacketCounts", "ReadJob",
+           "Reading", "StateWrite", "TableWrite", "Take", "Token", "Translate", "TranslateRequest",
+           "TranslationRegisters", "ViaHeader"]
 
 
 class Address(data.Struct):
@@ -239,3 +244,83 @@ class Command(data.Struct):
     command: 3
     attributes: 48
     peer: 60
+
+
+CountsRead = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "counts": In(32),
+})
+"""``counts`` is of the VI that ``vi`` said in the cycle before: how many descriptors of its send
+queue in the low half, of its receive queue in the high half, each modulo 65536, since CREATE."""
+
+CqSetup = wiring.Signature({
+    "valid": Out(1),
+    "cq": Out(CQ_BITS),
+    "base": Out(64),
+    "config": Out(29),
+})
+"""In a cycle with ``valid``, completion queue ``cq`` takes over ADDRESS ``base`` and CQ_CONFIG
+``config`` (layouts.via); it is then empty and disarmed."""
+
+CompletionRegisters = wiring.Signature({
+    "setup": Out(CqSetup),
+    "completed": Out(CountsRead),
+})
+"""The completion unit's registers."""
+
+TableWrite = wiring.Signature({
+    "valid": Out(1),
+    "index": Out(INDEX_BITS),
+    "flags": Out(56),
+    "place": Out(64),
+})
+"""In a cycle with ``valid``, entry ``index`` of the table in NIC memory becomes TRANSLATION_FLAGS
+``flags`` and TRANSLATION_PLACE ``place`` (layouts.via)."""
+
+TranslationRegisters = wiring.Signature({
+    "table_base": Out(32),
+    "table": Out(TableWrite),
+    "invalidate": Out(stream.Signature(INDEX_BITS)),
+    "invalidated": In(16),
+    "hit": In(1),
+    "miss": In(1),
+    "walking": In(1),
+})
+"""The translator's registers. ``hit``, ``miss``, ``walking``: high for the cycle in which a request
+finds its entry here; in which one begins its walk; for the cycles of walks."""
+
+EventHead = data.StructLayout({field.name: field.width for field in EVENT.fields})
+
+EventRead = wiring.Signature({
+    "head": In(EventHead),
+    "pop": Out(1),
+    "lost": In(1),
+})
+"""``head``: the oldest event, as layouts.via.EVENT; 0 if none waits. ``pop`` takes it away; without
+an event it does nothing. ``lost`` is high for a cycle for each event that is lost."""
+
+PacketCounts = wiring.Signature({
+    "unmatched": In(1),
+    "duplicate": In(1),
+    "gap": In(1),
+    "dropped": In(1),
+    "resent": In(1),
+    "sent": In(1),
+})
+"""Pulses of what receiver and sender count."""
+
+EngineRegisters = wiring.Signature({
+    "command": Out(stream.Signature(Command)),
+    "busy": In(3),
+    "ready": In(1),
+    "context": Out(ContextRead),
+    "posted": Out(CountsRead),
+    "completion": Out(CompletionRegisters),
+    "translation": Out(TranslationRegisters),
+    "event": Out(EventRead),
+    "foreign": In(2),
+    "lost": In(1),
+    "packets": Out(PacketCounts),
+})
+"""The engine's registers (layouts.registers.ENGINE_REGISTERS), from the side of the NIC, block by
+block: values, strobes, and for each counter its pulses. ``busy``: the command that is held."""

@@ -10,7 +10,7 @@ from ...layouts.via import QUEUE_BITS, VI_BITS, Event, ViState
 from ..arbiter import RoundRobin
 from ..block_ram import BlockRam
 from .sizes import check_power_of_two, check_vis
-from .types import Address, Break, ContextRead, Control, ControlAction, Take, Token
+from .types import Address, Break, ContextRead, Control, ControlAction, CountsRead, Take, Token
 
 __all__ = ["WorkQueues"]
 
@@ -65,9 +65,8 @@ class WorkQueues(wiring.Component):
         To the scheduler.
     break_ : ``Out(stream of Break)``
         VI_OVERRUN.
-    status_vi : ``In(12)``, posted : ``Out(32)``
-        The cycle after, descriptors posted to ``status_vi`` since CREATE modulo 65536: send in the
-        low half, receive in the high half. Zero for a VI of number ``vis`` or above.
+    posted : ``In(CountsRead)``
+        Descriptors posted. Zero for a VI of number ``vis`` or above.
     idle : ``Out(1)``
         Nothing under way, nothing asked for.
 
@@ -91,8 +90,7 @@ class WorkQueues(wiring.Component):
             "context": Out(ContextRead),
             "wake": Out(stream.Signature(QUEUE_BITS)),
             "break_": Out(stream.Signature(Break)),
-            "status_vi": In(VI_BITS),
-            "posted": Out(2 * POSTED_BITS),
+            "posted": In(CountsRead),
             "idle": Out(1),
         })
 
@@ -272,10 +270,10 @@ class WorkQueues(wiring.Component):
         # A count may have changed in the cycle before.
         stale = Signal(init=1)
         looks = Signal()
-        m.d.comb += looks.eq(stale | (self.status_vi != shown))
+        m.d.comb += looks.eq(stale | (self.posted.vi != shown))
         m.d.sync += stale.eq(changes | clears)
         with m.If(looks):
-            m.d.sync += shown.eq(self.status_vi)
+            m.d.sync += shown.eq(self.posted.vi)
 
         for side, name in enumerate(("send", "receive")):
             m.submodules[name] = bank = BlockRam(shape=record, depth=self._vis)
@@ -289,7 +287,7 @@ class WorkQueues(wiring.Component):
                 write.addr.eq(at[1:]),
                 count.addr.eq(at[1:]),
                 look.en.eq(looks),
-                look.addr.eq(self.status_vi),
+                look.addr.eq(self.posted.vi),
             ]
             with m.If((changes & (at[0] == side)) | (clears & (at[1 + bits:] == 0))):
                 m.d.comb += [write.en.eq(1), count.en.eq(1)]
@@ -298,5 +296,5 @@ class WorkQueues(wiring.Component):
             with m.If(~forward & (at[0] == side)):
                 m.d.comb += old.eq(read.data)
             with m.If(shown[bits:] == 0):
-                m.d.comb += self.posted.word_select(side, POSTED_BITS).eq(look.data)
+                m.d.comb += self.posted.counts.word_select(side, POSTED_BITS).eq(look.data)
         return old

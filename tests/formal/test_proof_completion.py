@@ -5,6 +5,7 @@
 
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
+from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import CQ_ENTRY, Status
 from nicbed.rtl.vi.completion import CompletionUnit
 from nicbed.rtl.vi.types import Completion
@@ -35,7 +36,11 @@ class InOrder(wiring.Elaboratable):
         def at(*names: str) -> Value:
             return Cat(state.ongoing(name) for name in names).any()
 
-        m.d.comb += Assume(~ResetSignal())
+        landed = Signal()
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            landed.eq(unit.events[0].valid & (unit.events[0].kind == Kind.END)),
+        ]
 
         # The bus: one burst at a time, done when all its beats were given.
         active = Signal()
@@ -79,12 +84,12 @@ class InOrder(wiring.Elaboratable):
         takes = Cat(port.valid & port.ready for port in unit.i)
         immediate = (taken.status & Status.IMMEDIATE).any()
         m.d.comb += [
-            claim(takes.any(), ~busy), Assert(~takes.all()), claim(unit.landed, busy),
+            claim(takes.any(), ~busy), Assert(~takes.all()), claim(landed, busy),
         ]
-        with m.If(unit.landed):
+        with m.If(landed):
             m.d.sync += busy.eq(0)
             m.d.comb += [
-                Assert(unit.landed_queue == taken.queue),
+                Assert(unit.events[0].arg == taken.queue),
                 Assert((wrote[1] | (beat & (answers == 1))) == good),
             ]
         with m.If(takes.any()):

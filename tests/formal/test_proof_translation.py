@@ -65,6 +65,8 @@ class NeverAgain(wiring.Elaboratable):
         m = Module()
         m.submodules.translator = dut = self.translator
         cache, walk, pipe = dut.cache, dut.walk, dut._pipe
+        registers = dut.registers
+        invalidate = registers.invalidate
         x = self.x
         clients = range(dut.clients)
 
@@ -83,7 +85,7 @@ class NeverAgain(wiring.Elaboratable):
         m.d.sync += was_cleared.eq(cleared)
         m.d.comb += [
             cleared.eq(was_cleared | self.clears),
-            Assume(~(dut.invalidate.valid & (dut.invalidate.payload[:6] == x)) | was_cleared),
+            Assume(~(invalidate.valid & (invalidate.payload[:6] == x)) | was_cleared),
         ]
         # Memory: what is asked for after that has the bit cleared. Before it, anything.
         late = Signal()
@@ -126,15 +128,15 @@ class NeverAgain(wiring.Elaboratable):
             m.d.comb += [
                 Assume(Value.cast(good) == 0), Assume(x == 0), Assume(dut.max_beats == 2),
                 Assume(~dut.client[1].request.valid), Assume(~dut.client[1].hold),
-                Assume(dut.table_base == 0), Assume(dut.invalidate.payload == 0),
+                Assume(registers.table_base == 0), Assume(invalidate.payload == 0),
                 Assume(dut.bus.read.payload == Mux(walk._words == 0, entry | (cleared == 0), 0)),
             ]
         mine = pipe.invalid_index == x
         gone = Signal()
         over = Signal()
         doing = Signal()
-        with m.If(dut.invalidate.valid & dut.invalidate.ready):
-            m.d.sync += doing.eq(dut.invalidate.payload[:6] == x)
+        with m.If(invalidate.valid & invalidate.ready):
+            m.d.sync += doing.eq(invalidate.payload[:6] == x)
         with m.If(pipe.clear & mine):
             m.d.sync += gone.eq(1)
         ends = Signal()
