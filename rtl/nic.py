@@ -22,7 +22,7 @@ from ..layouts.registers import (
 )
 from ..layouts.rings import LINE_BYTES
 from ..layouts.trace import Block, Kind
-from ..layouts.via import DOORBELL_PAGES, PAGE
+from ..layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE
 from .burst import Burst
 from .crc import CrcAppend, CrcCheck
 from .event import EventPort
@@ -30,7 +30,7 @@ from .flit import FlitStream
 from .flit_merge import FlitMerge
 from .lane_merge import LaneMerge
 from .no_send_dma import NoSendDma
-from .pio import PioTarget
+from .pio import PIO_ADDRESS_BITS, PioTarget
 from .processor.subsystem import Processor
 from .protocol_split import ProtocolSplit
 from .receive_dma import ReceiveDma
@@ -57,14 +57,20 @@ _COUNTERS = {
     "receive_stalls": 1, "process_refused": 1,
 }
 _ENGINE_COUNTERS = {
-    "translation_hits": ("translation.hit", 1), "translation_misses": ("translation.miss", 1),
-    "translation_walk": ("translation.walking", 1), "doorbells_foreign": ("foreign", 2),
-    "doorbells_lost": ("lost", 1), "events_lost": ("event.lost", 1),
-    "via_unmatched": ("packets.unmatched", 1), "via_duplicates": ("packets.duplicate", 1),
-    "via_gaps": ("packets.gap", 1), "via_dropped": ("packets.dropped", 1),
-    "via_resent": ("packets.resent", 1), "via_sent": ("packets.sent", 1),
+    "translation_hits": ("registers.translation.hit",),
+    "translation_misses": ("registers.translation.miss",),
+    "translation_walk": ("registers.translation.walking",),
+    "doorbells_foreign": ("doorbells.refused", "cq_pages.refused"),
+    "doorbells_lost": ("doorbells.lost",),
+    "events_lost": ("registers.event.lost",),
+    "via_unmatched": ("registers.packets.unmatched",),
+    "via_duplicates": ("registers.packets.duplicate",),
+    "via_gaps": ("registers.packets.gap",),
+    "via_dropped": ("registers.packets.dropped",),
+    "via_resent": ("registers.packets.resent",),
+    "via_sent": ("registers.packets.sent",),
 }
-"""The engine's counters: its name for the pulse, and how many a cycle."""
+"""The engine's counters, and its pulses that each counts."""
 _PROCESSOR_COUNTERS = ("window_refused", "page_refused", "page_lost")
 _RING_REGISTERS = tuple(register for register in REGISTERS
                         if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
@@ -278,7 +284,7 @@ class Nic(wiring.Component):
         if self._engine is None:
             return CsrFile(registers=_RING_REGISTERS, counters=_COUNTERS,
                            external=("send_doorbell",))
-        counters = {name: width for name, (_, width) in _ENGINE_COUNTERS.items()}
+        counters = {name: len(pulses) for name, pulses in _ENGINE_COUNTERS.items()}
         return CsrFile(registers=_RING_REGISTERS + ENGINE_REGISTERS, counters=_COUNTERS | counters,
                        external=("send_doorbell", "vi_command", "cq_config"))
 
@@ -297,17 +303,15 @@ class Nic(wiring.Component):
         for port, burst in zip(self.dma_engine, engine.dma, strict=True):
             connect(m, flipped(port), burst)
 
-        registers, pages = engine.registers, engine.pages
+        self._pages(m, engine.doorbells, DOORBELL_PAGES, 1 << PIO_ADDRESS_BITS)
+        self._pages(m, engine.cq_pages, CQ_PAGES, DOORBELL_PAGES)
+        registers = engine.registers
         completion, translation = registers.completion, registers.translation
         event_read = self.pio.address == address("via_event") - NIC_BASE
         m.d.comb += [
             engine.node.eq(self.node),
             engine.timing.eq(self.timing),
             engine.now.eq(self.now),
-            pages.valid.eq(self.pio.valid & self.pio.write & (self.pio.address[16:] != 0)),
-            pages.address.eq(self.pio.address),
-            pages.data.eq(self.pio.data),
-            pages.process.eq(self.pio.process),
             registers.command.valid.eq(csr.vi_command_write),
             registers.command.payload.vi.eq(csr.vi_select),
             registers.command.payload.command.eq(self.pio.data),
@@ -334,8 +338,8 @@ class Nic(wiring.Component):
             csr.invalidated.eq(translation.invalidated),
             *(port.vi.eq(csr.vi_select)
               for port in (registers.context, registers.posted, completion.completed)),
-            *(getattr(csr, f"{name}_count").eq(attrgetter(pulse)(registers))
-              for name, (pulse, _) in _ENGINE_COUNTERS.items()),
+            *(getattr(csr, f"{name}_count").eq(Cat(attrgetter(pulse)(engine) for pulse in pulses))
+              for name, pulses in _ENGINE_COUNTERS.items()),
         ]
         with m.If(csr.cq_config_write):
             m.d.sync += csr.cq_config.eq(self.pio.data)
@@ -400,6 +404,16 @@ class Nic(wiring.Component):
               for name in _PROCESSOR_COUNTERS),
         ]
         return merge.o, split.other
+
+    def _pages(self, m: Module, pages: wiring.PureInterface, first: int, end: int) -> None:
+        """Joins a block's pages to the PIO writes at ``first`` up to ``end``."""
+        pio = self.pio
+        m.d.comb += [
+            pages.valid.eq(pio.valid & pio.write & (pio.address >= first) & (pio.address < end)),
+            Cat(pages.offset, pages.page).eq(pio.address - first),
+            pages.data.eq(pio.data),
+            pages.process.eq(pio.process),
+        ]
 
     def _pio(self, m: Module, csr: CsrFile, send_window: SendWindow,
              receive_window: ReceiveWindow) -> None:

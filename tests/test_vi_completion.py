@@ -76,7 +76,7 @@ class Bench:
         while True:
             await self.edge
             self.time += 1
-            self.foreign += int(dut.foreign.value)
+            self.foreign += int(dut.pages__refused.value)
             if dut.events__0__valid.value == 1 and dut.events__0__kind.value == Kind.END:
                 self.landed.append(int(dut.events__0__arg.value))
             for number, monitor in enumerate(self.taken):
@@ -107,13 +107,13 @@ class Bench:
     async def pio(self, cq: int, offset: int, value: int, process: int = 3) -> None:
         """Write to a completion queue's page."""
         dut = self.dut
-        dut.cq_write__valid.value = 1
-        dut.cq_write__cq.value = cq
-        dut.cq_write__offset.value = offset
-        dut.cq_write__data.value = value
-        dut.cq_write__process.value = process
+        dut.pages__valid.value = 1
+        dut.pages__page.value = cq
+        dut.pages__offset.value = offset
+        dut.pages__data.value = value
+        dut.pages__process.value = process
         await self.edge
-        dut.cq_write__valid.value = 0
+        dut.pages__valid.value = 0
 
     def entry(self, cq: int) -> dict[str, int] | None:
         """The next entry of ``cq``, if it is there."""

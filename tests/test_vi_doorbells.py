@@ -29,8 +29,8 @@ class Page:
         while True:
             await self.edge
             self.cycle += 1
-            self.foreign += self.dut.foreign.value == 1
-            self.lost += self.dut.lost.value == 1
+            self.foreign += self.dut.pages__refused.value == 1
+            self.lost += self.dut.pages__lost.value == 1
             if self.dut.event__valid.value == 1:
                 assert self.dut.event__kind.value == Kind.BEGIN
                 assert self.dut.event__number.value == 0
@@ -38,10 +38,10 @@ class Page:
 
     async def write(self, vi: int, offset: int, data: int, process: int) -> None:
         dut = self.dut
-        dut.valid.value, dut.vi.value, dut.offset.value = 1, vi, offset
-        dut.data.value, dut.process.value = data, process
+        dut.pages__valid.value, dut.pages__page.value, dut.pages__offset.value = 1, vi, offset
+        dut.pages__data.value, dut.pages__process.value = data, process
         await self.edge
-        dut.valid.value = 0
+        dut.pages__valid.value = 0
 
 
 def token(vi: int, offset: int, data: int) -> dict[str, int]:

@@ -17,8 +17,9 @@ from ...layouts.via import (
 from ..arbiter import RoundRobin
 from ..burst import Burst
 from ..event import EventPort
+from ..pio import PageWrite
 from .completion_counts import COUNT_BITS, CompletionCounts
-from .completion_queues import CompletionQueues, CqWrite
+from .completion_queues import CompletionQueues
 from .once_queue import OnceQueue
 from .sizes import check_power_of_two, check_vis
 from .types import (
@@ -75,8 +76,8 @@ class CompletionUnit(wiring.Component):
         Descriptors that are over: of the sender, of the receiver.
     arm : In(stream of Arm)
         Armings of work queues.
-    cq_write : In(CqWrite)
-        PIO to completion queues' pages.
+    pages : In(PageWrite)
+        Writes to completion queues' pages: see CompletionQueues.
     registers : In(CompletionRegisters)
         The kernel agent.
     max_beats : In(10)
@@ -89,8 +90,6 @@ class CompletionUnit(wiring.Component):
     control : In(stream of Control)
         CREATE: counts zero, nothing armed.
     break_ : Out(stream of Break)
-    foreign : Out(1)
-        High for a cycle: a write to a completion queue's page was refused.
     ready : Out(1)
         Memories are cleared.
     idle : Out(1)
@@ -113,7 +112,7 @@ class CompletionUnit(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(Completion)).array(2),
             "arm": In(stream.Signature(Arm)),
-            "cq_write": In(CqWrite),
+            "pages": In(PageWrite),
             "registers": In(CompletionRegisters),
             "max_beats": In(10),
             "context": Out(ContextRead),
@@ -122,7 +121,6 @@ class CompletionUnit(wiring.Component):
             "event": Out(stream.Signature(EngineEvent)),
             "control": In(stream.Signature(Control)),
             "break_": Out(stream.Signature(Break)),
-            "foreign": Out(1),
             "ready": Out(1),
             "idle": Out(1),
             "events": Out(EventPort).array(1),
@@ -147,14 +145,13 @@ class CompletionUnit(wiring.Component):
         m = Module()
         m.submodules.queues = queues = CompletionQueues(cqs=self._cqs)
         m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
-        wiring.connect(m, wiring.flipped(self.cq_write), queues.write)
+        wiring.connect(m, wiring.flipped(self.pages), queues.pages)
         self._job = job = _Job()
         m.submodules.counts = counts = CompletionCounts(vis=self._vis)
         wiring.connect(m, wiring.flipped(self.registers.setup), queues.setup)
         wiring.connect(m, wiring.flipped(self.registers.completed), counts.completed)
         self._state = state = self._steps(m, job, queues, counts)
         m.d.comb += [
-            self.foreign.eq(queues.foreign),
             self.break_.valid.eq(breaks.o.valid),
             self.break_.payload.vi.eq(breaks.o.payload[1:]),
             self.break_.payload.event.eq(

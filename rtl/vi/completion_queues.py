@@ -12,22 +12,14 @@ from ...layouts.via import (
     CQ_CONSUMED,
     VA_BITS,
 )
+from ..pio import LastWrite, PageWrite
 from .once_queue import OnceQueue
 from .sizes import check_power_of_two
 from .types import Address, CqSetup
 
-__all__ = ["CompletionQueues", "CqWrite"]
+__all__ = ["CompletionQueues"]
 
 COUNT_BITS = 16
-
-CqWrite = wiring.Signature({
-    "valid": Out(1),
-    "cq": Out(CQ_BITS),
-    "offset": Out(12),
-    "data": Out(64),
-    "process": Out(8),
-})
-"""A PIO write to a completion queue's page: at layouts.via.CQ_CONSUMED or CQ_ARM, by a process."""
 
 Config = data.StructLayout({field.name: field.width for field in CQ_CONFIG.fields})
 _Place = data.StructLayout({"base": Address, "config": Config})
@@ -55,13 +47,12 @@ class CompletionQueues(wiring.Component):
 
     Members
     -------
-    write : In(CqWrite)
-        PIO. By another process than the owner and the kernel, or to a queue that is not enabled:
-        ``foreign``, and nothing else happens. Not in one cycle with ``setup``.
+    pages : In(PageWrite)
+        Writes to the queues' pages, at layouts.via.CQ_CONSUMED or CQ_ARM. Refused: another process
+        than the owner and the kernel, and a queue that is not enabled. None is lost. Not in one
+        cycle with ``setup``.
     setup : In(CqSetup)
         The kernel agent.
-    foreign : Out(1)
-        High for a cycle: a write was refused.
     look, cq : In(1), In(8)
         As above.
     enabled, full : Out(1)
@@ -87,9 +78,8 @@ class CompletionQueues(wiring.Component):
         # The queue of armings has at least four items.
         self._bits = max(ceil_log2(cqs), 2)
         super().__init__({
-            "write": In(CqWrite),
+            "pages": In(PageWrite),
             "setup": In(CqSetup),
-            "foreign": Out(1),
             "look": In(1),
             "cq": In(CQ_BITS),
             "enabled": Out(1),
@@ -142,19 +132,15 @@ class CompletionQueues(wiring.Component):
         count = consumed.write_port()
         arming = armings.write_port()
         open_ = Signal()
-        came = Signal()
         cleared = Signal()
-        cq = Signal(self._bits)
-        offset = Signal(12)
-        word = Signal(COUNT_BITS)
-        process = Signal(8)
+        pages = self.pages
+        last = LastWrite(m, pages)
+        cq = last.page[:CQ_BITS]
 
-        m.d.comb += [owner.addr.eq(self.write.cq), owner.en.eq(self.write.valid)]
-        m.d.sync += [came.eq(self.write.valid), cleared.eq(empties.any())]
-        with m.If(self.write.valid):
-            m.d.sync += [cq.eq(self.write.cq), offset.eq(self.write.offset),
-                         word.eq(self.write.data), process.eq(self.write.process),
-                         open_.eq((enabled >> self.write.cq)[0])]
+        m.d.comb += [owner.addr.eq(pages.page), owner.en.eq(pages.valid)]
+        m.d.sync += cleared.eq(empties.any())
+        with m.If(pages.valid):
+            m.d.sync += open_.eq((enabled >> pages.page[:CQ_BITS])[0])
         setup = self.setup
         with m.If(setup.valid & (setup.cq < self._cqs)):
             base = data.View(Address, setup.base)
@@ -166,7 +152,7 @@ class CompletionQueues(wiring.Component):
                 place.data.config.eq(config),
                 empties.eq(1 << setup.cq[:self._bits]),
             ]
-            m.d.sync += cq.eq(setup.cq)
+            m.d.sync += last.page.eq(setup.cq)
             with m.If(config.enable):
                 m.d.sync += enabled.eq(enabled | empties)
             with m.Else():
@@ -175,17 +161,17 @@ class CompletionQueues(wiring.Component):
         m.d.comb += [
             count.addr.eq(cq), arming.addr.eq(cq), waiting.i.payload.eq(cq),
             self.ready.eq(waiting.i.ready),
-            self.idle.eq(waiting.idle & ~(came | cleared | self.write.valid | setup.valid)),
+            self.idle.eq(waiting.idle & ~(last.valid | cleared | pages.valid | setup.valid)),
         ]
         with m.If(cleared):
             m.d.comb += [count.en.eq(1), arming.en.eq(1)]
-        with m.Elif(came):
-            with m.If(~open_ | ((process != 0) & (process != owner.data.config.owner))):
-                m.d.comb += self.foreign.eq(1)
-            with m.Elif(offset == CQ_CONSUMED):
-                m.d.comb += [count.en.eq(1), count.data.eq(word)]
-            with m.Elif(offset == CQ_ARM):
-                m.d.comb += [arming.en.eq(1), arming.data.count.eq(word),
+        with m.Elif(last.valid):
+            with m.If(~open_ | ~last.by(owner.data.config.owner)):
+                m.d.comb += pages.refused.eq(1)
+            with m.Elif(last.offset == CQ_CONSUMED):
+                m.d.comb += [count.en.eq(1), count.data.eq(last.data)]
+            with m.Elif(last.offset == CQ_ARM):
+                m.d.comb += [arming.en.eq(1), arming.data.count.eq(last.data),
                              arming.data.valid.eq(1), waiting.i.valid.eq(1)]
 
     def _unit(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,

@@ -15,6 +15,7 @@ from ...layouts.via import (
     ViState,
 )
 from ..event import EventPort
+from ..pio import LastWrite, PageWrite
 from ..queue import Queue
 from .once_queue import OnceQueue
 from .sizes import check_power_of_two, check_vis
@@ -29,12 +30,12 @@ _OVERRUN = 1
 class Doorbells(wiring.Component):
     """Checks every write to a VI's page, and queues what it asks for.
 
-    Refused, and counted by ``foreign``: a write by a process that is not the VI's owner (process
+    Refused: a write by a process that is not the VI's owner (process
     0, the kernel, may always), to a VI that is CLOSED, or at an offset that is none of
     layouts.via.Doorbell. Nothing else comes of these. What is left is a token or an arming:
 
     - a token whose address is not a multiple of 64 breaks the VI with POST_DESC;
-    - a token, or an arming, that finds its queue full is counted by ``lost`` and breaks the VI with
+    - a token, or an arming, that finds its queue full is ``lost`` and breaks the VI with
       VI_OVERRUN: never silently, as a VI's break is queued at most once of each kind and so always
       finds room. Tokens and armings queue apart;
     - all others reach the work queues, or the completion unit, in order.
@@ -52,8 +53,8 @@ class Doorbells(wiring.Component):
 
     Members
     -------
-    valid : ``In(1)``, vi : ``In(12)``, offset : ``In(12)``, data : ``In(64)``, process : ``In(8)``
-        A write of ``data`` at ``offset`` bytes in the page of ``vi``.
+    pages : ``In(PageWrite)``
+        Writes to the VIs' pages; ``page`` is the VI.
     context : ``Out(ContextRead)``
         Owners and states.
     token : ``Out(stream of Token)``
@@ -62,8 +63,6 @@ class Doorbells(wiring.Component):
         To the completion unit.
     break_ : ``Out(stream of Break)``
         To the manager.
-    foreign, lost : ``Out(1)``
-        High for a cycle for each write refused, or lost.
     idle : ``Out(1)``
         Nothing waits, nothing is written.
     event : ``Out(EventPort)``
@@ -77,17 +76,11 @@ class Doorbells(wiring.Component):
         A parameter breaks its rule.
     """
 
-    valid: In(1)
-    vi: In(VI_BITS)
-    offset: In(12)
-    data: In(64)
-    process: In(8)
+    pages: In(PageWrite)
     context: Out(ContextRead)
     token: Out(stream.Signature(Token))
     arm: Out(stream.Signature(Arm))
     break_: Out(stream.Signature(Break))
-    foreign: Out(1)
-    lost: Out(1)
     idle: Out(1)
     event: Out(EventPort)
 
@@ -117,17 +110,12 @@ class Doorbells(wiring.Component):
         wiring.connect(m, arms.o, wiring.flipped(self.arm))
 
         # The write of the cycle before, whose VI's context is there now.
-        came = Signal()
-        vi = Signal(VI_BITS)
-        offset = Signal(12)
-        word = Signal(64)
-        process = Signal(8)
+        pages = self.pages
+        last = LastWrite(m, pages)
+        vi = last.page[:VI_BITS]
         m.d.comb += self.context.vi.eq(vi)
-        m.d.sync += came.eq(self.valid)
-        with m.If(self.valid):
-            m.d.comb += self.context.vi.eq(self.vi)
-            m.d.sync += [vi.eq(self.vi), offset.eq(self.offset), word.eq(self.data),
-                         process.eq(self.process)]
+        with m.If(pages.valid):
+            m.d.comb += self.context.vi.eq(pages.page)
 
         context = self.context.data
         allowed = Signal()
@@ -135,24 +123,24 @@ class Doorbells(wiring.Component):
         queue = Signal(QUEUE_BITS)
         overruns = Signal()
         m.d.comb += [
-            queue.eq(Cat(offset[3], vi)),
-            address.va.eq(word[ADDRESS.offset("va"):]),
-            address.handle.eq(word[ADDRESS.offset("handle"):]),
+            queue.eq(Cat(last.offset[3], vi)),
+            address.va.eq(last.data[ADDRESS.offset("va"):]),
+            address.handle.eq(last.data[ADDRESS.offset("handle"):]),
             self.event.kind.eq(Kind.BEGIN),
         ]
-        with m.If(came):
+        with m.If(last.valid):
             m.d.comb += [
                 allowed.eq((context.state != ViState.CLOSED)
-                           & ((process == 0) | (process == context.attributes.owner))),
-                self.foreign.eq(1),
+                           & last.by(context.attributes.owner)),
+                pages.refused.eq(1),
                 tokens.i.payload.queue.eq(queue),
                 tokens.i.payload.address.eq(address),
                 arms.i.payload.queue.eq(queue),
-                arms.i.payload.count.eq(word),
+                arms.i.payload.count.eq(last.data),
             ]
-        with m.If(allowed), m.Switch(offset):
+        with m.If(allowed), m.Switch(last.offset):
             with m.Case(Doorbell.SEND, Doorbell.RECEIVE):
-                m.d.comb += self.foreign.eq(0)
+                m.d.comb += pages.refused.eq(0)
                 with m.If(address.va % DESCRIPTOR_ALIGN != 0):
                     m.d.comb += breaks.i.valid.eq(1)
                 with m.Else():
@@ -160,15 +148,15 @@ class Doorbells(wiring.Component):
                         tokens.i.valid.eq(1),
                         self.event.valid.eq(tokens.i.ready),
                         self.event.arg.eq(queue),
-                        self.lost.eq(~tokens.i.ready),
+                        pages.lost.eq(~tokens.i.ready),
                     ]
             with m.Case(Doorbell.ARM_SEND, Doorbell.ARM_RECEIVE):
                 m.d.comb += [
-                    self.foreign.eq(0),
+                    pages.refused.eq(0),
                     arms.i.valid.eq(1),
-                    self.lost.eq(~arms.i.ready),
+                    pages.lost.eq(~arms.i.ready),
                 ]
-        with m.If(self.lost):
+        with m.If(pages.lost):
             m.d.comb += [overruns.eq(1), breaks.i.valid.eq(1)]
 
         m.d.comb += [
@@ -176,7 +164,7 @@ class Doorbells(wiring.Component):
             self.break_.valid.eq(breaks.o.valid),
             self.break_.payload.vi.eq(breaks.o.payload[1:]),
             breaks.o.ready.eq(self.break_.ready),
-            self.idle.eq(~(self.valid | came | (tokens.level != 0) | (arms.level != 0))
+            self.idle.eq(~(pages.valid | last.valid | (tokens.level != 0) | (arms.level != 0))
                          & breaks.idle),
         ]
         with m.If(breaks.o.payload[0] == _OVERRUN):

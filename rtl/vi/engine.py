@@ -6,11 +6,10 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.trace import Block
-from ...layouts.via import CQ_BITS, CQ_PAGES, DOORBELL_PAGES, PAGE
 from ..burst import Burst
 from ..event import EventPort
 from ..flit import FlitStream
-from ..pio import PIO_ADDRESS_BITS, PROCESS_BITS
+from ..pio import PageWrite
 from ..receive_fifo import ReceiveWord
 from ..timing import Timing
 from .completion import CompletionUnit
@@ -25,16 +24,7 @@ from .translator import Translator
 from .types import EngineRegisters
 from .work_queues import WorkQueues
 
-__all__ = ["Engine", "Pages"]
-
-Pages = wiring.Signature({
-    "valid": Out(1),
-    "address": Out(PIO_ADDRESS_BITS),
-    "data": Out(64),
-    "process": Out(PROCESS_BITS),
-})
-"""Writes of host processes to doorbell and completion queue pages, one a cycle at the most."""
-
+__all__ = ["Engine"]
 
 class Engine(wiring.Component):
     """Doorbells, work queues, scheduler, sender, receiver, translation and completion of VIs.
@@ -49,8 +39,8 @@ class Engine(wiring.Component):
 
     Members
     -------
-    pages : In(Pages)
-        PIO writes to the pages at CQ_PAGES and DOORBELL_PAGES.
+    doorbells, cq_pages : In(PageWrite)
+        PIO writes to the pages at DOORBELL_PAGES and CQ_PAGES, at most one a cycle.
     registers : In(EngineRegisters)
         The kernel agent's registers.
     rx : In(stream of ReceiveWord), tx : Out(FlitStream)
@@ -88,7 +78,8 @@ class Engine(wiring.Component):
             Block.DOORBELL,
             *(source for block in self._traced for source in block.event_sources))
         super().__init__({
-            "pages": In(Pages),
+            "doorbells": In(PageWrite),
+            "cq_pages": In(PageWrite),
             "registers": In(EngineRegisters),
             "rx": In(stream.Signature(ReceiveWord)),
             "tx": Out(FlitStream),
@@ -173,7 +164,9 @@ class Engine(wiring.Component):
         connect(m, flipped(self.rx), receiver.i)
         connect(m, sender.tx, flipped(self.tx))
 
-        self._pages(m, doorbells, completion)
+        # Processes' pages.
+        connect(m, flipped(self.doorbells), doorbells.pages)
+        connect(m, flipped(self.cq_pages), completion.pages)
 
         # The kernel agent's registers.
         connect(m, flipped(registers.command), manager.command)
@@ -185,8 +178,6 @@ class Engine(wiring.Component):
         m.d.comb += [
             registers.busy.eq(manager.busy),
             registers.ready.eq(contexts.ready & translator.ready & completion.ready),
-            registers.foreign.eq(Cat(doorbells.foreign, completion.foreign)),
-            registers.lost.eq(doorbells.lost),
             packets.unmatched.eq(receiver.unmatched),
             packets.duplicate.eq(receiver.duplicate),
             packets.gap.eq(receiver.gap),
@@ -208,21 +199,3 @@ class Engine(wiring.Component):
         for port, event in zip(self.events, ports, strict=True):
             connect(m, flipped(port), event)
         return m
-
-    def _pages(self, m: Module, doorbells: Doorbells, completion: CompletionUnit) -> None:
-        pages = self.pages
-        offset = (PAGE - 1).bit_length()
-        in_doorbells = pages.address[(DOORBELL_PAGES - 1).bit_length()]
-        in_queues = ~in_doorbells & pages.address[(CQ_PAGES - 1).bit_length()]
-        m.d.comb += [
-            doorbells.vi.eq(pages.address[offset:]),
-            doorbells.offset.eq(pages.address[:offset]),
-            doorbells.data.eq(pages.data),
-            doorbells.process.eq(pages.process),
-            completion.cq_write.cq.eq(pages.address[offset:offset + CQ_BITS]),
-            completion.cq_write.offset.eq(pages.address[:offset]),
-            completion.cq_write.data.eq(pages.data),
-            completion.cq_write.process.eq(pages.process),
-        ]
-        with m.If(pages.valid):
-            m.d.comb += [doorbells.valid.eq(in_doorbells), completion.cq_write.valid.eq(in_queues)]

@@ -318,8 +318,6 @@ EngineRegisters = wiring.Signature({
     "completion": Out(CompletionRegisters),
     "translation": Out(TranslationRegisters),
     "event": Out(EventRead),
-    "foreign": In(2),
-    "lost": In(1),
     "packets": Out(PacketCounts),
 })
 """The engine's registers (layouts.registers.ENGINE_REGISTERS), from the side of the NIC, block by
