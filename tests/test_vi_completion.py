@@ -44,10 +44,10 @@ class Bench:
     async def start(self, *, stall: float = 0.0, beats: int = 32, take: float = 0.0,
                     latency: int = 2) -> None:
         dut = self.dut
-        await reset_and_clock(dut, max_beats=beats)
-        self.bus = BurstMemory(dut, "bus", self.memory.image, stall=stall, seed=seed(),
+        await reset_and_clock(dut, memory__max_beats=beats)
+        self.bus = BurstMemory(dut, "memory__bus", self.memory.image, stall=stall, seed=seed(),
                                max_beats=min(beats, 2))
-        self.translator = TranslatorModel(dut, "translate", self.memory, latency=latency,
+        self.translator = TranslatorModel(dut, "memory__translate", self.memory, latency=latency,
                                           stall=stall / 2, seed=seed() + 1)
         self.contexts = ContextModel(dut)
         self.inputs = [Source(dut, f"i__{n}", shape=Completion, stall=stall, seed=seed() + n)

@@ -15,7 +15,6 @@ from ...layouts.via import (
     Status,
 )
 from ..arbiter import RoundRobin
-from ..burst import Burst
 from ..event import EventPort
 from ..pio import PageWrite
 from .completion_counts import COUNT_BITS, CompletionCounts
@@ -32,7 +31,7 @@ from .types import (
     Control,
     ControlAction,
     EngineEvent,
-    Translate,
+    VirtualMemory,
 )
 
 __all__ = ["CompletionUnit"]
@@ -61,7 +60,7 @@ class CompletionUnit(wiring.Component):
     translations that take 2: 8 cycles a completion, 1 more with immediate data, 7 more with a
     completion queue, 1 more an event. Back-pressure: ``i``, ``arm`` and ``control`` wait for the
     completion under way; round robin, ``control`` first. Completions wait for memory, translation
-    and ``event``, for nothing else. ``translate.hold`` is low between completions.
+    and ``event``, for nothing else. ``hold`` is low between completions.
     Reset: counts mean nothing before CREATE; no completion queue is enabled; ``ready`` after
     ``vis`` cycles.
 
@@ -80,11 +79,9 @@ class CompletionUnit(wiring.Component):
         Writes to completion queues' pages: see CompletionQueues.
     registers : In(CompletionRegisters)
         The kernel agent.
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
+    memory : Out(VirtualMemory)
+        Descriptors and completion queues.
     context : Out(ContextRead)
-    translate : Out(Translate)
-    bus : Out(Burst)
     event : Out(stream of EngineEvent)
         SEND_DONE, RECEIVE_DONE, CQ_READY.
     control : In(stream of Control)
@@ -114,10 +111,8 @@ class CompletionUnit(wiring.Component):
             "arm": In(stream.Signature(Arm)),
             "pages": In(PageWrite),
             "registers": In(CompletionRegisters),
-            "max_beats": In(10),
+            "memory": Out(VirtualMemory),
             "context": Out(ContextRead),
-            "translate": Out(Translate),
-            "bus": Out(Burst),
             "event": Out(stream.Signature(EngineEvent)),
             "control": In(stream.Signature(Control)),
             "break_": Out(stream.Signature(Break)),
@@ -150,7 +145,7 @@ class CompletionUnit(wiring.Component):
         m.submodules.counts = counts = CompletionCounts(vis=self._vis)
         wiring.connect(m, wiring.flipped(self.registers.setup), queues.setup)
         wiring.connect(m, wiring.flipped(self.registers.completed), counts.completed)
-        self._state = state = self._steps(m, job, queues, counts)
+        self._state = state = self._steps(m, job, queues.arm, queues.use, counts.use)
         m.d.comb += [
             self.break_.valid.eq(breaks.o.valid),
             self.break_.payload.vi.eq(breaks.o.payload[1:]),
@@ -176,14 +171,15 @@ class CompletionUnit(wiring.Component):
                          event.arg.eq(job.offered.queue)]
         return m
 
-    def _steps(self, m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts
-               ) -> object:
+    def _steps(self, m: Module, job: "_Job", cq_arm: wiring.PureInterface,
+               queues: wiring.PureInterface, counts: wiring.PureInterface) -> object:
         """One thing at a time."""
         m.submodules.turn = turn = RoundRobin(count=4)
         completion = job.completion
-        request = self.translate.request
-        bus = self.bus.request.payload
-        word = self.bus.write.payload
+        memory = self.memory
+        request = memory.translate.request
+        bus = memory.bus.request.payload
+        word = memory.bus.write.payload
         context = self.context.data.attributes
         tag = Signal(16)
         cq = Signal(CQ_BITS)
@@ -196,25 +192,25 @@ class CompletionUnit(wiring.Component):
 
         m.d.comb += [
             turn.requests.eq(Cat(self.i[0].valid, self.i[1].valid, self.arm.valid,
-                                 queues.arm.valid)),
+                                 cq_arm.valid)),
             job.offered.eq(Mux(turn.grant[0], self.i[0].payload, self.i[1].payload)),
             counts.queue.eq(completion.queue),
             counts.create_vi.eq(self.control.payload.vi),
             self.context.vi.eq(completion.queue[1:]),
-            queues.cq.eq(cq),
+            queues.number.eq(cq),
 
-            request.payload.address.eq(Mux(entry, queues.address, completion.address)),
-            request.payload.tag.eq(Mux(entry, queues.tag, tag)),
+            request.payload.address.eq(Mux(entry, queues.state.address, completion.address)),
+            request.payload.tag.eq(Mux(entry, queues.state.tag, tag)),
             request.payload.access.eq(Access.LOCAL),
-            request.payload.wide.eq(entry & queues.wide),
-            self.translate.hold.eq(job.hold),
+            request.payload.wide.eq(entry & queues.state.wide),
+            memory.translate.hold.eq(job.hold),
 
-            both.eq(immediate & (self.max_beats != 1)),
+            both.eq(immediate & (memory.max_beats != 1)),
             bus.write.eq(1),
             bus.address.eq(Mux(entry, physical, physical + Mux(immediate, 16, 24))),
             bus.beats.eq(Mux(both, 2, 1)),
             bus.trace.eq(completion.trace),
-            entry_word.phase.eq(queues.phase),
+            entry_word.phase.eq(queues.state.phase),
             entry_word.receive.eq(completion.queue[0]),
             entry_word.vi.eq(completion.queue[1:]),
         ]
@@ -251,9 +247,9 @@ class CompletionUnit(wiring.Component):
                                      count.eq(self.arm.payload.count)]
                         m.next = "ARM"
                     with m.Else():
-                        m.d.comb += [queues.arm.ready.eq(1), queues.look.eq(1),
-                                     queues.cq.eq(queues.arm.payload)]
-                        m.d.sync += cq.eq(queues.arm.payload)
+                        m.d.comb += [cq_arm.ready.eq(1), queues.look.eq(1),
+                                     queues.number.eq(cq_arm.payload)]
+                        m.d.sync += cq.eq(cq_arm.payload)
                         m.next = "LOOK AT ARMED"
             with m.State("CONTEXT"):
                 m.d.sync += [
@@ -272,26 +268,26 @@ class CompletionUnit(wiring.Component):
             with m.State("ANSWER"):
                 m.d.comb += [
                     job.hold.eq(1),
-                    good.eq(self.translate.ok & Mux(
+                    good.eq(memory.translate.ok & Mux(
                         entry,
-                        (self.translate.room >= 8) & (self.translate.physical[:3] == 0),
-                        (self.translate.room >= CONTROL_BYTES)
-                        & (self.translate.physical[:ceil_log2(DESCRIPTOR_ALIGN)] == 0))),
+                        (memory.translate.room >= 8) & (memory.translate.physical[:3] == 0),
+                        (memory.translate.room >= CONTROL_BYTES)
+                        & (memory.translate.physical[:ceil_log2(DESCRIPTOR_ALIGN)] == 0))),
                 ]
-                m.d.sync += physical.eq(self.translate.physical)
-                with m.If(self.translate.valid):
+                m.d.sync += physical.eq(memory.translate.physical)
+                with m.If(memory.translate.valid):
                     m.next = "REQUEST"
                     with m.If(~good):
                         m.d.comb += job.refused.eq(1)
                         self._finish(m, job, queues, counts)
             with m.State("REQUEST"):
-                m.d.comb += [self.bus.request.valid.eq(1), job.hold.eq(1)]
+                m.d.comb += [memory.bus.request.valid.eq(1), job.hold.eq(1)]
                 m.d.sync += more.eq(both)
-                with m.If(self.bus.request.ready):
+                with m.If(memory.bus.request.ready):
                     m.next = "WRITE"
             with m.State("WRITE"):
-                m.d.comb += [self.bus.write.valid.eq(1), job.hold.eq(1)]
-                with m.If(self.bus.write.ready):
+                m.d.comb += [memory.bus.write.valid.eq(1), job.hold.eq(1)]
+                with m.If(memory.bus.write.ready):
                     m.d.sync += [immediate.eq(0), more.eq(0)]
                     with m.If(~more):
                         m.next = "DONE"
@@ -299,11 +295,11 @@ class CompletionUnit(wiring.Component):
                         with m.If(immediate & ~entry):
                             m.next = "IMMEDIATE DONE"
                         self._landed(m, job, queues, counts, entry, on_cq, last=~immediate)
-                with m.If(self.bus.write.ready & ~more & immediate & self.bus.done):
+                with m.If(memory.bus.write.ready & ~more & immediate & memory.bus.done):
                     m.next = "REQUEST"
             with m.State("IMMEDIATE DONE"):
                 m.d.comb += job.hold.eq(1)
-                with m.If(self.bus.done):
+                with m.If(memory.bus.done):
                     m.next = "REQUEST"
             with m.State("DONE"):
                 m.d.comb += job.hold.eq(1)
@@ -312,10 +308,10 @@ class CompletionUnit(wiring.Component):
                 m.d.comb += job.hold.eq(1)
                 m.d.sync += entry.eq(1)
                 m.next = "TRANSLATE"
-                with m.If(queues.full & queues.enabled):
+                with m.If(queues.state.full & queues.state.enabled):
                     m.d.comb += job.overrun.eq(1)
                     self._finish(m, job, queues, counts)
-                with m.Elif(~queues.enabled):
+                with m.Elif(~queues.state.enabled):
                     m.d.comb += job.refused.eq(1)
                     self._finish(m, job, queues, counts)
             with m.State("ARM"):
@@ -355,10 +351,11 @@ class CompletionUnit(wiring.Component):
             m.d.sync += [job.event_queue.eq(counts.armed), job.event_cq.eq(queues.notify)]
         return state
 
-    def _landed(self, m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts,
-                entry: Signal, on_cq: Signal, *, last: object) -> None:
+    def _landed(self, m: Module, job: "_Job", queues: wiring.PureInterface,
+                counts: wiring.PureInterface, entry: Signal, on_cq: Signal, *,
+                last: object) -> None:
         """``done`` of the status' or the entry's burst, which may come with its last beat."""
-        with m.If(self.bus.done & last):
+        with m.If(self.memory.bus.done & last):
             with m.If(entry):
                 m.d.comb += queues.append.eq(1)
                 self._finish(m, job, queues, counts)
@@ -369,8 +366,8 @@ class CompletionUnit(wiring.Component):
                 self._finish(m, job, queues, counts)
 
     @staticmethod
-    def _finish(m: Module, job: "_Job", queues: CompletionQueues, counts: CompletionCounts
-                ) -> None:
+    def _finish(m: Module, job: "_Job", queues: wiring.PureInterface,
+                counts: wiring.PureInterface) -> None:
         """Count it; raise what was armed for."""
         m.d.comb += job.finish.eq(1)
         m.next = "IDLE"

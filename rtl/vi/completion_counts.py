@@ -8,20 +8,32 @@ from ...layouts.via import QUEUE_BITS, VI_BITS
 from .sizes import check_vis
 from .types import CountsRead
 
-__all__ = ["COUNT_BITS", "CompletionCounts"]
+__all__ = ["COUNT_BITS", "CompletionCounts", "CountUse"]
 
 COUNT_BITS = 16
+
+CountUse = wiring.Signature({
+    "look": Out(1),
+    "queue": Out(QUEUE_BITS),
+    "count": In(COUNT_BITS),
+    "armed": In(1),
+    "add": Out(1),
+    "arm": Out(1),
+    "create": Out(1),
+    "create_vi": Out(VI_BITS),
+})
+"""``look`` reads ``queue``; from the next cycle until the next ``look`` its ``count`` and whether
+it is ``armed`` are shown, as they were then. ``add`` counts one more and disarms; ``arm`` arms.
+Both are for the queue looked at, which ``queue`` still says, once, and not in the cycle of a
+``look``. ``create``, not together with these: both counts of ``create_vi`` become zero, nothing is
+armed."""
 
 _Row = data.StructLayout({"count": COUNT_BITS, "armed": 1})
 
 
 class CompletionCounts(wiring.Component):
-    """A count and an arming for each of the ``2 * vis`` work queues, in block memory.
-
-    ``look`` reads ``queue``; from the next cycle until the next ``look`` its ``count`` and whether
-    it is ``armed`` are shown, as they were then. ``add`` counts one more and disarms; ``arm`` arms.
-    Both are for the queue looked at, which ``queue`` still says, once, and not in the cycle of a
-    ``look``.
+    """A count and an arming for each of the ``2 * vis`` work queues, in block memory, for one unit
+    that counts.
 
     Latency: 1 cycle. Throughput: a look, or a change, a cycle. Reset: nothing means anything before
     its VI's ``create``.
@@ -33,14 +45,8 @@ class CompletionCounts(wiring.Component):
 
     Members
     -------
-    look, queue : In(1), In(13)
-        As above.
-    count, armed : Out(16), Out(1)
-        As above.
-    add, arm : In(1)
-        As above.
-    create, create_vi : In(1), In(12)
-        Both counts of a VI become zero, nothing is armed. Not together with ``add`` or ``arm``.
+    use : In(CountUse)
+        The unit.
     completed : In(CountsRead)
         Descriptors completed.
     idle : Out(1)
@@ -56,14 +62,7 @@ class CompletionCounts(wiring.Component):
         check_vis(vis)
         self._vis = vis
         super().__init__({
-            "look": In(1),
-            "queue": In(QUEUE_BITS),
-            "count": Out(COUNT_BITS),
-            "armed": Out(1),
-            "add": In(1),
-            "arm": In(1),
-            "create": In(1),
-            "create_vi": In(VI_BITS),
+            "use": In(CountUse),
             "completed": In(CountsRead),
             "idle": Out(1),
         })
@@ -75,6 +74,7 @@ class CompletionCounts(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        use = self.use
         writes = Signal(2)
         wrote = Signal()
         said = Signal(VI_BITS)
@@ -83,9 +83,9 @@ class CompletionCounts(wiring.Component):
         row = Signal(_Row)
         new = Signal(_Row)
         m.d.comb += [
-            vi.eq(self.queue[1:]),
-            self.count.eq(row.count),
-            self.armed.eq(row.armed),
+            vi.eq(use.queue[1:]),
+            use.count.eq(row.count),
+            use.armed.eq(row.armed),
             # Simulators pay for every read: none while the same VI stays as it is.
             fresh.eq(wrote | (self.completed.vi != said)),
             self.idle.eq(~wrote),
@@ -93,12 +93,12 @@ class CompletionCounts(wiring.Component):
         m.d.sync += wrote.eq(writes.any())
         with m.If(fresh):
             m.d.sync += said.eq(self.completed.vi)
-        with m.If(self.create):
-            m.d.comb += [writes.eq(0b11), vi.eq(self.create_vi)]
-        with m.Elif(self.add):
-            m.d.comb += [writes.eq(Mux(self.queue[0], 0b10, 0b01)), new.count.eq(row.count + 1)]
-        with m.Elif(self.arm):
-            m.d.comb += [writes.eq(Mux(self.queue[0], 0b10, 0b01)), new.count.eq(row.count),
+        with m.If(use.create):
+            m.d.comb += [writes.eq(0b11), vi.eq(use.create_vi)]
+        with m.Elif(use.add):
+            m.d.comb += [writes.eq(Mux(use.queue[0], 0b10, 0b01)), new.count.eq(row.count + 1)]
+        with m.Elif(use.arm):
+            m.d.comb += [writes.eq(Mux(use.queue[0], 0b10, 0b01)), new.count.eq(row.count),
                          new.armed.eq(1)]
 
         for half, name in enumerate(("send", "receive")):
@@ -109,11 +109,11 @@ class CompletionCounts(wiring.Component):
                 write.data.eq(new),
                 write.en.eq(writes[half]),
                 read.addr.eq(vi),
-                read.en.eq(self.look),
+                read.en.eq(use.look),
                 shown.addr.eq(self.completed.vi),
                 shown.en.eq(fresh),
                 self.completed.counts.word_select(half, COUNT_BITS).eq(shown.data.count),
             ]
-            with m.If(self.queue[0] == half):
+            with m.If(use.queue[0] == half):
                 m.d.comb += row.eq(read.data)
         return m

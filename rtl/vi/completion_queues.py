@@ -17,9 +17,37 @@ from .once_queue import OnceQueue
 from .sizes import check_power_of_two
 from .types import Address, CqSetup
 
-__all__ = ["CompletionQueues"]
+__all__ = ["CompletionQueues", "CqState", "CqUse"]
 
 COUNT_BITS = 16
+
+
+class CqState(data.Struct):
+    """A completion queue: whether it is set up (``enabled``) and holds as many entries as it has
+    places (``full``); where its next entry goes (``wide``: beyond all addresses), under which tag,
+    and the entry's phase."""
+
+    enabled: 1
+    full: 1
+    address: Address
+    wide: 1
+    tag: 16
+    phase: 1
+
+
+CqUse = wiring.Signature({
+    "look": Out(1),
+    "number": Out(CQ_BITS),
+    "state": In(CqState),
+    "append": Out(1),
+    "judge": Out(1),
+    "notify": In(1),
+})
+"""``look`` reads queue ``number``; from the next cycle until the next ``look`` its ``state`` is
+shown. ``append`` says that an entry has landed at its ``address``: the tail moves on, unless the
+queue was set up anew since its ``look``. ``judge`` decides an arming that was taken together with
+this ``look``. Both disarm the queue with ``notify``, in the same cycle: what was armed for is
+there. ``append`` and ``judge`` not in the cycle of a ``look``, nor in the one after it."""
 
 Config = data.StructLayout({field.name: field.width for field in CQ_CONFIG.fields})
 _Place = data.StructLayout({"base": Address, "config": Config})
@@ -29,12 +57,6 @@ _Arming = data.StructLayout({"count": COUNT_BITS, "valid": 1})
 
 class CompletionQueues(wiring.Component):
     """State of ``cqs`` completion queues in block memory, for one unit that appends entries.
-
-    ``look`` reads queue ``cq``; from the next cycle until the next ``look`` the queue's state is
-    shown. ``append`` says that an entry has landed at ``address``: the tail moves on, unless the
-    queue was set up anew since its ``look``. ``judge`` decides an arming that was taken from
-    ``arm`` together with its ``look``. Both disarm the queue with ``notify``: what was armed for is
-    there. ``append`` and ``judge`` not in the cycle of a ``look``, nor in the one after it.
 
     Latency: 1 cycle from ``look``; an arming is offered 3 cycles after its write. Throughput: a PIO
     write a cycle. Back-pressure: none to PIO: of several armings of one queue that wait at once the
@@ -53,16 +75,10 @@ class CompletionQueues(wiring.Component):
         cycle with ``setup``.
     setup : In(CqSetup)
         The kernel agent.
-    look, cq : In(1), In(8)
-        As above.
-    enabled, full : Out(1)
-        The queue is set up; it holds as many entries as it has places.
-    address, wide, tag, phase : Out(Address), Out(1), Out(16), Out(1)
-        Where the next entry goes (``wide``: beyond all addresses), under which tag, and its phase.
-    append, judge, notify : In(1), In(1), Out(1)
-        As above. ``notify`` in the same cycle.
+    use : In(CqUse)
+        The unit.
     arm : Out(stream)
-        A queue that was armed.
+        A queue that was armed, to be judged.
     ready, idle : Out(1)
         Cleared; nothing changes until something comes in.
 
@@ -80,17 +96,7 @@ class CompletionQueues(wiring.Component):
         super().__init__({
             "pages": In(PageWrite),
             "setup": In(CqSetup),
-            "look": In(1),
-            "cq": In(CQ_BITS),
-            "enabled": Out(1),
-            "full": Out(1),
-            "address": Out(Address),
-            "wide": Out(1),
-            "tag": Out(16),
-            "phase": Out(1),
-            "append": In(1),
-            "judge": In(1),
-            "notify": Out(1),
+            "use": In(CqUse),
             "arm": Out(stream.Signature(self._bits)),
             "ready": Out(1),
             "idle": Out(1),
@@ -179,6 +185,7 @@ class CompletionQueues(wiring.Component):
               empty_done: Signal) -> None:
         """What the unit sees of the queue it looks at, and does to it."""
         # A queue that is set up while it is looked at shows all its new self.
+        use, shown = self.use, self.use.state
         place = places.read_port(transparent_for=places.write_ports)
         count = consumed.read_port()
         row = filled.read_port()
@@ -193,11 +200,11 @@ class CompletionQueues(wiring.Component):
         place_now = Signal(_Place)
         new = Signal()
         log = place.data.config.log_entries
-        m.d.comb += [port.addr.eq(self.cq) for port in (place, count, row, arming)]
-        m.d.comb += [port.en.eq(self.look) for port in (place, count, row, arming)]
-        m.d.sync += fresh.eq(self.look)
-        with m.If(self.look):
-            m.d.sync += cq.eq(self.cq)
+        m.d.comb += [port.addr.eq(use.number) for port in (place, count, row, arming)]
+        m.d.comb += [port.en.eq(use.look) for port in (place, count, row, arming)]
+        m.d.sync += fresh.eq(use.look)
+        with m.If(use.look):
+            m.d.sync += cq.eq(use.number)
 
         m.d.comb += new.eq((emptied >> cq)[0])
         kept = Signal(data.StructLayout({"tail": COUNT_BITS, "armed": 1, "used": COUNT_BITS}))
@@ -216,25 +223,25 @@ class CompletionQueues(wiring.Component):
         m.d.comb += [
             place_now.eq(place.data),
             behind.eq(tail - used),
-            self.enabled.eq((enabled >> cq)[0]),
-            self.full.eq((behind >> log).any()),
+            shown.enabled.eq((enabled >> cq)[0]),
+            shown.full.eq((behind >> log).any()),
             start.eq(place_now.base.va + ((tail & ((1 << log) - 1)[:COUNT_BITS]) << 3)),
-            self.address.va.eq(start),
-            self.address.handle.eq(place_now.base.handle),
-            self.wide.eq(start[VA_BITS]),
-            self.tag.eq(place_now.config.tag),
-            self.phase.eq(~(tail >> log)[0]),
+            shown.address.va.eq(start),
+            shown.address.handle.eq(place_now.base.handle),
+            shown.wide.eq(start[VA_BITS]),
+            shown.tag.eq(place_now.config.tag),
+            shown.phase.eq(~(tail >> log)[0]),
         ]
 
         with m.If(~fresh & ~new):
-            with m.If(self.append):
+            with m.If(use.append):
                 m.d.comb += [
-                    self.notify.eq(armed),
+                    use.notify.eq(armed),
                     write.en.eq(1), write.addr.eq(cq), write.data.tail.eq(tail + 1),
                 ]
-            with m.If(self.judge & arming.data.valid):
+            with m.If(use.judge & arming.data.valid):
                 m.d.comb += [
-                    self.notify.eq(tail != arming.data.count),
+                    use.notify.eq(tail != arming.data.count),
                     write.en.eq(1), write.addr.eq(cq), write.data.tail.eq(tail),
-                    write.data.armed.eq(~self.notify),
+                    write.data.armed.eq(~use.notify),
                 ]

@@ -153,10 +153,10 @@ class Engine(wiring.Component):
             connect(m, source, event_queue.i[number])
 
         # Memory.
-        clients = (*sender.translate, *receiver.translate, completion.translate)
+        clients = (*sender.translate, *receiver.translate, completion.memory.translate)
         for client, port in zip(clients, translator.client, strict=True):
             connect(m, client, port)
-        buses = (*sender.bus, *receiver.bus, completion.bus, translator.bus)
+        buses = (*sender.bus, *receiver.bus, completion.memory.bus, translator.bus)
         for bus, port in zip(buses, self.dma, strict=True):
             connect(m, bus, flipped(port))
 
@@ -193,8 +193,8 @@ class Engine(wiring.Component):
         ]
         for block in (sender, receiver):
             m.d.comb += block.timing.eq(self.timing)
-        for block in (translator, completion):
-            m.d.comb += block.max_beats.eq(self.timing.bus_max_burst >> 3)
+        for port in (translator, completion.memory):
+            m.d.comb += port.max_beats.eq(self.timing.bus_max_burst >> 3)
         ports = (doorbells.event, *(port for block in self._traced for port in block.events))
         for port, event in zip(self.events, ports, strict=True):
             connect(m, flipped(port), event)

@@ -8,7 +8,7 @@ from ...layouts.via import INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
 from ..burst import Burst
 from .translation_table import TranslationEntry
 
-__all__ = ["TableWalk", "entry_of"]
+__all__ = ["TableWalk", "Walk", "entry_of"]
 
 Flags = data.StructLayout({field.name: field.width for field in TRANSLATION_FLAGS.fields})
 Place = data.StructLayout({field.name: field.width for field in TRANSLATION_PLACE.fields})
@@ -19,6 +19,19 @@ def entry_of(m: Module, entry: Signal, flags: Value, place: Value) -> None:
     for layout, word in ((Flags, flags), (Place, place)):
         view = data.View(layout, word[:layout.size])
         m.d.comb += [entry[name].eq(view[name]) for name in layout.members if name != "reserved"]
+
+
+Walk = wiring.Signature({
+    "start": Out(1),
+    "index": Out(INDEX_BITS),
+    "busy": In(1),
+    "there": In(1),
+    "entry": In(TranslationEntry),
+    "take": Out(1),
+})
+"""``start``, only while ``busy`` is low: fetch entry ``index``. ``busy`` from the cycle after it to
+the cycle of ``take``. ``there``: ``entry`` has come; it waits for ``take``, which comes only
+then."""
 
 
 class TableWalk(wiring.Component):
@@ -32,17 +45,11 @@ class TableWalk(wiring.Component):
 
     Members
     -------
-    start, index : In(1), In(14)
-        Fetch entry ``index``. Only while ``busy`` is low.
-    busy : Out(1)
-        From the cycle after ``start`` to the cycle of ``take``.
-    there, entry : Out(1), Out(TranslationEntry)
-        The entry has come; it waits for ``take``.
-    take : In(1)
-        Done with it. Only while ``there``.
+    walk : In(Walk)
+        What is fetched.
     forget, forget_index : In(1), In(14)
         What was read of entry ``forget_index`` until now is void; ``there`` falls if it is that.
-        Not together with ``take``.
+        Not together with ``walk.take``.
     table_base : In(32)
         The table's address, a multiple of 16.
     max_beats : In(10)
@@ -51,12 +58,7 @@ class TableWalk(wiring.Component):
         To host memory.
     """
 
-    start: In(1)
-    index: In(INDEX_BITS)
-    busy: Out(1)
-    there: Out(1)
-    entry: Out(TranslationEntry)
-    take: In(1)
+    walk: In(Walk)
     forget: In(1)
     forget_index: In(INDEX_BITS)
     table_base: In(32)
@@ -84,12 +86,12 @@ class TableWalk(wiring.Component):
             request.address.eq(self.table_base + (index << 4) + (words[0] << 3)),
             request.beats.eq(Mux((self.max_beats == 1) | words[0], 1, 2)),
         ]
-        entry_of(m, self.entry, flags, place)
+        entry_of(m, self.walk.entry, flags, place)
 
         with m.FSM() as state:
             with m.State("IDLE"):
-                with m.If(self.start):
-                    m.d.sync += [index.eq(self.index), words.eq(0), void.eq(0)]
+                with m.If(self.walk.start):
+                    m.d.sync += [index.eq(self.walk.index), words.eq(0), void.eq(0)]
                     m.next = "REQUEST"
             with m.State("REQUEST"):
                 m.d.comb += self.bus.request.valid.eq(1)
@@ -106,14 +108,14 @@ class TableWalk(wiring.Component):
                     with m.If(next_words == 2):
                         m.next = "THERE"
             with m.State("THERE"):
-                m.d.comb += self.there.eq(~void)
+                m.d.comb += self.walk.there.eq(~void)
                 with m.If(void):
                     m.d.sync += [void.eq(0), words.eq(0)]
                     m.next = "REQUEST"
-                with m.Elif(self.take):
+                with m.Elif(self.walk.take):
                     m.next = "IDLE"
-        m.d.comb += self.busy.eq(~state.ongoing("IDLE"))
+        m.d.comb += self.walk.busy.eq(~state.ongoing("IDLE"))
         with m.If(self.forget):
-            with m.If(self.busy & (self.forget_index == index)):
+            with m.If(self.walk.busy & (self.forget_index == index)):
                 m.d.sync += void.eq(1)
         return m

@@ -8,20 +8,39 @@ from amaranth.utils import ceil_log2
 from ...layouts.via import INDEX_BITS
 from .translation_table import TranslationEntry
 
-__all__ = ["TranslationCache"]
+__all__ = ["CacheFill", "CacheLook", "TranslationCache"]
 
 REPLACEMENTS = ("lru", "fifo", "random")
+WAYS = 8
+
+CacheLook = wiring.Signature({
+    "read": Out(1),
+    "index": Out(INDEX_BITS),
+    "found": In(1),
+    "entry": In(TranslationEntry),
+    "victim": In(range(WAYS)),
+    "use": Out(1),
+    "claim": Out(1),
+    "clear": Out(1),
+})
+"""A look-up (``read``) reads the set of ``index``; in the next cycle, and until the next look-up,
+``found`` and ``entry`` say what it found and ``victim`` which way of the set is to give way. In
+those cycles ``use`` makes the line found the set's youngest (lru only), ``claim`` the victim (lru
+and fifo: now, not when it is filled), and ``clear`` empties the line found; not together with
+``read``."""
+
+CacheFill = wiring.Signature({
+    "valid": Out(1),
+    "index": Out(INDEX_BITS),
+    "way": Out(range(WAYS)),
+    "entry": Out(TranslationEntry),
+})
+"""In a cycle with ``valid``, ``entry``, which must be valid, is put in a way of its set. Not
+together with ``read``, for the look-up would miss it, nor with ``clear``."""
 
 
 class TranslationCache(wiring.Component):
     """Lines of one valid table entry each, found by the entry's index.
-
-    A look-up reads a set; in the next cycle, and until the next look-up, ``found`` and ``entry``
-    say what it found and ``victim`` which way of the set is to give way. In those cycles ``use``
-    makes the line found the set's youngest (lru only), ``claim`` the victim (lru and fifo: now, not
-    when it is filled), and ``clear`` empties the line found. ``fill`` writes a line at any time.
-    Neither ``fill`` nor ``clear`` together with ``read``, nor with each other: a look-up would miss
-    what they write.
 
     Victim: an empty way, else the oldest, by last use (lru) or by claim (fifo), or by chance
     (random: a generator that steps at each claim).
@@ -40,14 +59,8 @@ class TranslationCache(wiring.Component):
     -------
     ready : Out(1)
         Emptied.
-    read, index : In(1), In(14)
-        Look up an index.
-    found, entry, victim : Out(1), Out(TranslationEntry), Out(range(ways))
-        What it found.
-    use, claim, clear : In(1)
-        As above.
-    fill, fill_index, fill_way, fill_entry : In(1), In(14), In(range(ways)), In(TranslationEntry)
-        Put an entry, which must be valid, in a way of its set.
+    look : In(CacheLook), fill : In(CacheFill)
+        Look-ups, and what is put in.
 
     Raises
     ------
@@ -56,7 +69,7 @@ class TranslationCache(wiring.Component):
     """
 
     def __init__(self, *, sets: int, ways: int, replacement: str) -> None:
-        for name, value, limit in (("sets", sets, 1024), ("ways", ways, 8)):
+        for name, value, limit in (("sets", sets, 1024), ("ways", ways, WAYS)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
             if not 1 <= value <= limit or value & (value - 1):
@@ -74,18 +87,8 @@ class TranslationCache(wiring.Component):
                                         "entry": TranslationEntry})
         super().__init__({
             "ready": Out(1),
-            "read": In(1),
-            "index": In(INDEX_BITS),
-            "found": Out(1),
-            "entry": Out(TranslationEntry),
-            "victim": Out(range(ways)),
-            "use": In(1),
-            "claim": In(1),
-            "clear": In(1),
-            "fill": In(1),
-            "fill_index": In(INDEX_BITS),
-            "fill_way": In(range(ways)),
-            "fill_entry": In(TranslationEntry),
+            "look": In(CacheLook),
+            "fill": In(CacheFill),
         })
 
     @property
@@ -116,25 +119,25 @@ class TranslationCache(wiring.Component):
         with m.If(~self.ready):
             m.d.sync += [sweep.eq(sweep + 1), self.ready.eq(sweep == self._sets - 1)]
             m.d.comb += [writes.eq(~0), place.eq(sweep)]
-        with m.Elif(self.fill):
+        with m.Elif(self.fill.valid):
             m.d.comb += [
-                writes.eq(1 << self.fill_way),
-                place.eq(self.fill_index[:bits]),
-                line.key.eq(self.fill_index[bits:]),
-                line.entry.eq(self.fill_entry),
+                writes.eq(1 << self.fill.way),
+                place.eq(self.fill.index[:bits]),
+                line.key.eq(self.fill.index[bits:]),
+                line.entry.eq(self.fill.entry),
             ]
-        with m.Elif(self.clear):
+        with m.Elif(self.look.clear):
             m.d.comb += [writes.eq(match), place.eq(looked[:bits])]
-        with m.If(self.read):
-            m.d.sync += looked.eq(self.index)
+        with m.If(self.look.read):
+            m.d.sync += looked.eq(self.look.index)
 
         entry: Value | None = None
         for way in range(ways):
             m.submodules[f"way_{way}"] = lines = self._way(way)
             read, write = lines.read_port(), lines.write_port()
             m.d.comb += [
-                read.addr.eq(self.index[:bits]),
-                read.en.eq(self.read),
+                read.addr.eq(self.look.index[:bits]),
+                read.en.eq(self.look.read),
                 write.addr.eq(place),
                 write.data.eq(line),
                 write.en.eq(writes[way]),
@@ -143,7 +146,7 @@ class TranslationCache(wiring.Component):
             ]
             found = Value.cast(read.data.entry)
             entry = found if entry is None else Mux(match[way], found, entry)
-        m.d.comb += [self.entry.eq(entry), self.found.eq(match.any())]
+        m.d.comb += [self.look.entry.eq(entry), self.look.found.eq(match.any())]
         self._choose(m, match=match, valid=valid, looked=looked, sweep=sweep)
         return m
 
@@ -163,7 +166,7 @@ class TranslationCache(wiring.Component):
             # A maximal-length generator: x^16 + x^14 + x^13 + x^11 + 1.
             chance = Signal(16, init=1)
             m.d.comb += oldest.eq(chance)
-            with m.If(self.claim):
+            with m.If(self.look.claim):
                 feedback = chance[0] ^ chance[2] ^ chance[3] ^ chance[5]
                 m.d.sync += chance.eq(Cat(chance[1:], feedback))
         else:
@@ -177,18 +180,18 @@ class TranslationCache(wiring.Component):
             touched = Signal(ways)
             age = Signal(way_bits)
             m.d.comb += [
-                read.addr.eq(self.index[:bits]),
-                read.en.eq(self.read),
-                touched.eq(Mux(self.claim, 1 << self.victim, match)),
+                read.addr.eq(self.look.index[:bits]),
+                read.en.eq(self.look.read),
+                touched.eq(Mux(self.look.claim, 1 << self.look.victim, match)),
             ]
             for way in range(ways):
                 with m.If(read.data[way] == ways - 1):
                     m.d.comb += oldest.eq(way)
                 with m.If(touched[way]):
                     m.d.comb += age.eq(read.data[way])
-            touch = self.claim
+            touch = self.look.claim
             if self._replacement == "lru":
-                touch = touch | (self.use & self.found)
+                touch = touch | (self.look.use & self.look.found)
             with m.If(~self.ready):
                 m.d.comb += [write.en.eq(1), write.addr.eq(sweep)]
                 m.d.comb += [write.data[way].eq(way) for way in range(ways)]
@@ -198,7 +201,7 @@ class TranslationCache(wiring.Component):
                     old = read.data[way]
                     m.d.comb += write.data[way].eq(
                         Mux(touched[way], 0, Mux(old < age, old + 1, old)))
-        m.d.comb += self.victim.eq(oldest)
+        m.d.comb += self.look.victim.eq(oldest)
         for way in reversed(range(ways)):
             with m.If(~valid[way]):
-                m.d.comb += self.victim.eq(way)
+                m.d.comb += self.look.victim.eq(way)

@@ -188,10 +188,11 @@ class Translator(wiring.Component):
     def _cached(self, m: Module, pipe: "_Pipe") -> None:
         """Second stage, with the cache: hit, or walk."""
         m.submodules.cache = cache = self._cache()
-        m.submodules.walk = walk = self._walk()
+        m.submodules.walk = walker = self._walk()
+        look, fill, walk = cache.look, cache.fill, walker.walk
         walked = pipe.walked
         event = self.events[0]
-        wiring.connect(m, wiring.flipped(self.bus), walk.bus)
+        wiring.connect(m, wiring.flipped(self.bus), walker.bus)
         busy = pipe.look | pipe.clear
         # The cache does one thing a cycle: an invalidation goes first, then the end of a walk once
         # the second stage has seen what it looked up, then look-ups.
@@ -202,37 +203,37 @@ class Translator(wiring.Component):
             pipe.again.eq(pipe.full & ~pipe.fresh & ~walk.busy & ~busy),
             pipe.end.eq(walk.there & ~busy & ~(pipe.full & pipe.fresh)),
 
-            cache.read.eq(pipe.take | pipe.again | pipe.look),
-            cache.index.eq(Mux(pipe.look, pipe.invalid_index,
-                               Mux(pipe.take, pipe.take_index, pipe.index))),
-            cache.clear.eq(pipe.clear),
-            cache.fill_index.eq(walked.index),
-            cache.fill_entry.eq(walk.entry),
-            cache.fill.eq(pipe.end & walk.entry.valid),
+            look.read.eq(pipe.take | pipe.again | pipe.look),
+            look.index.eq(Mux(pipe.look, pipe.invalid_index,
+                              Mux(pipe.take, pipe.take_index, pipe.index))),
+            look.clear.eq(pipe.clear),
+            fill.valid.eq(pipe.end & walk.entry.valid),
+            fill.index.eq(walked.index),
+            fill.way.eq(walked.way),
+            fill.entry.eq(walk.entry),
 
-            walk.table_base.eq(self.registers.table_base),
-            walk.max_beats.eq(self.max_beats),
+            walker.table_base.eq(self.registers.table_base),
+            walker.max_beats.eq(self.max_beats),
             walk.index.eq(pipe.index),
             walk.take.eq(pipe.end),
-            walk.forget.eq(pipe.look),
-            walk.forget_index.eq(pipe.invalid_index),
+            walker.forget.eq(pipe.look),
+            walker.forget_index.eq(pipe.invalid_index),
             self.registers.walking.eq(walk.busy),
 
-            pipe.entry.eq(Mux(pipe.end, walk.entry, cache.entry)),
+            pipe.entry.eq(Mux(pipe.end, walk.entry, look.entry)),
             event.arg.eq(pipe.index),
         ]
         with m.If(pipe.full & pipe.fresh):
             with m.If(pipe.request.wide):
                 m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1)]
-            with m.Elif(cache.found):
+            with m.Elif(look.found):
                 m.d.comb += [pipe.leave.eq(1), pipe.answer.eq(1), self.registers.hit.eq(1),
-                             cache.use.eq(1)]
+                             look.use.eq(1)]
             with m.Elif(~walk.busy):
                 m.d.comb += [pipe.leave.eq(1), self.registers.miss.eq(1), walk.start.eq(1),
-                             cache.claim.eq(1), event.valid.eq(1), event.kind.eq(Kind.BEGIN)]
+                             look.claim.eq(1), event.valid.eq(1), event.kind.eq(Kind.BEGIN)]
                 m.d.sync += [walked.index.eq(pipe.index), walked.request.eq(pipe.request),
-                             walked.client.eq(pipe.client), walked.way.eq(cache.victim)]
-        m.d.comb += cache.fill_way.eq(walked.way)
+                             walked.client.eq(pipe.client), walked.way.eq(look.victim)]
         with m.If(pipe.end):
             m.d.comb += [event.valid.eq(1), event.kind.eq(Kind.END)]
 

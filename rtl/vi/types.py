@@ -20,13 +20,14 @@ from ...layouts.via import (
     VI_BITS,
     VIA_HEADER,
 )
+from ..burst import Burst
 
 __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion",
            "CompletionRegisters", "Context", "ContextRead", "ContextWrite", "Control",
            "ControlAction", "ControlPacket", "CountsRead", "CqSetup", "Detail", "EngineEvent",
            "EngineRegisters", "EventHead", "EventRead", "Link", "PacketCounts", "ReadJob",
            "Reading", "StateWrite", "TableWrite", "Take", "Token", "Translate", "TranslateRequest",
-           "TranslationRegisters", "ViaHeader"]
+           "TranslationRegisters", "ViaHeader", "VirtualMemory"]
 
 
 class Address(data.Struct):
@@ -106,6 +107,15 @@ answer: whether the access is allowed, the physical address, and how many bytes 
 the page's size) are in the same page and region. ``hold`` is high from the cycle in which the
 request is offered until the last access to ``physical`` is over (at a refusal: until ``valid``); an
 invalidation is not over before it has been low."""
+
+
+VirtualMemory = wiring.Signature({
+    "translate": Out(Translate),
+    "bus": Out(Burst),
+    "max_beats": In(10),
+})
+"""A block's way to host memory by virtual addresses: to the translator, to the bus, and how many
+beats a burst may have, at least 1."""
 
 
 class Token(data.Struct):

@@ -27,7 +27,8 @@ class InOrder(wiring.Elaboratable):
         unit = self.unit
         # Elaborated here, so that its insides are there to speak of.
         m.submodules.unit = unit.elaborate(platform)
-        job, state, bus, translate = unit._job, unit._state, unit.bus, unit.translate
+        job, state = unit._job, unit._state
+        bus, translate = unit.memory.bus, unit.memory.translate
         word = bus.write.payload
 
         def claim(condition: Value, then: Value) -> Assert:
@@ -54,7 +55,7 @@ class InOrder(wiring.Elaboratable):
             Assume(~(bus.request.ready & active)),
             Assume(~(bus.write.ready & (left == 0))),
             Assume(~bus.done | (active & ((left == 0) | ((left == 1) & beat)))),
-            Assume(unit.max_beats != 0),
+            Assume(unit.memory.max_beats != 0),
         ]
         with m.If(asked):
             m.d.sync += [active.eq(1), left.eq(bus.request.payload.beats),

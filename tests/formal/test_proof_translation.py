@@ -65,6 +65,7 @@ class NeverAgain(wiring.Elaboratable):
         m = Module()
         m.submodules.translator = dut = self.translator
         cache, walk, pipe = dut.cache, dut.walk, dut._pipe
+        busy = walk.walk.busy
         registers = dut.registers
         invalidate = registers.invalidate
         x = self.x
@@ -157,19 +158,19 @@ class NeverAgain(wiring.Elaboratable):
             claim(gone, was_cleared & cache.ready), claim(over, gone),
             claim(pipe.invalidating, (doing == mine) & cache.ready),
             claim(pipe.invalidating & mine, was_cleared), claim(held & mine, gone),
-            claim(pipe.full | walk.busy, cache.ready),
+            claim(pipe.full | busy, cache.ready),
             Assert(pipe.invalid_index < ENTRIES),
             Assert(pipe.index < ENTRIES), Assert(pipe.walked.index < ENTRIES),
             claim(pipe.fresh, pipe.full & (cache._looked == pipe.index)),
             claim(pipe.clear, ~pipe.fresh & (cache._looked == pipe.invalid_index)),
             Assert(cache._looked < ENTRIES),
-            claim(walk.busy, walk._index == pipe.walked.index),
+            claim(busy, walk._index == pipe.walked.index),
             Assert(walk._words <= 2),
-            claim(walk._words == 0, ~walk.there),
+            claim(walk._words == 0, ~walk.walk.there),
             # An entry of x is void, or not asked for yet, or asked for late, or came cleared.
-            claim(gone & walk.busy & at_x & ~walk._void & ~((walk._words == 0) & ~walk._reading),
+            claim(gone & busy & at_x & ~walk._void & ~((walk._words == 0) & ~walk._reading),
                   ((walk._words == 0) & late) | ((walk._words != 0) & ~walk._flags[0])),
-            claim(gone & pipe.fresh & (pipe.index == x), ~cache.found),
+            claim(gone & pipe.fresh & (pipe.index == x), ~cache.look.found),
         ]
         line_bits = (cache.sets - 1).bit_length()
         for way, window in enumerate(cache.windows):
@@ -182,7 +183,7 @@ class NeverAgain(wiring.Elaboratable):
             ]
         for n, client in enumerate(dut.client):
             in_pipe = pipe.full & pipe.client[n]
-            in_walk = walk.busy & pipe.walked.client[n]
+            in_walk = busy & pipe.walked.client[n]
             answered = pipe.answering[n]
             m.d.comb += [
                 claim(in_pipe, waiting[n] & (asked[n] == pipe.index) & ~in_walk & ~answered),
@@ -221,7 +222,7 @@ class Deaf(OpenTranslator):
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
-        m.d.comb += self.cache.clear.eq(0)
+        m.d.comb += self.cache.look.clear.eq(0)
         return m
 
 
