@@ -71,7 +71,11 @@ _ENGINE_COUNTERS = {
     "via_sent": ("registers.packets.sent",),
 }
 """The engine's counters, and its pulses that each counts."""
-_PROCESSOR_COUNTERS = ("window_refused", "page_refused", "page_lost")
+_PROCESSOR_COUNTERS = {
+    "window_refused": "registers.window_refused", "page_refused": "pages.refused",
+    "page_lost": "pages.lost",
+}
+"""The processor's counters, and its pulses."""
 _RING_REGISTERS = tuple(register for register in REGISTERS
                         if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
 
@@ -354,54 +358,47 @@ class Nic(wiring.Component):
         m.submodules.flit_merge = merge = FlitMerge(inputs=2)
         m.submodules.split = split = ProtocolSplit(protocol=None)
         connect(m, to_link, merge.i[0])
-        connect(m, processor.tx, merge.i[1])
+        connect(m, processor.packets.tx, merge.i[1])
         connect(m, from_fifo, split.i)
-        connect(m, split.match, processor.rx)
+        connect(m, split.match, processor.packets.rx)
         for port, burst in zip(self.dma_engine, processor.dma, strict=True):
             connect(m, flipped(port), burst)
 
-        registers, window, pages = processor.registers, processor.window, processor.pages
+        registers, window = processor.registers, processor.window
+        load, state = registers.load, registers.state
         status = data.View(data.StructLayout({"state": 2, "reserved": 6, "reason": 8}),
-                           registers.status)
+                           state.status)
+        self._pages(m, processor.pages, DOORBELL_PAGES, DOORBELL_PAGES + DOORBELL_PAGES_MAX * PAGE)
         m.d.comb += [
-            split.select.eq(processor.protocol),
+            split.select.eq(processor.asks.protocol),
             processor.node.eq(self.node),
             processor.timing.eq(self.timing),
-            processor.now.eq(self.now),
             processor.cycle.eq(self.cycle),
             processor.profile.eq(self.profile_enable),
-            self.crashed.eq(processor.crashed),
+            self.crashed.eq(state.crashed),
             self.crash.eq(Cat(C(CRASH.pack(valid=1), 8), self.node, status.reason, C(0, 8),
-                              registers.pc, registers.cause)),
+                              state.pc, state.cause)),
             window.valid.eq(self.pio.valid & (self.pio.address >= NIC_MEMORY)
                             & (self.pio.address < NIC_MEMORY + WINDOW_SPACE)),
-            pages.valid.eq(self.pio.valid & (self.pio.address >= DOORBELL_PAGES)
-                           & (self.pio.address < DOORBELL_PAGES + DOORBELL_PAGES_MAX * PAGE)),
             window.address.eq(self.pio.address - NIC_MEMORY),
-            pages.address.eq(self.pio.address - DOORBELL_PAGES),
-        ]
-        for target in (window, pages):
-            m.d.comb += [
-                target.write.eq(self.pio.write),
-                target.data.eq(self.pio.data),
-                target.trace.eq(self.pio.trace),
-                target.process.eq(self.pio.process),
-            ]
-        m.d.comb += [
+            window.write.eq(self.pio.write),
+            window.data.eq(self.pio.data),
+            window.trace.eq(self.pio.trace),
+            window.process.eq(self.pio.process),
             registers.run.eq(csr.processor_control),
-            csr.processor_status.eq(registers.status),
-            csr.processor_pc.eq(registers.pc),
-            csr.processor_cause.eq(registers.cause),
+            csr.processor_status.eq(state.status),
+            csr.processor_pc.eq(state.pc),
+            csr.processor_cause.eq(state.cause),
             registers.window_owner.valid.eq(csr.window_owner_write),
             registers.window_owner.payload.eq(self.pio.data),
             registers.doorbell_owner.valid.eq(csr.doorbell_owner_write),
             registers.doorbell_owner.payload.eq(self.pio.data),
             registers.doorbell_words.eq(csr.doorbell_words),
-            registers.load_clear.eq(csr.load_words_write | csr.load_sum_write),
-            csr.load_words.eq(registers.load_words),
-            csr.load_sum.eq(registers.load_sum),
-            *(getattr(csr, f"{name}_count").eq(getattr(registers, name))
-              for name in _PROCESSOR_COUNTERS),
+            load.clear.eq(csr.load_words_write | csr.load_sum_write),
+            csr.load_words.eq(load.words),
+            csr.load_sum.eq(load.sum),
+            *(getattr(csr, f"{name}_count").eq(attrgetter(pulse)(processor))
+              for name, pulse in _PROCESSOR_COUNTERS.items()),
         ]
         return merge.o, split.other
 
@@ -477,9 +474,9 @@ class Nic(wiring.Component):
             else:
                 processor = self._processor
                 m.d.comb += [
-                    watch.base.eq(processor.watch_base),
-                    watch.bytes.eq(processor.watch_bytes),
-                    processor.watched.eq(watch.watched),
+                    watch.base.eq(processor.asks.watch_base),
+                    watch.bytes.eq(processor.asks.watch_bytes),
+                    processor.asks.watched.eq(watch.watched),
                 ]
 
     def _status(self, m: Module, csr: CsrFile, send_window: SendWindow,
@@ -487,7 +484,7 @@ class Nic(wiring.Component):
                 receive_dma: ReceiveDma) -> None:
         error = Signal()
         engine_irq = self._engine.irq if self._engine is not None else Const(0)
-        processor_irq = self._processor.irq if self._processor is not None else Const(0)
+        processor_irq = self._processor.asks.irq if self._processor is not None else Const(0)
         m.d.comb += [
             csr.node.eq(self.node),
             csr.cycle.eq(self.cycle),

@@ -16,7 +16,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from nicbed.layouts.description import Description
 from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio_address
-from nicbed.rtl.pio import PioTarget
+from nicbed.rtl.pio import PageWrite, PioTarget
 from nicbed.rtl.processor.subsystem import Processor
 from nicbed.rtl.processor.verilog import CORE_MODULES, core_verilog
 from nicbed.testbench.build import cache as build_cache
@@ -41,6 +41,10 @@ def describe(core: str, **knobs: int) -> Description:
     return Description.model_validate({"nic": {"processor": core}, "processor": knobs})
 
 
+PORTS = {"window": PioTarget, "pages": PageWrite}
+"""Of the processor, that the model's main drives."""
+
+
 class ProcessorTop(wiring.Component):
     """A :class:`Processor` with nothing on its buses."""
 
@@ -49,7 +53,8 @@ class ProcessorTop(wiring.Component):
         super().__init__({
             # Verilator has its own idea of names with two underscores.
             **{f"{port}_{name}": In(member.shape) if member.flow == Out else Out(member.shape)
-               for port in ("window", "pages") for name, member in PioTarget.members.items()},
+               for port, signature in PORTS.items()
+               for name, member in signature.members.items()},
             "cycle": In(64),
             "run": In(1),
             "divider": In(4),
@@ -68,26 +73,26 @@ class ProcessorTop(wiring.Component):
         m = Module()
         m.submodules.processor = processor = self._processor
         registers = processor.registers
-        for name, inside in (("window", processor.window), ("pages", processor.pages)):
-            for member in PioTarget.members:
-                outside = getattr(self, f"{name}_{member}")
-                m.d.comb += (outside.eq(inside.read) if member == "read"
-                             else getattr(inside, member).eq(outside))
+        for port, signature in PORTS.items():
+            for name, member in signature.members.items():
+                outside, inside = getattr(self, f"{port}_{name}"), getattr(processor, port)
+                ends = outside, getattr(inside, name)
+                to, of = reversed(ends) if member.flow == Out else ends
+                m.d.comb += to.eq(of)
         firmware = processor.events[1]
         m.d.comb += [
             processor.cycle.eq(self.cycle),
-            processor.now.eq(self.cycle),
             processor.node.eq(5),
             processor.profile.eq(self.profile),
             processor.timing.processor_clock_divider.eq(self.divider),
             processor.timing.processor_watchdog.eq(self.watchdog),
             processor.timing.bus_max_burst.eq(64),
             registers.run.eq(self.run),
-            self.status.eq(registers.status),
-            self.pc.eq(registers.pc),
-            self.cause.eq(registers.cause),
-            self.load_sum.eq(registers.load_sum),
-            self.irq.eq(processor.irq),
+            self.status.eq(registers.state.status),
+            self.pc.eq(registers.state.pc),
+            self.cause.eq(registers.state.cause),
+            self.load_sum.eq(registers.load.sum),
+            self.irq.eq(processor.asks.irq),
             self.idle.eq(processor.idle),
             self.event[0].eq(firmware.valid),
             self.event[1:].eq(firmware.kind),

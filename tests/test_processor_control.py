@@ -68,7 +68,7 @@ class Node:
         ctx.set(dut.timing.processor_clock_divider, divider)
         ctx.set(dut.timing.processor_watchdog, watchdog)
         ctx.set(dut.timing.bus_max_burst, 64)
-        ctx.set(dut.tx.ready, 1)
+        ctx.set(dut.packets.tx.ready, 1)
         ctx.set(self.core.bus.valid, 0)
         ctx.set(dut.registers.run, 0)
         await self.tick(ctx)
@@ -83,27 +83,28 @@ class Node:
     async def tick(self, ctx: Any, cycles: int = 1) -> None:
         dut = self.dut
         for _ in range(cycles):
-            ctx.set(dut.now, self.cycle & 0xFFFF_FFFF)
             ctx.set(dut.cycle, self.cycle)
-            for name in self.counts:
-                self.counts[name] += ctx.get(getattr(dut.registers, name))
+            for name, pulse in (("window_refused", dut.registers.window_refused),
+                                ("page_refused", dut.pages.refused),
+                                ("page_lost", dut.pages.lost)):
+                self.counts[name] += ctx.get(pulse)
             for block, port in zip(dut.event_sources, dut.events, strict=True):
                 if ctx.get(port.valid):
                     self.events.append((block, ctx.get(port.kind), ctx.get(port.arg)))
-            if ctx.get(dut.registers.page_lost):
+            if ctx.get(dut.pages.lost):
                 self.last_loss = self.cycle
             self.idle = ctx.get(dut.idle)
             await ctx.tick()
             self.cycle += 1
 
     def state(self, ctx: Any) -> State:
-        return State(STATUS.get(ctx.get(self.dut.registers.status), "state"))
+        return State(STATUS.get(ctx.get(self.dut.registers.state.status), "state"))
 
     def crash(self, ctx: Any) -> tuple[CrashReason, int, int]:
-        registers = self.dut.registers
-        assert self.state(ctx) == State.CRASHED and ctx.get(self.dut.crashed)
-        return (CrashReason(STATUS.get(ctx.get(registers.status), "reason")),
-                ctx.get(registers.pc), ctx.get(registers.cause))
+        state = self.dut.registers.state
+        assert self.state(ctx) == State.CRASHED and ctx.get(state.crashed)
+        return (CrashReason(STATUS.get(ctx.get(state.status), "reason")),
+                ctx.get(state.pc), ctx.get(state.cause))
 
     # The core.
 
@@ -119,14 +120,13 @@ class Node:
         for waited in range(limit):
             if meanwhile is not None:
                 meanwhile(waited)
-            ctx.set(self.dut.now, self.cycle & 0xFFFF_FFFF)
             ctx.set(self.dut.cycle, self.cycle)
             done = ctx.get(bus.ack) and ctx.get(self.core.edge)
             value = ctx.get(bus.read)
             await self.tick(ctx)
             ctx.set(self.dut.window.valid, 0)
             ctx.set(self.dut.pages.valid, 0)
-            ctx.set(self.dut.watched, 0)
+            ctx.set(self.dut.asks.watched, 0)
             if done:
                 ctx.set(bus.valid, 0)
                 return value
@@ -148,16 +148,19 @@ class Node:
     # The host. An access is in the cycle that follows.
 
     def window(self, ctx: Any, address: int, data: int | None = None, process: int = 0) -> None:
-        self._pio(ctx, self.dut.window, address, data, process)
-
-    def ring(self, ctx: Any, page: int, data: int = 0, offset: int = 0, process: int = 0) -> None:
-        self._pio(ctx, self.dut.pages, 4096 * page + offset, data, process)
-
-    def _pio(self, ctx: Any, port: Any, address: int, data: int | None, process: int) -> None:
+        port = self.dut.window
         ctx.set(port.valid, 1)
         ctx.set(port.write, data is not None)
         ctx.set(port.address, address)
         ctx.set(port.data, data or 0)
+        ctx.set(port.process, process)
+
+    def ring(self, ctx: Any, page: int, data: int = 0, offset: int = 0, process: int = 0) -> None:
+        port = self.dut.pages
+        ctx.set(port.valid, 1)
+        ctx.set(port.page, page)
+        ctx.set(port.offset, offset)
+        ctx.set(port.data, data)
         ctx.set(port.process, process)
 
     async def peek(self, ctx: Any, address: int, process: int = 0) -> int:
@@ -203,7 +206,7 @@ def test_each_source_wakes(play: Any) -> None:
             causes = {
                 Pending.WINDOW: lambda: node.window(ctx, 0x100, 5),
                 Pending.DOORBELL: lambda: node.ring(ctx, 3),
-                Pending.WATCH: lambda: ctx.set(dut.watched, 1),
+                Pending.WATCH: lambda: ctx.set(dut.asks.watched, 1),
             }
             for bit, cause in causes.items():
                 others = [other for one, other in causes.items() if one is not bit]
@@ -256,7 +259,7 @@ def test_each_source_wakes(play: Any) -> None:
 def test_receive_wakes(play: Any) -> None:
     async def body(ctx: Any, node: Node) -> None:
         await node.start(ctx)
-        word = node.dut.rx.payload
+        word = node.dut.packets.rx.payload
         header = 8 << 16
         await node.give(ctx, Engine.RECEIVE, local=0x200, length=64)
         await node.write(ctx, "wait_mask", Pending.RECEIVE)
@@ -265,16 +268,16 @@ def test_receive_wakes(play: Any) -> None:
 
         def meanwhile(waited: int) -> None:
             assert waited != 20 or node.idle
-            if ctx.get(node.dut.rx.valid) and taken:
+            if ctx.get(node.dut.packets.rx.valid) and taken:
                 sent.pop(0)
-            ctx.set(node.dut.rx.valid, waited >= 20 and bool(sent))
+            ctx.set(node.dut.packets.rx.valid, waited >= 20 and bool(sent))
             if sent:
                 data, following, first, last = sent[0]
                 ctx.set(word.data, data)
                 ctx.set(word.following, following)
                 ctx.set(word.first, first)
                 ctx.set(word.last, last)
-            taken[:] = [True] * ctx.get(node.dut.rx.ready)
+            taken[:] = [True] * ctx.get(node.dut.packets.rx.ready)
 
         assert await node.read(ctx, "wait", meanwhile=meanwhile) == Pending.RECEIVE
         # What woke it is in memory by then.
@@ -301,7 +304,8 @@ def test_crashes(play: Any) -> None:
                 assert node.crash(ctx) == expected
             assert node.idle and len(node.events) <= events + 1
             await node.start(ctx)
-            assert node.state(ctx) == State.RUNNING and not ctx.get(node.dut.crashed)
+            assert node.state(ctx) == State.RUNNING
+            assert not ctx.get(node.dut.registers.state.crashed)
 
         await node.start(ctx)
         for address, data in ((MEMORY, None), (MEMORY + 0x2000, 1), (0x7FFF_FFFC, None),
@@ -388,7 +392,7 @@ def test_foreign_accesses(play: Any) -> None:
         assert await node.access(ctx, 0x2008) == 3
         assert await node.peek(ctx, 0x2008, 7) == 3
         assert node.counts["window_refused"] == 5
-        assert ctx.get(registers.load_words) == 2 and ctx.get(registers.load_sum) == 2 * 1 + 3
+        assert ctx.get(registers.load.words) == 2 and ctx.get(registers.load.sum) == 2 * 1 + 3
 
         async def ring(page: int, process: int) -> bool:
             """Whether it is taken."""

@@ -8,19 +8,18 @@ import pytest
 from control_bench import pulses, simulate
 from nicbed.layouts.processor import DOORBELL_ENTRY, DOORBELL_OWNER, DOORBELL_WORDS
 from nicbed.layouts.trace import Kind
-from nicbed.layouts.via import PAGE
 from nicbed.rtl.processor.doorbells import Doorbells
 
 MEMORY = 1 << 14
 POOL = (0, 1, 5, 1023)
 
 
-def ring(ctx: Any, dut: Doorbells, page: int, offset: int = 0, data: int = 0, process: int = 0,
-         write: int = 1) -> None:
-    """A PIO access in this cycle; ``offset`` in bytes."""
+def ring(ctx: Any, dut: Doorbells, page: int, offset: int = 0, data: int = 0, process: int = 0
+         ) -> None:
+    """A PIO write in this cycle; ``offset`` in bytes."""
     ctx.set(dut.pages.valid, 1)
-    ctx.set(dut.pages.write, write)
-    ctx.set(dut.pages.address, page * PAGE + offset)
+    ctx.set(dut.pages.page, page)
+    ctx.set(dut.pages.offset, offset)
     ctx.set(dut.pages.data, data)
     ctx.set(dut.pages.process, process)
 
@@ -83,7 +82,7 @@ def test_queue(depth: int, pace: float, seed: int) -> None:
             last = cycle > 2300
             full = len(queue) == depth
             # The doorbell of the cycle before gets its verdict in this one.
-            verdict = pulses(ctx, dut, "refused", "lost")
+            verdict = pulses(ctx, dut.pages, "refused", "lost")
             accepted = bool(came) and allowed and not full
             if came is None:
                 assert verdict == []
@@ -93,7 +92,7 @@ def test_queue(depth: int, pace: float, seed: int) -> None:
             counts["taken"] += accepted
             for name in verdict:
                 counts[name] += 1
-            assert ctx.get(dut.lost) <= full
+            assert ctx.get(dut.pages.lost) <= full
             firmware.step(ctx, queue, 0.9 if last else pace)
             if accepted and came:
                 assert ctx.get(dut.event.kind) == Kind.BEGIN
@@ -108,14 +107,12 @@ def test_queue(depth: int, pace: float, seed: int) -> None:
             if not last and rng.random() < (0.9 if cycle // 64 % 2 else 0.2):
                 page, offset = rng.choice(POOL), 8 * rng.choice([0, 1, 8, 63, 63, 64, 511])
                 process, data = rng.choice([0, 7, 8]), rng.getrandbits(64)
-                write = rng.random() < 0.9
                 owner, enabled = owners.get(page, (0, 0))
                 allowed = offset < 512 and (process == 0 or (bool(enabled) and process == owner))
                 beyond = rng.random() < 0.05
-                ring(ctx, dut, page + 1024 * beyond, offset, data, process, write)
+                ring(ctx, dut, page + 1024 * beyond, offset, data, process)
                 allowed &= not beyond
-                if write:
-                    came = (page, offset, process, data)
+                came = (page, offset, process, data)
 
             # The kernel's grants come first; the firmware's waits.
             kernel = rng.random() < 0.1
@@ -168,7 +165,7 @@ def test_loss_is_told_without_another_doorbell(looked: bool) -> None:
         ctx.set(port.look, looked)
         ring(ctx, dut, 1, data=99)
         await ctx.tick()
-        assert ctx.get(dut.lost)
+        assert ctx.get(dut.pages.lost)
         ctx.set(dut.pages.valid, 0)
         await ctx.tick()
         ctx.set(port.look, 0)
@@ -206,10 +203,10 @@ def test_words(stall: float, seed: int) -> None:
         expected: deque[tuple[int, int]] = deque()
         refused = 0
         for cycle in range(1500):
-            counts["refused"] += ctx.get(dut.refused)
+            counts["refused"] += ctx.get(dut.pages.refused)
             ready = rng.random() >= stall
             ctx.set(dut.port.ready, ready)
-            assert not ctx.get(dut.lost) and not ctx.get(dut.waiting)
+            assert not ctx.get(dut.pages.lost) and not ctx.get(dut.waiting)
             if ctx.get(dut.port.valid) and ready:
                 assert ctx.get(dut.port.write) and ctx.get(dut.port.strobe) == 0xFF
                 assert (ctx.get(dut.port.address), ctx.get(dut.port.data)) == expected.popleft()
@@ -245,7 +242,7 @@ def test_words_are_counted_when_lost() -> None:
         for number in range(12):
             ring(ctx, dut, number)
             await ctx.tick()
-            lost += ctx.get(dut.lost)
+            lost += ctx.get(dut.pages.lost)
         assert lost == 4
 
     simulate(dut, bench)
@@ -292,7 +289,7 @@ def test_reset_of_the_processor() -> None:
         await ctx.tick().repeat(2)
         ring(ctx, dut, 9, process=3)
         await ctx.tick()
-        assert ctx.get(dut.refused)
+        assert ctx.get(dut.pages.refused)
         await settle(ctx, dut)
         ctx.set(dut.run, 1)
         await ctx.tick()

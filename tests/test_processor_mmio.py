@@ -41,7 +41,7 @@ class Bus:
         self.ctx, self.dut = ctx, dut
         pending, doorbells = dut.pending, dut.doorbells
         self.outputs = {
-            "bad": dut.bad, "kick": dut.kick, "irq": dut.irq, "event": dut.event.valid,
+            "bad": dut.bad, "kick": dut.kick, "irq": dut.asks.irq, "event": dut.event.valid,
             "crash": dut.crash.valid, "clear": pending.clear, "mask_write": pending.mask_write,
             "timer_write": pending.timer_write, "timer_off": pending.timer_off,
             "look": doorbells.look, "pop": doorbells.pop,
@@ -113,9 +113,9 @@ def test_stored_registers() -> None:
                 assert await bus.access(offset | rng.randrange(4)) == values[offset]
             assert bus.seen == {}
             by_name = {name: values[OFFSETS[name]] for name in STORED}
-            assert ctx.get(dut.protocol) == by_name["protocol"]
-            assert ctx.get(dut.watch_base) == by_name["watch_base"]
-            assert ctx.get(dut.watch_bytes) == by_name["watch_bytes"]
+            assert ctx.get(dut.asks.protocol) == by_name["protocol"]
+            assert ctx.get(dut.asks.watch_base) == by_name["watch_base"]
+            assert ctx.get(dut.asks.watch_bytes) == by_name["watch_bytes"]
             assert ctx.get(dut.crash.pc) == by_name["crash_pc"]
             assert ctx.get(dut.crash.cause) == by_name["crash_cause"]
             assert ctx.get(dut.event.number) == by_name["event_number"]

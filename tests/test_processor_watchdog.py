@@ -72,17 +72,18 @@ def test_first_crash_wins(seed: int) -> None:
             ctx.set(dut.report.reason, reason)
             ctx.set(dut.report.pc, word["pc"])
             ctx.set(dut.report.cause, word["cause"])
-            for name in CAUSES[1:]:
-                ctx.set(getattr(dut, name), name in causes)
-            ctx.set(dut.fault_address, word["address"])
+            ctx.set(dut.fault.valid, "fault" in causes)
+            ctx.set(dut.fault.address, word["address"])
+            ctx.set(dut.trap, "trap" in causes)
+            ctx.set(dut.expired, "expired" in causes)
             ctx.set(dut.core_pc, word["core_pc"])
 
-            state = (State.RESET if not run else State.CRASHED if crash else
-                     State.ASLEEP if asleep else State.RUNNING)
-            assert ctx.get(dut.crashed) == bool(crash)
+            mode = (State.RESET if not run else State.CRASHED if crash else
+                    State.ASLEEP if asleep else State.RUNNING)
+            assert ctx.get(dut.state.crashed) == bool(crash)
             expected = crash or (CrashReason.NONE, word["core_pc"], 0)
-            assert ctx.get(dut.status) == STATUS.pack(state=state, reason=expected[0])
-            assert (ctx.get(dut.pc), ctx.get(dut.cause)) == expected[1:]
+            assert ctx.get(dut.state.status) == STATUS.pack(state=mode, reason=expected[0])
+            assert (ctx.get(dut.state.pc), ctx.get(dut.state.cause)) == expected[1:]
             if not run:
                 crash = None
             elif crash is None and causes:

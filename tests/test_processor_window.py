@@ -39,13 +39,13 @@ def test_does_what_the_model_does(seed: int) -> None:
             ctx.set(dut.pio.data, data)
             ctx.set(dut.owner.valid, give)
             ctx.set(dut.owner.payload, WINDOW_OWNER.pack(**owner))
-            ctx.set(dut.clear, clear)
+            ctx.set(dut.load.clear, clear)
 
             # What the memory says in the cycle after; to others in all other cycles.
             ctx.set(dut.port.read, due if due else rng.getrandbits(64))
             assert ctx.get(dut.pio.read) == due
-            assert ctx.get(dut.load_words) == words
-            assert ctx.get(dut.load_sum) == total
+            assert ctx.get(dut.load.words) == words
+            assert ctx.get(dut.load.sum) == total
             assert ctx.get(dut.idle) == (not access and not due)
             beyond = page >= PAGES
             allowed = access and not beyond and process in (0, owners[page])

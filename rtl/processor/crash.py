@@ -5,8 +5,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.processor import STATUS, CrashReason, State
+from .types import ProcessorState
 
-__all__ = ["Crash", "CrashReport"]
+__all__ = ["Crash", "CrashReport", "Fault"]
 
 _REASON_BITS = 8
 
@@ -18,6 +19,13 @@ CrashReport = wiring.Signature({
 })
 """The firmware's word on a crash: registers ``crash`` (``valid``, ``reason``), ``crash_pc`` and
 ``crash_cause``."""
+
+
+Fault = wiring.Signature({
+    "valid": Out(1),
+    "address": Out(32),
+})
+"""In a cycle with ``valid``, somebody reached for ``address``, where nothing is."""
 
 
 class Crash(wiring.Component):
@@ -34,7 +42,7 @@ class Crash(wiring.Component):
     TRAP, WATCHDOG        ``core_pc``              0
     ====================  =======================  =========================
 
-    Latency: ``crashed`` from the cycle after the cause. Reset: not crashed.
+    Latency: ``state.crashed`` from the cycle after the cause. Reset: not crashed.
 
     Members
     -------
@@ -44,65 +52,61 @@ class Crash(wiring.Component):
         It is in a read of ``wait``.
     report : ``In(CrashReport)``
         From the register file.
-    fault : ``In(1)``, fault_address : ``In(32)``
-        An access to an address where nothing is, and the address.
+    fault : ``In(Fault)``
+        An access to an address where nothing is.
     trap : ``In(1)``
         The core has stopped by itself.
     expired : ``In(1)``
         From the watchdog.
     core_pc : ``In(32)``
         Address of the instruction fetched last.
-    crashed : ``Out(1)``
-        The processor has stopped for good.
-    status : ``Out(16)``, pc : ``Out(32)``, cause : ``Out(32)``
-        Host registers: layouts.processor.STATUS; ``core_pc`` until there is a crash; 0 until then.
+    state : ``Out(ProcessorState)``
+        ``pc`` is ``core_pc`` until there is a crash.
     """
 
     run: In(1)
     asleep: In(1)
     report: In(CrashReport)
-    fault: In(1)
-    fault_address: In(32)
+    fault: In(Fault)
     trap: In(1)
     expired: In(1)
     core_pc: In(32)
-    crashed: Out(1)
-    status: Out(16)
-    pc: Out(32)
-    cause: Out(32)
+    state: Out(ProcessorState)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        state = Signal(2)
+        told = self.state
+        mode = Signal(2)
         reason = Signal(_REASON_BITS)
         where = Signal(32)
 
         with m.If(~self.run):
-            m.d.comb += state.eq(State.RESET)
-        with m.Elif(self.crashed):
-            m.d.comb += state.eq(State.CRASHED)
+            m.d.comb += mode.eq(State.RESET)
+        with m.Elif(told.crashed):
+            m.d.comb += mode.eq(State.CRASHED)
         with m.Elif(self.asleep):
-            m.d.comb += state.eq(State.ASLEEP)
+            m.d.comb += mode.eq(State.ASLEEP)
         with m.Else():
-            m.d.comb += state.eq(State.RUNNING)
+            m.d.comb += mode.eq(State.RUNNING)
         m.d.comb += [
-            self.status.eq((state << STATUS.offset("state"))
+            told.status.eq((mode << STATUS.offset("state"))
                            | (reason << STATUS.offset("reason"))),
-            self.pc.eq(Mux(self.crashed, where, self.core_pc)),
+            told.pc.eq(Mux(told.crashed, where, self.core_pc)),
         ]
 
         with m.If(~self.run):
-            m.d.sync += [self.crashed.eq(0), reason.eq(CrashReason.NONE), self.cause.eq(0)]
-        with m.Elif(~self.crashed & (self.report.valid | self.fault | self.trap | self.expired)):
-            m.d.sync += [self.crashed.eq(1), where.eq(self.core_pc)]
+            m.d.sync += [told.crashed.eq(0), reason.eq(CrashReason.NONE), told.cause.eq(0)]
+        with m.Elif(~told.crashed & (self.report.valid | self.fault.valid | self.trap
+                                     | self.expired)):
+            m.d.sync += [told.crashed.eq(1), where.eq(self.core_pc)]
             with m.If(self.report.valid):
                 m.d.sync += [
                     reason.eq(self.report.reason),
                     where.eq(self.report.pc),
-                    self.cause.eq(self.report.cause),
+                    told.cause.eq(self.report.cause),
                 ]
-            with m.Elif(self.fault):
-                m.d.sync += [reason.eq(CrashReason.BUS), self.cause.eq(self.fault_address)]
+            with m.Elif(self.fault.valid):
+                m.d.sync += [reason.eq(CrashReason.BUS), told.cause.eq(self.fault.address)]
             with m.Elif(self.trap):
                 m.d.sync += reason.eq(CrashReason.TRAP)
             with m.Else():

@@ -1,6 +1,6 @@
 """Doorbells of the NIC processor: into a hardware queue, or as words into NIC memory."""
 
-from amaranth.hdl import Cat, Module, ResetInserter, Signal
+from amaranth.hdl import Cat, Module, Mux, ResetInserter, Signal
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,9 +11,8 @@ from ...layouts.processor import (
     DOORBELL_WORDS,
 )
 from ...layouts.trace import Kind
-from ...layouts.via import PAGE
 from ..event import EventPort
-from ..pio import PROCESS_BITS, PioTarget
+from ..pio import PROCESS_BITS, LastWrite, PageWrite
 from ..queue import Queue
 from .types import WIDE_ADDRESS_BITS, WidePort
 
@@ -23,7 +22,6 @@ GRANT_BITS = 25
 """Of layouts.processor.DOORBELL_OWNER."""
 _WORDS_WAITING = 8
 _PAGE_BITS = (DOORBELL_PAGES_MAX - 1).bit_length()
-_PAGE_SHIFT = PAGE.bit_length() - 1
 _OFFSET_BITS = 6
 _OWNER = DOORBELL_OWNER.offset("process")
 _ENABLE = DOORBELL_WORDS.offset("enable")
@@ -62,19 +60,19 @@ class Doorbells(wiring.Component):
     """Checks every write to a doorbell page, and hands it to the firmware.
 
     A page takes the doorbells of the process it was granted to, while it is enabled, and always
-    those of process 0, the kernel. Refused, and counted by ``refused``: all others; a write at an
-    offset that has no place (in the queue, beyond 8 * 63; as words, other than 0 and 8) or whose
-    word is beyond NIC memory's end; and any while ``run`` is low. Reads give 0.
+    those of process 0, the kernel. Refused: all others; a write at an offset that has no place (in
+    the queue, beyond 8 * 63; as words, other than 0 and 8) or whose word is beyond NIC memory's
+    end; and any while ``run`` is low.
 
-    With ``words`` bit 24 low, doorbells wait in a queue. One that finds it full is counted by
-    ``lost``, and the firmware learns of it: the next entry that it looks at says ``lost``, until
-    it is popped. There is one, for a loss takes ``depth`` doorbells that are still in the queue,
-    and the firmware has looked at one of them at most; and whatever it finds then when it looks for
-    itself was there before that doorbell was lost.
+    With ``words`` bit 24 low, doorbells wait in a queue. One that finds it full is ``lost``, and
+    the firmware learns of it: the next entry that it looks at says ``lost``, until it is popped.
+    There is one, for a loss takes ``depth`` doorbells that are still in the queue, and the firmware
+    has looked at one of them at most; and whatever it finds then when it looks for itself was there
+    before that doorbell was lost.
 
     With that bit high, doorbells are written to NIC memory. Up to 8 wait for ``port``; the next one
-    is counted by ``lost``, and the firmware does not learn of it: ``port`` must on average be ready
-    as often as processes ring.
+    is ``lost``, and the firmware does not learn of it: ``port`` must on average be ready as often
+    as processes ring.
 
     Latency: 3 cycles from a write to its entry, or to its access on ``port``. Throughput: a write
     every cycle. Reset, and as long as ``run`` is low: nothing waits. Grants stay; at power-up there
@@ -91,8 +89,8 @@ class Doorbells(wiring.Component):
     -------
     run : ``In(1)``
         Low: the processor is held in reset.
-    pages : ``In(PioTarget)``
-        Accesses to doorbell pages, by address from the first one on.
+    pages : ``In(PageWrite)``
+        Writes to doorbell pages.
     owner : ``In(stream of DOORBELL_OWNER)``
         The kernel's grants; always ready. They come before the firmware's.
     words : ``In(25)``
@@ -105,8 +103,6 @@ class Doorbells(wiring.Component):
         The queue has an entry: Pending.DOORBELL.
     wrote : ``Out(1)``
         High for a cycle with each word written: Pending.WINDOW.
-    refused, lost : ``Out(1)``
-        High for a cycle with each doorbell refused, or lost.
     idle : ``Out(1)``
         Nothing is on its way; entries may wait for the firmware.
     event : ``Out(EventPort)``
@@ -121,15 +117,13 @@ class Doorbells(wiring.Component):
     """
 
     run: In(1)
-    pages: In(PioTarget)
+    pages: In(PageWrite)
     owner: In(stream.Signature(GRANT_BITS, always_ready=True))
     words: In(25)
     processor: In(DoorbellPort)
     port: Out(WidePort)
     waiting: Out(1)
     wrote: Out(1)
-    refused: Out(1)
-    lost: Out(1)
     idle: Out(1)
     event: Out(EventPort)
 
@@ -164,23 +158,11 @@ class Doorbells(wiring.Component):
         m.submodules.words = ResetInserter(~self.run)(words)
         owner = self._owners(m)
 
-        # The access of the cycle before, whose page's owner is there now.
-        came = Signal()
-        beyond = Signal()
-        page = Signal(_PAGE_BITS)
-        offset = Signal(_PAGE_SHIFT - 3)
-        process = Signal(PROCESS_BITS)
-        value = Signal(64)
-        address = self.pages.address
-        m.d.sync += came.eq(self.pages.valid & self.pages.write)
-        with m.If(self.pages.valid):
-            m.d.sync += [
-                page.eq(address[_PAGE_SHIFT:]),
-                offset.eq(address[3:]),
-                beyond.eq(address[_PAGE_SHIFT + _PAGE_BITS:] != 0),
-                process.eq(self.pages.process),
-                value.eq(self.pages.data),
-            ]
+        # The write of the cycle before, whose page's owner is there now.
+        pages = self.pages
+        last = LastWrite(m, pages)
+        page = last.page[:_PAGE_BITS]
+        offset = last.offset[3:]
 
         in_words = self.words[_ENABLE]
         place = Signal(WIDE_ADDRESS_BITS + 1)
@@ -190,38 +172,38 @@ class Doorbells(wiring.Component):
             place.eq(self.words[3:20] + Cat(offset[0], page)),
             queue.i.payload.page.eq(page),
             queue.i.payload.offset.eq(offset),
-            queue.i.payload.process.eq(process),
-            queue.i.payload.data.eq(value),
+            queue.i.payload.process.eq(last.process),
+            queue.i.payload.data.eq(last.data),
             words.i.payload.address.eq(place),
-            words.i.payload.data.eq(value),
+            words.i.payload.data.eq(last.data),
             self.event.valid.eq(accepted),
             self.event.kind.eq(Kind.BEGIN),
             self.event.arg.eq(page),
         ]
-        with m.If(came):
+        with m.If(last.valid):
             m.d.comb += [
-                allowed.eq(self.run & ~beyond & ((process == 0) | (owner[-1]
-                                                                  & (process == owner[:-1])))),
-                self.refused.eq(~allowed),
+                allowed.eq(self.run & (last.page[_PAGE_BITS:] == 0)
+                           & Mux(owner[-1], last.by(owner[:-1]), last.process == 0)),
+                pages.refused.eq(~allowed),
             ]
             with m.If(allowed & in_words):
                 with m.If((offset[1:] == 0) & (place < self._memory_bytes // 8)):
                     m.d.comb += [
                         words.i.valid.eq(1),
                         accepted.eq(words.i.ready),
-                        self.lost.eq(~words.i.ready),
+                        pages.lost.eq(~words.i.ready),
                     ]
                 with m.Else():
-                    m.d.comb += self.refused.eq(1)
+                    m.d.comb += pages.refused.eq(1)
             with m.Elif(allowed):
                 with m.If(offset[_OFFSET_BITS:] == 0):
                     m.d.comb += [
                         queue.i.valid.eq(1),
                         accepted.eq(queue.i.ready),
-                        self.lost.eq(~queue.i.ready),
+                        pages.lost.eq(~queue.i.ready),
                     ]
                 with m.Else():
-                    m.d.comb += self.refused.eq(1)
+                    m.d.comb += pages.refused.eq(1)
 
         m.d.comb += [
             self.port.valid.eq(words.o.valid),
@@ -231,10 +213,10 @@ class Doorbells(wiring.Component):
             self.port.strobe.eq(0xFF),
             words.o.ready.eq(self.port.ready),
             self.wrote.eq(words.o.valid & self.port.ready),
-            self.idle.eq(~(self.pages.valid | came | (words.level != 0)
+            self.idle.eq(~(pages.valid | last.valid | (words.level != 0)
                            | ((queue.level != 0) & ~queue.o.valid))),
         ]
-        self._firmware(m, queue, self.lost & ~in_words)
+        self._firmware(m, queue, pages.lost & ~in_words)
         return m
 
     def _owners(self, m: Module) -> Signal:
@@ -251,7 +233,7 @@ class Doorbells(wiring.Component):
             write.en.eq(self.owner.valid | grant.valid),
             write.addr.eq(given[:_PAGE_BITS]),
             write.data.eq(given[_OWNER:]),
-            read.addr.eq(self.pages.address[_PAGE_SHIFT:]),
+            read.addr.eq(self.pages.page),
             read.en.eq(self.pages.valid),
         ]
         with m.If(self.owner.valid):

@@ -16,7 +16,7 @@ from ..event import EventPort
 from .crash import CrashReport
 from .doorbells import DoorbellPort
 from .pending import PendingPort
-from .types import EngineCommand, EnginePort, MmioBus
+from .types import EngineCommand, EnginePort, FirmwareAsks, MmioBus
 
 __all__ = ["Mmio"]
 
@@ -62,10 +62,9 @@ class Mmio(wiring.Component):
         The blocks behind the registers of that name.
     kick : ``Out(1)``
         High for a cycle with each write to ``watchdog`` and each answer to a read of ``wait``.
-    irq : ``Out(1)``
-        High for a cycle with each write to ``host_irq``.
-    protocol : ``Out(9)``, watch_base : ``Out(32)``, watch_bytes : ``Out(32)``
-        Registers of that name.
+    asks : ``Out(FirmwareAsks)``
+        Registers of these names; ``irq`` is ``host_irq``. ``watched`` is not looked at here, but
+        in ``pending``.
     event : ``Out(EventPort)``
         Block FIRMWARE: what is written to ``event``.
 
@@ -87,10 +86,7 @@ class Mmio(wiring.Component):
     doorbells: Out(DoorbellPort)
     crash: Out(CrashReport)
     kick: Out(1)
-    irq: Out(1)
-    protocol: Out(_WIDTHS["protocol"])
-    watch_base: Out(_WIDTHS["watch_base"])
-    watch_bytes: Out(_WIDTHS["watch_bytes"])
+    asks: Out(FirmwareAsks)
     event: Out(EventPort)
 
     def __init__(self, *, memory_bytes: int) -> None:
@@ -142,9 +138,9 @@ class Mmio(wiring.Component):
             self.crash.reason.eq(bus.data),
             self.crash.pc.eq(stored["crash_pc"]),
             self.crash.cause.eq(stored["crash_cause"]),
-            self.protocol.eq(stored["protocol"]),
-            self.watch_base.eq(stored["watch_base"]),
-            self.watch_bytes.eq(stored["watch_bytes"]),
+            self.asks.protocol.eq(stored["protocol"]),
+            self.asks.watch_base.eq(stored["watch_base"]),
+            self.asks.watch_bytes.eq(stored["watch_bytes"]),
             self.event.kind.eq(bus.data[:_WIDTHS["event"]]),
             self.event.number.eq(stored["event_number"]),
             self.event.arg.eq(stored["event_arg"]),
@@ -169,7 +165,7 @@ class Mmio(wiring.Component):
         acts = {
             "pending": pending.clear.eq(bus.data), "wait_mask": pending.mask_write.eq(1),
             "timer": pending.timer_write.eq(1), "timer_off": pending.timer_off.eq(1),
-            "watchdog": self.kick.eq(1), "host_irq": self.irq.eq(1),
+            "watchdog": self.kick.eq(1), "host_irq": self.asks.irq.eq(1),
             "event": self.event.valid.eq(1), "doorbell_pop": doorbells.pop.eq(1),
             "doorbell_enable": [doorbells.grant.valid.eq(1), bus.ack.eq(doorbells.grant.ready)],
             "crash": self.crash.valid.eq(1),

@@ -1,7 +1,7 @@
 """The NIC processor and all that belongs to it."""
 
 from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
@@ -9,9 +9,7 @@ from ...layouts.processor import MMIO_BASE
 from ...layouts.trace import Block, Kind
 from ..burst import Burst
 from ..event import EventPort
-from ..flit import FlitStream
-from ..pio import PioTarget
-from ..receive_fifo import ReceiveWord
+from ..pio import PageWrite, PioTarget
 from ..timing import Timing
 from .clock_gate import ClockGate
 from .core import make_core
@@ -28,7 +26,7 @@ from .nic_memory import NicMemory
 from .pending import PendingBits
 from .receive import NicReceive
 from .send import NicSend
-from .types import ProcessorRegisters
+from .types import FirmwareAsks, PacketPorts, ProcessorRegisters
 from .watchdog import Watchdog
 from .window import Window
 
@@ -53,26 +51,20 @@ class Processor(wiring.Component):
 
     Members
     -------
-    window : ``In(PioTarget)``, pages : ``In(PioTarget)``
-        Accesses to NIC memory and to doorbell pages, by address from the beginning of each.
+    window : ``In(PioTarget)``, pages : ``In(PageWrite)``
+        Accesses to NIC memory, by address in it, and writes to doorbell pages.
     registers : ``In(ProcessorRegisters)``
         The host's registers.
     dma : ``Out(Burst)``, 2 of them
         To host memory: H2N's and N2H's.
-    tx : ``Out(FlitStream)``, rx : ``In(stream of ReceiveWord)``
-        Packets to the link, without CRC, and from it.
-    protocol : ``Out(9)``
-        Packets of which protocol belong on ``rx``: layouts.processor.PROTOCOL_SELECT.
-    watch_base, watch_bytes : ``Out(32)``, watched : ``In(1)``
-        Host memory that is watched, and that a CPU has taken a line of it for writing.
-    irq : ``Out(1)``
-        High for a cycle when the firmware asks for the host.
-    node : ``In(8)``, timing : ``In(Timing)``, now : ``In(32)``, cycle : ``In(64)``
-        The node's number, the timing registers, the cycle counter (low half, and all).
+    packets : ``Out(PacketPorts)``
+        To and from the link.
+    asks : ``Out(FirmwareAsks)``
+        What the firmware asks of the NIC.
+    node : ``In(8)``, timing : ``In(Timing)``, cycle : ``In(64)``
+        The node's number, the timing registers, the cycle counter.
     profile : ``In(1)``
         Cycles awake are counted by instruction, in an instance of ``nicbed_profile``.
-    crashed : ``Out(1)``
-        The processor has stopped for good.
     idle : ``Out(1)``
         Nothing changes here until something comes in.
     events : ``Out(EventPort)``, an array
@@ -102,22 +94,15 @@ class Processor(wiring.Component):
         self._receive = NicReceive(memory_bytes=size)
         super().__init__({
             "window": In(PioTarget),
-            "pages": In(PioTarget),
+            "pages": In(PageWrite),
             "registers": In(ProcessorRegisters),
             "dma": Out(Burst).array(self.DMA),
-            "tx": Out(FlitStream),
-            "rx": In(stream.Signature(ReceiveWord)),
-            "protocol": Out(9),
-            "watch_base": Out(32),
-            "watch_bytes": Out(32),
-            "watched": In(1),
-            "irq": Out(1),
+            "packets": Out(PacketPorts),
+            "asks": Out(FirmwareAsks),
             "node": In(8),
             "timing": In(Timing),
-            "now": In(32),
             "cycle": In(64),
             "profile": In(1),
-            "crashed": Out(1),
             "idle": Out(1),
             "events": Out(EventPort).array(len(self.event_sources)),
         })
@@ -154,7 +139,7 @@ class Processor(wiring.Component):
         run = self.registers.run
         alive, awake = Signal(), Signal()
         m.d.comb += [
-            alive.eq(run & ~crash.crashed),
+            alive.eq(run & ~crash.state.crashed),
             awake.eq(alive & ~pending.asleep),
         ]
         self._core(m, memory, mmio, pending, crash, alive=alive, awake=awake)
@@ -172,45 +157,33 @@ class Processor(wiring.Component):
         for burst, engine in zip(self.dma, (self._h2n, self._n2h), strict=True):
             connect(m, engine.bus, flipped(burst))
             m.d.comb += engine.max_beats.eq(self.timing.bus_max_burst >> 3)
-        connect(m, self._send.o, flipped(self.tx))
-        connect(m, flipped(self.rx), self._receive.i)
+        connect(m, self._send.o, flipped(self.packets.tx))
+        connect(m, flipped(self.packets.rx), self._receive.i)
 
         connect(m, flipped(self.window), window.pio)
         connect(m, flipped(self.pages), doorbells.pages)
         connect(m, mmio.pending, pending.port)
         connect(m, mmio.doorbells, doorbells.processor)
+        connect(m, mmio.asks, flipped(self.asks))
         registers = self.registers
+        connect(m, flipped(registers.doorbell_owner), doorbells.owner)
+        connect(m, flipped(registers.window_owner), window.owner)
+        connect(m, flipped(registers.load), window.load)
+        connect(m, flipped(registers.state), crash.state)
         m.d.comb += [
             doorbells.run.eq(run),
             doorbells.words.eq(registers.doorbell_words),
-            doorbells.owner.valid.eq(registers.doorbell_owner.valid),
-            doorbells.owner.payload.eq(registers.doorbell_owner.payload),
-            window.owner.valid.eq(registers.window_owner.valid),
-            window.owner.payload.eq(registers.window_owner.payload),
-            window.clear.eq(registers.load_clear),
-            registers.load_words.eq(window.load_words),
-            registers.load_sum.eq(window.load_sum),
             registers.window_refused.eq(window.refused),
-            registers.page_refused.eq(doorbells.refused),
-            registers.page_lost.eq(doorbells.lost),
-            registers.status.eq(crash.status),
-            registers.pc.eq(crash.pc),
-            registers.cause.eq(crash.cause),
             mmio.run.eq(run),
             mmio.node.eq(self.node),
             mmio.cycle.eq(self.cycle),
             pending.run.eq(run),
-            pending.now.eq(self.now),
+            pending.now.eq(self.cycle),
             pending.doorbell.eq(doorbells.waiting),
             # In the order of layouts.processor.Pending.
             pending.set.eq(Cat(window.wrote | doorbells.wrote, 0, self._receive.port.ended,
                                self._h2n.port.ended, self._n2h.port.ended, self._send.port.ended,
-                               0, self.watched)),
-            self.protocol.eq(mmio.protocol),
-            self.watch_base.eq(mmio.watch_base),
-            self.watch_bytes.eq(mmio.watch_bytes),
-            self.irq.eq(mmio.irq),
-            self.crashed.eq(crash.crashed),
+                               0, self.asks.watched)),
             self.idle.eq(~awake & pending.idle & window.idle & doorbells.idle
                          & Cat(engine.port.idle for engine in self.engines).all()
                          & ~self.events[0].valid),
@@ -262,19 +235,19 @@ class Processor(wiring.Component):
             watchdog.limit.eq(self.timing.processor_watchdog),
             crash.run.eq(self.registers.run),
             crash.asleep.eq(pending.asleep),
-            crash.fault.eq(router.fault | mmio.bad | refused),
+            crash.fault.valid.eq(router.fault | mmio.bad | refused),
             crash.trap.eq(core.trap & running),
             crash.expired.eq(watchdog.expired),
             crash.core_pc.eq(pc),
         ]
         with m.If(mmio.bad):
-            m.d.comb += crash.fault_address.eq(MMIO_BASE | mmio.bus.address)
+            m.d.comb += crash.fault.address.eq(MMIO_BASE | mmio.bus.address)
         with m.Elif(refused):
             for engine in self.engines:
                 with m.If(engine.error):
-                    m.d.comb += crash.fault_address.eq(engine.error_address)
+                    m.d.comb += crash.fault.address.eq(engine.error_address)
         with m.Else():
-            m.d.comb += crash.fault_address.eq(core.bus.address)
+            m.d.comb += crash.fault.address.eq(core.bus.address)
         if self._step is None:
             m.submodules.profile = Instance(
                 "nicbed_profile", i_clk=ClockSignal(), i_enable=self.profile, i_node=self.node,

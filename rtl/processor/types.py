@@ -4,9 +4,12 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
+from ..flit import FlitStream
+from ..receive_fifo import ReceiveWord
 
 __all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
-           "ProcessorRegisters", "WIDE_ADDRESS_BITS", "WidePort"]
+           "FirmwareAsks", "LoadCheck", "PacketPorts", "ProcessorRegisters", "ProcessorState",
+           "WIDE_ADDRESS_BITS", "WidePort"]
 
 MMIO_ADDRESS_BITS = 12
 WIDE_ADDRESS_BITS = 17
@@ -81,21 +84,49 @@ EnginePort = wiring.Signature({
 """An engine's side: commands in, how many more there is room for, how many have ended (``ended``:
 one does in this cycle)."""
 
+FirmwareAsks = wiring.Signature({
+    "protocol": Out(9),
+    "watch_base": Out(32),
+    "watch_bytes": Out(32),
+    "watched": In(1),
+    "irq": Out(1),
+})
+"""What the firmware asks of the NIC around the processor: packets of which protocol it takes
+(layouts.processor.PROTOCOL_SELECT), the range of host memory that is watched, and, for a cycle, an
+interrupt of the host. ``watched``: a CPU takes a line of the range for writing."""
+
+PacketPorts = wiring.Signature({
+    "tx": Out(FlitStream),
+    "rx": In(stream.Signature(ReceiveWord)),
+})
+"""Packets to the link, without CRC, and from it."""
+
+ProcessorState = wiring.Signature({
+    "crashed": Out(1),
+    "status": Out(16),
+    "pc": Out(32),
+    "cause": Out(32),
+})
+"""Whether the processor has stopped for good, and the host's registers: layouts.processor.STATUS;
+the address of the instruction fetched last, or that of the crash; what caused that, until then
+0."""
+
+LoadCheck = wiring.Signature({
+    "clear": Out(1),
+    "words": In(32),
+    "sum": In(64),
+})
+"""How many words the host has written to NIC memory since ``clear``, and their sum, rotated left by
+one before each is added."""
+
 ProcessorRegisters = wiring.Signature({
     "run": Out(1),
-    "status": In(16),
-    "pc": In(32),
-    "cause": In(32),
+    "state": In(ProcessorState),
     "window_owner": Out(stream.Signature(24, always_ready=True)),
     "doorbell_owner": Out(stream.Signature(25, always_ready=True)),
     "doorbell_words": Out(25),
-    "load_clear": Out(1),
-    "load_words": In(32),
-    "load_sum": In(64),
+    "load": Out(LoadCheck),
     "window_refused": In(1),
-    "page_refused": In(1),
-    "page_lost": In(1),
 })
 """The host's registers of the processor (layouts.registers.PROCESSOR_REGISTERS), from the side of
-the NIC: values; writes with their data; pulses to count. ``load_clear`` sets load_words and
-load_sum to 0."""
+the NIC: values; writes with their data; a pulse to count."""

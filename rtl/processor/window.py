@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.processor import WINDOW_OWNER, WINDOW_PAGE
 from ..pio import PROCESS_BITS, PioTarget
-from .types import WIDE_ADDRESS_BITS, WidePort
+from .types import WIDE_ADDRESS_BITS, LoadCheck, WidePort
 
 __all__ = ["Window"]
 
@@ -24,9 +24,6 @@ class Window(wiring.Component):
     bytes that it owns. Refused, and counted by ``refused``: any other access, and one beyond the
     memory's end. A refused write changes nothing, a refused read gives 0.
 
-    ``load_words`` and ``load_sum`` follow the words written: the sum is rotated left by one, then
-    the word added, each.
-
     Latency: none. Back-pressure: none, so ``port`` must be ready in every cycle. Reset: sums 0; the
     owners stay; at power-up all is the kernel's.
 
@@ -43,10 +40,8 @@ class Window(wiring.Component):
         To NIC memory; always ready.
     owner : ``In(stream of WINDOW_OWNER)``
         Gives a page away, from the next cycle on; always ready.
-    clear : ``In(1)``
-        Sets ``load_words`` and ``load_sum`` to 0.
-    load_words : ``Out(32)``, load_sum : ``Out(64)``
-        Of the words written since.
+    load : ``In(LoadCheck)``
+        Of the words written.
     wrote : ``Out(1)``
         High for a cycle with each write: Pending.WINDOW.
     refused : ``Out(1)``
@@ -65,9 +60,7 @@ class Window(wiring.Component):
     pio: In(PioTarget)
     port: Out(WidePort)
     owner: In(stream.Signature(_OWNER_BITS, always_ready=True))
-    clear: In(1)
-    load_words: Out(32)
-    load_sum: Out(64)
+    load: In(LoadCheck)
     wrote: Out(1)
     refused: Out(1)
     idle: Out(1)
@@ -120,11 +113,12 @@ class Window(wiring.Component):
                 self.wrote.eq(allowed & pio.write),
                 self.refused.eq(~allowed),
             ]
-        with m.If(self.clear):
-            m.d.sync += [self.load_words.eq(0), self.load_sum.eq(0)]
+        load = self.load
+        with m.If(load.clear):
+            m.d.sync += [load.words.eq(0), load.sum.eq(0)]
         with m.Elif(self.wrote):
             m.d.sync += [
-                self.load_words.eq(self.load_words + 1),
-                self.load_sum.eq(self.load_sum.rotate_left(1) + pio.data),
+                load.words.eq(load.words + 1),
+                load.sum.eq(load.sum.rotate_left(1) + pio.data),
             ]
         return m

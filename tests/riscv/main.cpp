@@ -80,8 +80,8 @@ int main(int argc, char** argv) {
             top->window_valid = 0;
         } else if (!std::strcmp(name, "doorbell")) {
             top->pages_valid = 1;
-            top->pages_write = 1;
-            top->pages_address = a;
+            top->pages_page = a >> 12;
+            top->pages_offset = a & 0xFFF;
             top->pages_data = b;
             tick();
             top->pages_valid = 0;
