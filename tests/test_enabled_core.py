@@ -191,7 +191,7 @@ class Wrapped(wiring.Component):
         m = Module()
         processor = Processor(description=describe(self._core), step=self.step)
         m.submodules.processor = EnableInserter(self.step)(processor)
-        m.d.comb += self.crashed.eq(processor.crashed)
+        m.d.comb += self.crashed.eq(processor.registers.state.crashed)
         return m
 
 
