@@ -91,7 +91,7 @@ class Nic(Section):
 
 
 class Link(Section):
-    bytes_per_cycle: Rate = timing(Fraction(2), unit="bytes/cycle", ge=Fraction(1, 64), le=8,
+    bytes_per_cycle: Rate = timing(Fraction(2), unit="bytes/cycle", ge=1 / 64, le=8,
                                    doc="rate of a link, each way")
     latency: int = timing(4, ge=0, le=65535, doc="time of flight of a link")
     buffer: int = structure(1024, unit="bytes", ge=64, le=65536,
@@ -119,7 +119,7 @@ class Bus(Section):
     pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
     burst_beat: int = timing(1, ge=1, le=255, doc="each further 8-byte beat of a CPU burst")
     dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
-    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=Fraction(1, 16), le=8,
+    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="DMA burst rate")
     max_burst: int = timing(256, unit="bytes", ge=8, le=4096, multiple_of=8,
                             doc="longest DMA burst; the bus is held for all of it")
@@ -131,7 +131,7 @@ class Memory(Section):
     bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 26,
                            doc="host memory of a node")
     latency: int = timing(8, ge=0, le=4095, doc="from a read burst's address to its first beat")
-    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=Fraction(1, 16), le=8,
+    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="bandwidth of the memory port, CPU and DMA together")
 
     @model_validator(mode="after")
@@ -337,6 +337,8 @@ def knobs() -> list[Knob]:
             assert isinstance(extra, dict)
             limits = {type(rule).__name__: rule for rule in info.metadata}
             low = getattr(limits.get("Ge"), "ge", None)
+            if isinstance(info.default, Fraction) and low is not None:
+                low = Fraction(low)
             if "Gt" in limits:
                 low = f"> {limits['Gt'].gt}"
             high = getattr(limits.get("Le"), "le", None)
