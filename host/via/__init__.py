@@ -8,6 +8,7 @@ the seam; :mod:`.engine`, :mod:`.physical`, :mod:`.kernel_trap`). Beside them: :
 (what the handles stand for), :mod:`.paths` (what it all costs).
 """
 
+from . import descriptors
 from .attributes import (
     MemAttributes,
     NetAddress,
@@ -16,11 +17,12 @@ from .attributes import (
     ViAttributes,
     VipState,
 )
+from .descriptors import Segment
 from .handles import ErrorDescriptor
 from .process import Process
 from .returns import VIP_INFINITE, VIP_RETURN, ErrorCode
 from .vipl import Vipl
 
 __all__ = ["ErrorCode", "ErrorDescriptor", "MemAttributes", "NetAddress", "NicAttributes",
-           "Process", "RemoteAttributes", "VIP_INFINITE", "VIP_RETURN", "ViAttributes", "VipState",
-           "Vipl"]
+           "Process", "RemoteAttributes", "Segment", "VIP_INFINITE", "VIP_RETURN", "ViAttributes",
+           "VipState", "Vipl", "descriptors"]

@@ -1,0 +1,71 @@
+"""nicbed: a testbed for network-interface architects.
+
+``nicbed.__all__`` and the ``__all__`` of the four layers, :mod:`nicbed.host.am`, ``fm``, ``gm``
+and ``via``, are the public interface; docs/api.md lists it. Each name loads what it needs when it
+is first asked for.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .host import am, fm, gm, via
+    from .host.am import Gam
+    from .host.fm import Fm
+    from .host.gm import Gm
+    from .host.node import Node, Program
+    from .host.port import Poll, Port, Watch
+    from .host.processor import FirmwareCrash, NicProcessor
+    from .host.runtime import Stuck
+    from .host.via import Process, Vipl
+    from .layouts.description import Description, Knob, knobs
+    from .layouts.trace import Event, Mark
+    from .testbench.command import bench
+    from .testbench.descriptions import load
+    from .testbench.errors import UserError
+    from .testbench.lab import Lab, Run
+    from .testbench.session import RunError, run_job
+
+__all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
+           "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
+           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "run_job",
+           "via"]
+
+_LAYERS = ("am", "fm", "gm", "via")
+_FROM = {
+    "host.am": ["Gam"],
+    "host.fm": ["Fm"],
+    "host.gm": ["Gm"],
+    "host.node": ["Node", "Program"],
+    "host.port": ["Poll", "Port", "Watch"],
+    "host.processor": ["FirmwareCrash", "NicProcessor"],
+    "host.runtime": ["Stuck"],
+    "host.via": ["Process", "Vipl"],
+    "layouts.description": ["Description", "Knob", "knobs"],
+    "layouts.trace": ["Event", "Mark"],
+    "testbench.command": ["bench"],
+    "testbench.descriptions": ["load"],
+    "testbench.errors": ["UserError"],
+    "testbench.lab": ["Lab", "Run"],
+    "testbench.session": ["RunError", "run_job"],
+}
+_MODULE = {name: module for module, names in _FROM.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAYERS:
+        found: Any = importlib.import_module(f".host.{name}", __name__)
+    elif name in _MODULE:
+        found = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        found = version("nicbed")
+    else:
+        raise AttributeError(f"module 'nicbed' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
