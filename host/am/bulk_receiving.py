@@ -1,6 +1,7 @@
 """Bulk transfers in: stores, the data of gets, and what asks for them."""
 
 from ...layouts.operations import BLOCK
+from ..suspension import check_given
 from . import paths, wire
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
@@ -72,10 +73,18 @@ class BulkReceiving:
             peer.credits += 1
             handlers.context = IN_REPLY
         if handler != wire.NO_HANDLER:
-            result = handlers.table[handler](handlers.am, peer.number, peer.base, peer.received,
-                                             argument)
+            try:
+                function = handlers.table[handler]
+            except IndexError:
+                raise handlers.missing("store" if store else "get", peer.number,
+                                       handler) from None
+            result = function(handlers.am, peer.number, peer.base, peer.received, argument)
             if result is not None:
-                await result
+                try:
+                    await result
+                except TypeError:
+                    check_given(function, result)
+                    raise
         if store and not handlers.replied:
             if port.count > sending.full:
                 await port.executed

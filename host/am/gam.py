@@ -43,6 +43,7 @@ __all__ = ["Gam"]
 A_CALL = 2
 """Messages that a call handles once it has sent its own: what a peer sends for each of ours, a
 request and a reply. More would keep a node that is sent to from sending."""
+NO_HANDLER = wire.NO_HANDLER
 SMALL_BYTES = wire.SMALL_BYTES
 CONTEXTS = {IN_REQUEST: "a request handler", IN_REPLY: "a reply handler or end function"}
 
@@ -174,7 +175,8 @@ class Gam:
         if not 0 <= dest < len(self.peers):
             raise AmError(f"node {dest}: there are nodes 0 to {len(self.peers) - 1}")
         peer = self.peers[dest]
-        index = handler if type(handler) is int else self._handlers.index(handler)
+        index = (handler if type(handler) is int and 0 <= handler < NO_HANDLER
+                 else self._handlers.index(handler))
         low, high, beats = wire.arguments(args)
         count = len(args)
         number = self.node.trace_number()
@@ -202,7 +204,8 @@ class Gam:
             raise AmError("am_reply is for request handlers")
         if handlers.replied:
             raise AmError("a request handler replies once: this is a second reply")
-        index = handler if type(handler) is int else handlers.index(handler)
+        index = (handler if type(handler) is int and 0 <= handler < NO_HANDLER
+                 else handlers.index(handler))
         low, high, beats = wire.arguments(args)
         count = len(args)
         handlers.replied = True
@@ -357,9 +360,8 @@ class Gam:
         if arg < 0 or arg >> 32:
             raise ValueError(f"a handler's argument is an unsigned word of 32 bits, not {arg}")
         if handler is None:
-            return self.peers[dest], wire.NO_HANDLER
-        index = handler if type(handler) is int else self._handlers.index(handler)
-        return self.peers[dest], index
+            return self.peers[dest], NO_HANDLER
+        return self.peers[dest], self._handlers.index(handler)
 
     async def _credit(self, peer: Peer, number: int) -> None:
         """Wait for a credit of ``peer``, handling what comes."""

@@ -48,10 +48,22 @@ class Handlers:
         self.table.append(handler)
         return index
 
-    def index(self, handler: Handler) -> int:
-        """Where ``handler`` is in the table."""
+    def index(self, handler: int | Handler) -> int:
+        """The index that goes with a message for ``handler``."""
+        if isinstance(handler, int):
+            if not 0 <= handler < wire.NO_HANDLER:
+                raise AmError(f"handler {handler}: an index is 0 to {wire.NO_HANDLER - 1}")
+            return handler
         try:
             return self._indices[handler]
         except (KeyError, TypeError):
             raise AmError(f"{getattr(handler, '__name__', handler)!r} is not in the handler table: "
                           "register it, in the same order on all nodes") from None
+
+    def missing(self, what: str, source: int, handler: int) -> AmError:
+        """The error that a message from node ``source`` names a handler that is not in the
+        table."""
+        node = self.am.node.number
+        return AmError(f"node {source} sent node {node} a {what} for handler {handler}"
+                       f": there are {len(self.table)} in node {node}'s table; "
+                       "it has the same order on all nodes")

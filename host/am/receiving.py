@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...layouts.am import CHANNEL_OF, AmKind
 from ...layouts.operations import BLOCK, NIC_BASE
+from ..suspension import check_given
 from . import paths, wire
 from .acknowledging import Acknowledging
 from .bulk_receiving import BulkReceiving
@@ -85,11 +86,21 @@ class Receiving:
                 handlers.context = IN_REQUEST
                 handlers.source = peer
                 handlers.replied = False
-                function = handlers.table[handler]
+                try:
+                    try:
+                        function = handlers.table[handler]
+                    except IndexError:
+                        raise handlers.missing("reply", source, handler) from None
+                except IndexError:
+                    raise handlers.missing("request", source, handler) from None
                 result = (function(handlers.am, source, a0) if count == 1
                           else function(handlers.am, source, *(a0, a1, a2, a3)[:count]))
                 if result is not None:
-                    await result
+                    try:
+                        await result
+                    except TypeError:
+                        check_given(function, result)
+                        raise
                 if not handlers.replied:
                     if port.count > sending.full:
                         await port.executed
@@ -124,7 +135,11 @@ class Receiving:
                     result = (function(handlers.am, source, a0) if count == 1
                               else function(handlers.am, source, *(a0, a1, a2, a3)[:count]))
                     if result is not None:
-                        await result
+                        try:
+                            await result
+                        except TypeError:
+                            check_given(function, result)
+                            raise
                     handlers.context = PROGRAM
         elif kind == wire.K_STORE or kind == wire.K_DATA:
             begin[1] = activity = BULK_HANDLE

@@ -17,6 +17,7 @@ from typing import Any
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity
 from ..node import Node
+from ..suspension import check_given
 from . import paths
 from .frames import FmError, Packet
 from .returning import BEGIN, BYTES, CONTROL, END, KIND, Returning
@@ -211,18 +212,25 @@ class Fm(Returning):
         begin[1], begin[3] = REQUEST_HANDLE, packet.number
         index, size = packet.header >> HANDLER & 255, packet.header >> BYTES & 255
         if index >= len(self._handlers):
-            raise FmError(f"node {packet.node} sent a message for handler {index}: there are "
-                          f"{len(self._handlers)}")
+            me = self.node.number
+            raise FmError(f"node {packet.node} sent node {me} a message for handler {index}: there "
+                          f"are {len(self._handlers)} in node {me}'s table; it has the same order "
+                          "on all nodes")
+        function = self._handlers[index]
         self._handling = True
         if packet.header & KIND == FmKind.WORDS:
             port.spend(self._c_handle_4)
             words = [int.from_bytes(packet.payload[at:at + 4], "little") for at in (0, 4, 8, 12)]
-            result = self._handlers[index](self, packet.node, *words)
+            result = function(self, packet.node, *words)
         else:
             port.spend(self._c_handle)
-            result = self._handlers[index](self, packet.node, at, size)
+            result = function(self, packet.node, at, size)
         if result is not None:
-            await result
+            try:
+                await result
+            except TypeError:
+                check_given(function, result)
+                raise
         self._handling = False
         port.mark(REQUEST_HANDLE, END, packet.number)
 
