@@ -46,6 +46,31 @@ def test_logp_document(machine):
         assert sum(stage["cycles"] for stage in life) > machine.flight
 
 
+@pytest.mark.parametrize("machine", [Machine(service=60, period=5), Machine(poll=9, period=9)])
+def test_two_truths_of_logp(machine):
+    """By LogP's definition the estimates are right; the handling alone is less."""
+    document = logp_document(machine)
+    rows = {row["quantity"]: row for row in document["comparison"]}
+    for name in ("o_s", "o_r", "g", "L", "RTT"):
+        assert abs(rows[name]["defined_difference"]) <= rows[name]["defined"] / 50
+    defined = document["truth"]["logp"]
+    assert 2 * (defined["o_s"] + defined["o_r"] + defined["L"]) == pytest.approx(
+        document["truth"]["rtt"])
+    assert defined["o_r"] == rows["o_r"]["defined"] >= document["truth"]["o_r"]
+
+
+def test_the_check_behind_a_message_belongs_to_logps_o_r():
+    """A dearer check behind each message raises o_r by LogP's definition, and nothing else."""
+    data = raw(Machine())
+    before = logp_evaluation.evaluate(data)["truth"]
+    truth = logp_evaluation._Truth(data)
+    truth.behind += 13 * TICKS
+    after = truth.plain()
+    assert after["logp"]["o_r"] == before["logp"]["o_r"] + 13
+    assert after["logp"]["L"] == before["logp"]["L"] - 13
+    assert after["o_r"] == before["o_r"] and after["L"] == before["L"]
+
+
 def test_breakdown_sums_to_the_traced_life():
     machine = Machine()
     document = logp_document(machine)

@@ -13,12 +13,14 @@ TOLERANCE = Fraction(2, 100)
 @dataclass(frozen=True)
 class Row:
     """A quantity's estimate and truth, in cycles. ``bias`` names why they differ, each with the
-    size that the trace predicts: estimate = truth + bias + what is left."""
+    size that the trace predicts: estimate = truth + bias + what is left. ``defined``, where there
+    is one, is a second truth: what the quantity is by the definition that the estimate follows."""
 
     quantity: str
     estimate: Fraction
     truth: Fraction
     bias: Sequence[tuple[str, Fraction]] = field(default_factory=tuple)
+    defined: Fraction | None = None
 
     @property
     def left(self) -> Fraction:
@@ -32,8 +34,10 @@ class Row:
 
     def plain(self) -> dict[str, Any]:
         """As it stands in a result file; biases below a thousandth of a cycle left out."""
+        second = {} if self.defined is None else {
+            "defined": self.defined, "defined_difference": self.estimate - self.defined}
         return {"quantity": self.quantity, "estimate": self.estimate, "truth": self.truth,
-                "difference": self.estimate - self.truth, "left": self.left,
+                "difference": self.estimate - self.truth, "left": self.left, **second,
                 "bias": [{"name": name, "cycles": size} for name, size in self.bias
                          if abs(size) >= Fraction(1, 1000)]}
 
