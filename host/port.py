@@ -308,9 +308,9 @@ class Port(Work):
             part = words[at:at + BURST]
             if self.count == BLOCK:
                 await self.executed
-            data = [*part, *(0,) * (BURST - len(part))]
+            d0, d1, d2, d3 = (*part, *(0,) * (BURST - len(part)))
             self._put((W_POSTED if posted else W_WRITE) | len(part) << 16 | self._process,
-                      address + 8 * at, 0, *data, trace if at == 0 else 0)
+                      address + 8 * at, 0, d0, d1, d2, d3, trace if at == 0 else 0)
         if not posted:
             await self.executed
 

@@ -264,8 +264,8 @@ def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
         print(error.format_message())
         sys.exit(2)
     except click.ClickException as error:
-        where = f" (nicbed {error.ctx.info_name} --help)" if getattr(
-            error, "ctx", None) and error.ctx.parent else ""  # type: ignore[attr-defined]
+        context = getattr(error, "ctx", None)
+        where = f" (nicbed {context.info_name} --help)" if context and context.parent else ""
         _fail(" ".join(error.format_message().split()) + where, 2)
     except (_Interrupted, KeyboardInterrupt, click.Abort):
         _fail("interrupted", 130)

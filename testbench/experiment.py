@@ -56,7 +56,7 @@ async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
     try:
         spec.loader.exec_module(module)
         if hasattr(module, "arguments"):
-            module.arguments = list(arguments)
+            module.__dict__["arguments"] = list(arguments)
         if hasattr(module, "measure"):
             return {"results": _plain(await module.measure(lab), path)}
         done = await lab.run([module.program] * lab.description.fabric.nodes)

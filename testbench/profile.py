@@ -5,7 +5,6 @@ ping-pong of twice as many round trips begins like the shorter one, so the diffe
 what the other half of them took: start-up, connections and the first, cold messages cancel.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,13 +69,19 @@ async def run(lab: Any, layer: str, size: int) -> dict[str, Any]:
 
 def _node(before: Mapping[int, int], after: Mapping[int, int], image: Any) -> dict[str, Any]:
     spent = {pc: (count - before.get(pc, 0)) / TRIPS for pc, count in after.items()}
-    functions: Counter[str] = Counter()
-    lines: Counter[tuple[str, str, int]] = Counter()
+    functions: dict[str, float] = {}
+    lines: dict[tuple[str, str, str], float] = {}
     for pc, cycles in spent.items():
         found = image.owner(pc)
         name = found.function if found else "?"
-        functions[name] += cycles
-        lines[(found.file, str(found.number), name) if found else ("?", "", name)] += cycles
+        place = (found.file, str(found.number), name) if found else ("?", "", name)
+        functions[name] = functions.get(name, 0) + cycles
+        lines[place] = lines.get(place, 0) + cycles
     return {"firmware": image.name, "core": image.core, "cycles": sum(spent.values()),
-            "functions": [[name, cycles] for name, cycles in functions.most_common() if cycles],
-            "lines": [[*place, cycles] for place, cycles in lines.most_common() if cycles]}
+            "functions": [[name, cycles] for name, cycles in _most(functions) if cycles],
+            "lines": [[*place, cycles] for place, cycles in _most(lines) if cycles]}
+
+
+def _most(spent: Mapping[Any, float]) -> list[tuple[Any, float]]:
+    """The items of ``spent``, the largest first."""
+    return sorted(spent.items(), key=lambda item: item[1], reverse=True)

@@ -14,7 +14,7 @@ from .truth.spans import Span
 __all__ = ["OWN", "Prediction", "Service", "from_many", "plain_services", "service_times",
            "to_many"]
 
-_NAMES = {Block.BUS: "bus", Block.SEND_DMA: "send DMA", Block.SEND_LINK: "uplink",
+_NAMES: dict[int, str] = {Block.BUS: "bus", Block.SEND_DMA: "send DMA", Block.SEND_LINK: "uplink",
           Block.RECEIVE_DMA: "receive DMA", Block.VI_FETCH: "VI fetch", Block.VI_SEND: "VI send",
           Block.VI_RECEIVE: "VI receive", Block.COMPLETION: "completion",
           Block.PROCESSOR: "NI processor", Block.H2N: "H2N", Block.N2H: "N2H"}

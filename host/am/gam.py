@@ -175,7 +175,7 @@ class Gam:
         if not 0 <= dest < len(self.peers):
             raise AmError(f"node {dest}: there are nodes 0 to {len(self.peers) - 1}")
         peer = self.peers[dest]
-        index = (handler if type(handler) is int and 0 <= handler < NO_HANDLER
+        index = (handler if isinstance(handler, int) and 0 <= handler < NO_HANDLER
                  else self._handlers.index(handler))
         low, high, beats = wire.arguments(args)
         count = len(args)
@@ -204,7 +204,7 @@ class Gam:
             raise AmError("am_reply is for request handlers")
         if handlers.replied:
             raise AmError("a request handler replies once: this is a second reply")
-        index = (handler if type(handler) is int and 0 <= handler < NO_HANDLER
+        index = (handler if isinstance(handler, int) and 0 <= handler < NO_HANDLER
                  else handlers.index(handler))
         low, high, beats = wire.arguments(args)
         count = len(args)

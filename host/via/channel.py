@@ -87,7 +87,7 @@ def encode(sequence: int, message: Message) -> tuple[int, ...]:
 def decode(body: bytes) -> tuple[int, Message]:
     """Sequence number and message."""
     sequence, *fields, a, b, local, remote = BODY.unpack(body)
-    return sequence, Message(*fields, local[:a], remote[:b])
+    return sequence, Message._make([*fields, local[:a], remote[:b]])
 
 
 class Lane:
@@ -215,8 +215,8 @@ class Channel:
         return self._lanes.setdefault(node, Lane(self.timeout))
 
     async def _launch(self, node: int, lane: Lane) -> None:
-        lane.since = self.port.cycle
-        lane.deadline = lane.since + lane.trip.wait
+        lane.since = now = self.port.cycle
+        lane.deadline = now + lane.trip.wait
         self._note()
         await self._put(node, lane)
 

@@ -161,6 +161,7 @@ class Connecting:
             return VIP_RETURN.INVALID_STATE, None
         await self._caller.enter()
         await self._kernel.attend()
+        late = False
         # An attempt whose VI is connected has the other end's word: it will say that it is ready.
         while attempt.result is None:
             late = (attempt.offer is None and attempt.deadline is not None

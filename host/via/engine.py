@@ -30,7 +30,7 @@ class Engine(DoorbellQueues):
     """See :class:`~nicbed.host.via.provider.Provider`."""
 
     rdma = True
-    causes = Irq.VIA
+    causes: int = Irq.VIA
 
     def _make_table(self) -> Table:
         kind = {"cache": HostTable, "table": NicTable}[self.description.via.translation]

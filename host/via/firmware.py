@@ -96,8 +96,9 @@ class FirmwareNic(DoorbellQueues):
 
     rdma = True
     rdma_read = False
-    levels = (Reliability.UNRELIABLE_DELIVERY, Reliability.RELIABLE_DELIVERY)
-    causes = Irq.PROCESSOR
+    levels: tuple[Reliability, ...] = (
+        Reliability.UNRELIABLE_DELIVERY, Reliability.RELIABLE_DELIVERY)
+    causes: int = Irq.PROCESSOR
     tokens = 2
     table: FirmwareTable
 

@@ -82,7 +82,7 @@ class KernelTrap(MemoryQueues):
     """
 
     rdma = True
-    causes = Irq(0)
+    causes: int = Irq(0)
 
     def __init__(self, node: Node, records: Records, ring: ReceiveRing,
                  event: Callable[[Event, int], Awaitable[None]],

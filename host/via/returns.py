@@ -37,9 +37,21 @@ class VIP_RETURN(IntEnum):
     """This design point does not have it."""
 
 
-ErrorCode = IntEnum("ErrorCode", {  # type: ignore[misc]
-    event.name: event.value for event in Event if event <= Event.CATASTROPHIC})
-"""Asynchronous errors, from POST_DESC (0) to CATASTROPHIC (10)."""
+class ErrorCode(IntEnum):
+    """Asynchronous errors."""
+
+    POST_DESC = Event.POST_DESC
+    CONN_LOST = Event.CONN_LOST
+    RECVQ_EMPTY = Event.RECVQ_EMPTY
+    VI_OVERRUN = Event.VI_OVERRUN
+    RDMAW_PROT = Event.RDMAW_PROT
+    RDMAW_DATA = Event.RDMAW_DATA
+    RDMAW_ABORT = Event.RDMAW_ABORT
+    RDMAR_PROT = Event.RDMAR_PROT
+    COMP_PROT = Event.COMP_PROT
+    RDMA_TRANSPORT = Event.RDMA_TRANSPORT
+    CATASTROPHIC = Event.CATASTROPHIC
+
 
 VIP_INFINITE = None
 """A time-out that never comes. Others are in milliseconds of target time."""

@@ -5,6 +5,7 @@ the checks that a VI engine makes: handle, bounds to the byte, protection tag, R
 are charged as the CPU makes them: both sides through the cache, ``copy_word`` for every 8 bytes.
 """
 
+import builtins
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -242,7 +243,7 @@ class Walk:
         self.offset += count
         self.bytes += count
 
-    async def gather(self, length: int, buffer: int) -> bytes:
+    async def gather(self, length: int, buffer: int) -> builtins.bytes:
         """Copy the next ``length`` bytes to ``buffer`` (0: see TrapMemory.copy_in). Raises Wrong.
         """
         data = b""

@@ -65,6 +65,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     clock = document["clock_mhz"]
     left, right = figure.subplots(1, 2)
     low, high, best = 1e18, 0.0, 0.0
+    sizes: list[int] = []
     for colour, (kind, one) in zip(PALETTE, document["points"].items(), strict=False):
         sizes = [size for size, _ in one["T"]]
         times = [time for _, time in one["T"]]

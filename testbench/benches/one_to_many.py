@@ -53,7 +53,7 @@ def _shares(run: Mapping[str, Any]) -> Fairness:
     for span in spans(run["marks"]):
         if span.activity == Activity.REQUEST_HANDLE and span.begin >= begin:
             handled.setdefault(span.node, []).append(span.begin)
-    return fairness(dict.fromkeys(handled, begin), handled)
+    return fairness({receiver: begin for receiver in handled}, handled)
 
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]

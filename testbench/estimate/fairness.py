@@ -55,7 +55,8 @@ class Fairness:
     def jain(self) -> Fraction:
         """Jain's index: 1 where all got the same, 1/K where one of K got all."""
         shares = self.shares.values()
-        return sum(shares) ** 2 / (len(shares) * sum(share * share for share in shares))
+        total = sum(shares, Fraction(0))
+        return total * total / (len(shares) * sum(share * share for share in shares))
 
     @property
     def starves(self) -> bool:

@@ -62,8 +62,10 @@ def _cells(values: Mapping[str, float | None], first: str,
         if nic != first:
             base = values[first]
             # A ratio to what shows as 0, or of something negative, says nothing.
-            told = value is not None and base is not None and value >= 0 and base >= 0.005
-            cells += [text(value), f"{value / base:.2f}" if told else "-"]
+            ratio = "-"
+            if value is not None and base is not None and value >= 0 and base >= 0.005:
+                ratio = f"{value / base:.2f}"
+            cells += [text(value), ratio]
     return cells
 
 

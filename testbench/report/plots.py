@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ _RAMP = ("#08306b", "#08519c", "#2171b5", "#4292c6", "#5aa77b", "#8abf4d", "#d9b
 _DASHES = ("-", (0, (4, 4)), (0, (1, 3)), (0, (7, 3, 1, 3)), (0, (2, 6)))
 _MARKERS = "os^Dv*P"
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nicbed", "svg.fonttype": "path", "path.simplify": True,
     "font.family": "DejaVu Sans", "font.size": 9.5, "text.color": INK,
     "axes.edgecolor": "#9a9a9a", "axes.labelcolor": INK, "axes.titlesize": 11,
@@ -97,10 +97,16 @@ def label_right(axes: Axes, labels: Sequence[tuple[float, str, str]], gap: float
                       annotation_clip=False)
 
 
-def microseconds(axes: Axes, clock_mhz: float, where: float | str = "right") -> None:
+def microseconds(axes: Axes, clock_mhz: float,
+                 where: float | Literal["left", "right"] = "right") -> None:
     """A second scale in microseconds beside a y axis in cycles."""
-    second = axes.secondary_yaxis(where, functions=(lambda value: value / clock_mhz,
-                                                    lambda value: value * clock_mhz))
+    def there(value: Any) -> Any:
+        return value / clock_mhz
+
+    def back(value: Any) -> Any:
+        return value * clock_mhz
+
+    second = axes.secondary_yaxis(where, functions=(there, back))
     second.set_ylabel("µs")
     second.spines["right"].set_color("#9a9a9a")
     if axes.get_yscale() == "log":

@@ -70,7 +70,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
             services[size] = _services(run, RECEIVER), shared.gap
             truth[str(size)] = {"services": plain_services(services[size][0])}
         if not loss and not loses(description):
-            made = from_many(*services[size], RECEIVER, range(1, senders + 1), topology)
+            served, gap = services[size]
+            made = from_many(served, gap, RECEIVER, range(1, senders + 1), topology)
             found["predicted"] = number(size * senders * TICKS / made.gap)
             found["stage"] = made.stage
             name = f"{senders} senders of {size} bytes"

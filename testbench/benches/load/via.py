@@ -124,6 +124,7 @@ class ViaTalker(Party):
             return False
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipCQDone", code)
+        assert vi is not None
         code, _ = await self.vipl.VipRecvDone(vi)
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipRecvDone", code)

@@ -67,7 +67,7 @@ class Sender(Party):
         for _ in range(count):
             await self.port.delay(apart)
             await self.post_send(vi, send, arena)
-            await self.sent(vi)
+            await self.complete_send(vi)
 
 
 async def measure_counting(lab: Any, size: int, count: int, apart: int) -> dict[str, Any]:

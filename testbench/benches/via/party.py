@@ -102,7 +102,7 @@ class Party:
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipPostRecv", code)
 
-    async def sent(self, vi: Any) -> None:
+    async def complete_send(self, vi: Any) -> None:
         """Wait until the oldest send is over."""
         done = self.vipl.VipSendDone
         code, _ = await done(vi)
@@ -127,4 +127,5 @@ class Party:
             code, descriptor = await vipl.VipRecvDone(vi)
         if code is not VIP_RETURN.SUCCESS:
             self.sound("VipRecvDone", code)
+        assert descriptor is not None
         return descriptor

@@ -129,7 +129,7 @@ class Side(Party):
                 await self.port.delay(plan.delay)
             await self.receive(trip)
             times.append((start, stamp(node)))
-            await self.sent(self.vi(trip))
+            await self.complete_send(self.vi(trip))
         return times[plan.warm:]
 
     async def server(self) -> None:
@@ -137,7 +137,7 @@ class Side(Party):
         for trip in range(self.plan.trips):
             await self.receive(trip)
             await self.send(trip)
-            await self.sent(self.vi(trip))
+            await self.complete_send(self.vi(trip))
 
 
 async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:

@@ -32,13 +32,13 @@ class Source(Party):
         # way when it does: all is acknowledged when the answer is here.
         for descriptor in sends[:WARM]:
             await self.post_send(vi, descriptor, arena)
-            await self.sent(vi)
+            await self.complete_send(vi)
         await self.received(vi)
         node, port, reaped = self.node, self.port, 0
         found = Stream(delay, stamp(node))
         for index in range(count):
             while index - reaped >= WINDOW:
-                await self.sent(vi)
+                await self.complete_send(vi)
                 reaped += 1
             await self.post_send(vi, sends[index % WINDOW], arena)
             found.handled.append(reaped)
@@ -68,7 +68,7 @@ class Sink(Party):
             for _ in range(lot):
                 await self.received(vi)
             await self.post_send(vi, descriptor, arena)
-            await self.sent(vi)
+            await self.complete_send(vi)
 
 
 async def measure_stream(lab: Any, size: int, count: int, delay: int = 0) -> dict[str, Any]:
