@@ -100,13 +100,14 @@ class Lab:
 
     def __init__(self, description: Description, sim: str, backend: Any,
                  progress: Callable[[str, int, int], None] = lambda *_: None,
-                 limit: int | None = None) -> None:
+                 limit: int | None = None, say: Callable[[str], None] = lambda _: None) -> None:
         self.description = description
         self.sim = sim
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
         """Call it with what is being done, how much of it is done, and of how much."""
         self.account = Account()
+        self._say = say
         self._backend = backend
 
     async def run(self, programs: Sequence[Program | None], *,
@@ -151,7 +152,7 @@ class Lab:
         attention = _attention(runtime, backend.mailbox, progress)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
-        with watching(runtime, backend.mailbox):
+        with watching(runtime, backend.mailbox, self._say):
             await backend.serve(attention)
         if isinstance(recording, Recording) and record:
             recording.save(record)

@@ -175,6 +175,8 @@ def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> 
             report = json.loads(line)
             if "print" in report:
                 output(report["print"])
+            elif "say" in report:
+                print(f"nicbed: {report['say']}", file=sys.stderr, flush=True)
             else:
                 progress(*report["progress"])
 

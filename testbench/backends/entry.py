@@ -42,6 +42,10 @@ class _Reports:
     def progress(self, what: str, done: int, total: int) -> None:
         self._pipe.write(json.dumps({"progress": [what, done, total]}) + "\n")
 
+    def say(self, text: str) -> None:
+        """A line for standard error. May be called by a signal's handler, so past the buffer."""
+        os.write(self._pipe.fileno(), (json.dumps({"say": text}) + "\n").encode())
+
     def write(self, text: str) -> int:
         self._pipe.write(json.dumps({"print": text}) + "\n")
         return len(text)
@@ -69,8 +73,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     try:
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
-                  reports.progress,
-                  wanted["limit"])
+                  reports.progress, wanted["limit"], reports.say)
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:
