@@ -87,10 +87,7 @@ class Receiving:
                 handlers.source = peer
                 handlers.replied = False
                 try:
-                    try:
-                        function = handlers.table[handler]
-                    except IndexError:
-                        raise handlers.missing("reply", source, handler) from None
+                    function = handlers.table[handler]
                 except IndexError:
                     raise handlers.missing("request", source, handler) from None
                 result = (function(handlers.am, source, a0) if count == 1
@@ -131,7 +128,10 @@ class Receiving:
                         port.put_touch(ring.slot + 32, 8)
                     port.spend(self._c_reply_handle[count])
                     handlers.context = IN_REPLY
-                    function = handlers.table[handler]
+                    try:
+                        function = handlers.table[handler]
+                    except IndexError:
+                        raise handlers.missing("reply", source, handler) from None
                     result = (function(handlers.am, source, a0) if count == 1
                               else function(handlers.am, source, *(a0, a1, a2, a3)[:count]))
                     if result is not None:

@@ -67,7 +67,7 @@ def document(*, board: str, config: Mapping[str, Any], identity: str, clock_mhz:
         "config": dict(config),
         "identity": identity,
         "clock_mhz": number(clock_mhz),
-        "fmax_mhz": number(best.reached[best.seed]),
+        "fmax_mhz": number(best.fmax_mhz),
         "seed": best.seed,
         "seeds": {str(seed): None if mhz is None else number(mhz)
                   for seed, mhz in best.reached.items()},

@@ -31,6 +31,11 @@ class Best:
     seed: int
     reached: Mapping[int, float | None]
 
+    @property
+    def fmax_mhz(self) -> float:
+        """What the best one reached."""
+        return fmax(self.placed.report)
+
 
 def best_of(seeds: Sequence[int], place: PlaceOne, progress: Progress = lambda *_: None,
             at_once: int | None = None) -> Best:
