@@ -64,7 +64,7 @@ class CompletionQueues(Caller):
         return await self._leave()
 
     async def VipResizeCQ(self, cq: Cq, entries: int) -> VIP_RETURN:
-        """Give it room for ``entries`` completions; those in it stay."""
+        """Change the queue's size to ``entries`` completions. Those in it are kept."""
         if not self._is_cq(cq) or not self._is_size(entries):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()

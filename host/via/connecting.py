@@ -22,8 +22,8 @@ class Connecting(Caller):
 
     async def VipConnectWait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
             VIP_RETURN, NetAddress | None, RemoteAttributes | None, Connection | None]:
-        """Server: wait for a request to the discriminator of ``local``: who asks, with what
-        attributes, and what to accept or reject."""
+        """Server: wait for a request to the discriminator of ``local``; return the client's address
+        and attributes, and the connection to accept or reject."""
         if (not self._is_nic(nic) or not self._is_address(local)
                 or local.host != self.node.number or not self._is_time(timeout)):
             return VIP_RETURN.INVALID_PARAMETER, None, None, None
@@ -70,7 +70,7 @@ class Connecting(Caller):
                                  else VIP_RETURN.TIMEOUT)
 
     async def VipConnectReject(self, connection: Connection) -> VIP_RETURN:
-        """Server: tell the client no."""
+        """Server: reject the client's request."""
         if not self._is_connection(connection):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()
@@ -79,8 +79,8 @@ class Connecting(Caller):
 
     async def VipConnectRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
                                 timeout: float | None) -> Connected:
-        """Client: connect ``vi`` to whoever waits at ``remote``. NO_MATCH: nobody does, right now.
-        REJECT: the server will not. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
+        """Client: connect ``vi`` to the server that waits at ``remote``. NO_MATCH: none waits now.
+        REJECT: the server rejected it. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
         program runs on that node."""
         refused = self._unfit(vi, local, remote, timeout)
         if refused is not None:
@@ -112,16 +112,16 @@ class Connecting(Caller):
         return await self._leave()
 
     async def VipConnectPeerDone(self, vi: Vi) -> Connected:
-        """Peer: whether the connection is there (NOT_DONE if it is still being made)."""
+        """Peer: return whether the connection is made (NOT_DONE: not yet)."""
         return await self._peer(vi, wait=False)
 
     async def VipConnectPeerWait(self, vi: Vi) -> Connected:
-        """Peer: wait until it is there, or the request's time is over."""
+        """Peer: wait until the connection is made or the request's time-out has passed."""
         return await self._peer(vi, wait=True)
 
     async def VipDisconnect(self, vi: Vi) -> VIP_RETURN:
-        """To idle from any state. All that is posted completes flushed; the peer's VI goes to error
-        and its consumer hears CONN_LOST."""
+        """Bring the VI to idle, from any state. All posted descriptors complete as flushed; the
+        peer's VI goes to the error state, and its consumer gets CONN_LOST."""
         if not self._is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
         await self._enter()

@@ -27,7 +27,7 @@ class Endpoints(Caller):
     async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
                           receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
         """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
-        as many already as VipQueryNic says."""
+        already as many VIs as VipQueryNic allows."""
         if (not self._is_nic(nic) or not self._is_attributes(attributes)
                 or not all(cq is None or self._is_cq(cq, nic) for cq in (send_cq, receive_cq))):
             return VIP_RETURN.INVALID_PARAMETER, None

@@ -33,8 +33,8 @@ Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Told:
-    """How a benchmark is told: ``title`` of table and plot, ``x`` what it is over (``sizes``: in
-    bytes), ``base`` the variant that the others are compared with."""
+    """How a benchmark is presented: ``title`` of table and plot, ``x`` what it is over (``sizes``:
+    in bytes), ``base`` the variant that the others are compared with."""
 
     title: str
     x: str
