@@ -24,7 +24,7 @@ from .processor import (
     State,
     mmio_address,
 )
-from .register_docs import table, word_table
+from .register_docs import command, table, word_table
 from .registers import PROCESSOR_REGISTERS
 from .via import DOORBELL_PAGES, PAGE
 
@@ -120,14 +120,7 @@ def markdown() -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or print it."""
-    if arguments == ["-"]:
-        sys.stdout.write(markdown())
-    elif not arguments:
-        PAGE_FILE.write_text(markdown(), encoding="utf-8")
-    else:
-        print("processor_docs takes no argument but - (print)", file=sys.stderr)
-        return 2
-    return 0
+    return command("processor_docs", PAGE_FILE, markdown(), arguments)
 
 
 if __name__ == "__main__":
