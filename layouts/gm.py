@@ -186,7 +186,9 @@ class NackReason(IntEnum):
 DETAIL = Word(
     "gm_detail",
     Field("kind", 2, "PacketKind"), Field("first", 1, "of its message"), Field("last", 1),
-    Field("priority", 1), Field("sync", 1, "an epoch begins with this packet"), width=8)
+    Field("priority", 1), Field("sync", 1, "an epoch begins with this packet"),
+    Field("asks", 1, "ACK: a question to the stream's receiver, sequence is the packet to come"),
+    Field("answers", 1, "ACK: to the question that has left last"), width=8)
 """The wire header's field ``detail`` in packets of Protocol.GM."""
 
 GM_HEADER_BYTES = 16
@@ -196,7 +198,7 @@ GM_HEADER = Word(
     Field("epoch", 8, "of the stream: sequence numbers begin anew with each"),
     Field("source", 4, "port the stream's messages come from"),
     Field("port", 4, "target port"),
-    Field("length", 32, "of the whole message; NACK: NackReason"),
+    Field("length", 32, "of the whole message; NACK: NackReason; question: for its answer"),
 )
 """The word behind the wire header. A stream is what a port sends to one node with one priority.
 ACK and NACK end here."""

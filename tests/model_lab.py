@@ -35,7 +35,9 @@ class ModelLab:
         runtime = model.run(programs, limit=limit or 50_000_000)
         again = sent_again(runtime.ports, [
             Event(model.now, nic.node, Block.VI_SEND, Kind.AGAIN, 0, 0)
-            for nic in model.nics if nic.via for _ in range(nic.registers.get("via_resent", 0))])
+            for nic in model.nics if nic.via for _ in range(nic.registers.get("via_resent", 0))
+        ] + [Event(model.now, nic.node, Block.FIRMWARE, Kind.AGAIN, number, peer)
+             for nic in model.nics if nic.processor for number, peer in nic.processor.again])
         self.account.note(description, again)
         return Run(model.now, runtime.results, sorted(events), runtime.marks, runtime.wakes, [],
                    again=again)

@@ -32,6 +32,7 @@ from nicbed.layouts.processor import (
 )
 from nicbed.layouts.registers import PROCESSOR_REGISTERS, Irq
 from nicbed.layouts.rings import COMPLETION
+from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import PAGE
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class ModelProcessor:
         The core, which counts its instructions.
     log
         (node, destination, bytes) of every packet sent, in order.
+    again
+        Message and peer of every packet that the firmware says it sent again.
     """
 
     def __init__(self, nic: "ModelNic", description: Description) -> None:
@@ -87,6 +90,7 @@ class ModelProcessor:
         self.on_wire: bytes | None = None
         self.waiting: deque = deque()
         self.log: list[bytes] = []
+        self.again: list[tuple[int, int]] = []
 
     # The host's side
 
@@ -283,6 +287,8 @@ class ModelProcessor:
                 self.doorbells.popleft()
         elif name == "doorbell_enable":
             self.own(self.mmio["doorbell_page"], value)
+        elif name == "event" and value == Kind.AGAIN:
+            self.again.append((self.mmio["event_number"], self.mmio["event_arg"]))
         elif name == "host_irq":
             self.nic.cause(Irq.PROCESSOR)
         elif name == "crash":

@@ -1,7 +1,8 @@
 /* GM message passing: what the files of this firmware share.
  *
- * A *stream* is what a port sends to one node with one priority. Its packets have sequence numbers,
- * and are sent again from the oldest unacknowledged one on. Sequence numbers begin anew with each
+ * A *stream* is what a port sends to one node with one priority. Its packets have sequence numbers.
+ * Of those that were lost, as a NACK or the answer to a question says, the stream goes back to the
+ * oldest; a time-out asks the question. Sequence numbers begin anew with each
  * *epoch*: when a send has failed. The receiving side of a stream is an *arrival*.
  */
 #ifndef GM_H
@@ -69,8 +70,7 @@ enum {
     BACKING_OFF = 4, /* refused for want of a buffer: waits before it tries again */
     HALTED = 8, /* the message at `current` cannot be read */
     SYNC = 16, /* nothing of this epoch has been acknowledged */
-    PROBING = 32, /* nothing was heard for too long: one packet at a time until something is */
-    REFUSED = 64, /* the oldest message was refused */
+    REFUSED = 32, /* the oldest message was refused */
 };
 
 struct stream {
@@ -78,7 +78,7 @@ struct stream {
     uint8_t flags;
     uint16_t base, next; /* sequence numbers: oldest unacknowledged, next to send */
     uint8_t epoch;
-    uint8_t tries; /* refusals in a row, and 8 for each time-out of what was not refused */
+    uint8_t tries; /* refusals in a row, and 8 for each time-out since something was heard */
     uint8_t ready_link, busy_link; /* streams behind it in these lists */
     uint32_t deadline;
 };
@@ -217,6 +217,7 @@ void sending_open(void);
 void message_queue(struct message *m);
 void streams_close(uint32_t port);
 void acknowledged(const uint32_t *packet);
+bool control(uint32_t number, uint32_t kind, uint32_t word, uint32_t epoch, uint32_t expected);
 uint32_t pump(void);
 void tick(void);
 

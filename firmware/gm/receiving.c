@@ -83,8 +83,8 @@ RARE void arrivals_close(uint32_t port)
 /* --- Control packets ---------------------------------------------------------------------------- */
 
 /* Room is left for the stages, which never wait for any: so the firmware never does. */
-static APART bool control(uint32_t number, uint32_t kind, uint32_t reason, uint32_t epoch,
-                          uint32_t expected)
+APART bool control(uint32_t number, uint32_t kind, uint32_t word, uint32_t epoch,
+                   uint32_t expected)
 {
     if (engine_space(ENGINE_SEND) <= STAGES)
         return false;
@@ -95,7 +95,7 @@ static APART bool control(uint32_t number, uint32_t kind, uint32_t reason, uint3
              << NICBED_HEADER_DETAIL_HI_SHIFT;
     c[2] = expected | PLACE(epoch, HEADER_EPOCH_LO)
            | PLACE(STREAM_PORT(number), HEADER_SOURCE_LO);
-    c[3] = reason;
+    c[3] = word;
     link_send(c, 16, 0);
     return true;
 }
@@ -136,6 +136,17 @@ APART uint32_t acknowledge(void)
         dues--;
     }
     return 0;
+}
+
+/* A question: what has arrived of a stream? */
+static RARE void asked(uint32_t number, const uint32_t *packet)
+{
+    struct arrival *a = &arrivals[number];
+    uint32_t epoch = FIELD(packet[4], HEADER_EPOCH_LO);
+    int8_t ahead = epoch - a->epoch; /* its epoch has not begun here: nothing has arrived */
+    if (ahead >= 0)
+        control(number, NICBED_GM_PACKET_ACK | NICBED_GM_DETAIL_ANSWERS_MASK, packet[5], epoch,
+                ahead ? 0 : a->expected);
 }
 
 /* That packet is not taken, for `reason`. */
@@ -257,17 +268,25 @@ static APART void arrived(const uint32_t *packet)
     uint32_t header = packet[3], detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
     uint32_t length = received_length((const uint64_t *)packet);
     uint32_t node = header & NICBED_HEADER_SOURCE_HI_MASK;
-    if (length >= 8 && FIELD(detail, DETAIL_KIND) >= NICBED_GM_PACKET_ACK) {
+    if (length >= 8 && FIELD(detail, DETAIL_KIND) >= NICBED_GM_PACKET_ACK
+        && !(detail & NICBED_GM_DETAIL_ASKS_MASK)) {
         acknowledged(packet);
         return;
     }
     uint32_t port = FIELD(packet[4], HEADER_SOURCE_LO);
-    if (length < NICBED_GM_HEADER_BYTES || length > NICBED_GM_HEADER_BYTES + DATA_BYTES
-        || node >= settings.nodes || port == 0 || port >= PORTS) {
+    if (node >= settings.nodes || port == 0 || port >= PORTS || length < 8) {
         counters.malformed++;
         return;
     }
     uint32_t number = stream_number(FIELD(detail, DETAIL_PRIORITY), node, port);
+    if (detail & NICBED_GM_DETAIL_ASKS_MASK) {
+        asked(number, packet);
+        return;
+    }
+    if (length < NICBED_GM_HEADER_BYTES || length > NICBED_GM_HEADER_BYTES + DATA_BYTES) {
+        counters.malformed++;
+        return;
+    }
     struct arrival *a = &arrivals[number];
     if (((packet[4] ^ a->expected ^ a->epoch << NICBED_GM_HEADER_EPOCH_LO_SHIFT) & 0xFFFFFF)
         && !out_of_order(number, packet[4], detail))

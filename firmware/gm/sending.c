@@ -16,6 +16,13 @@ static struct {
 struct outgoing outgoing;
 static uint8_t busy_head;
 static bool ticking;
+/* Of a node: how often streams to it went back. So many time-outs of a stream in a row pass before
+ * one asks, for the node has been slow before; one less with every CALM streams that have emptied
+ * since the last one that passed. */
+enum { CALM = 16 };
+static struct {
+    uint8_t rewinds, patience, calm;
+} peers[NODES];
 
 /* --- Lists -------------------------------------------------------------------------------------- */
 
@@ -29,7 +36,7 @@ static inline bool sendable(const struct stream *s)
 {
     uint32_t out = (uint16_t)(s->next - s->base);
     return s->current != NONE && !(s->flags & (BACKING_OFF | HALTED))
-           && out < (s->flags & PROBING ? 1 : settings.window);
+           && out < settings.window;
 }
 
 /* Then it has its turn. */
@@ -157,7 +164,7 @@ static RARE void stream_fault(struct stream *s)
     stream_ready(s);
 }
 
-/* To the oldest packet that is not acknowledged. */
+/* To the oldest packet that is not acknowledged. Answers to questions before that count no more. */
 static RARE void stream_rewind(struct stream *s)
 {
     if (s->base == s->next)
@@ -165,7 +172,36 @@ static RARE void stream_rewind(struct stream *s)
     s->next = s->base;
     s->current = s->head;
     s->flags &= ~HALTED;
+    peers[STREAM_NODE(number_of(s))].rewinds++;
     counters.resent++;
+}
+
+/* Its oldest packet was lost, and those behind it not taken. */
+static RARE void stream_lost(struct stream *s)
+{
+    uint32_t node = STREAM_NODE(number_of(s));
+    for (uint16_t i = s->base; i != s->next; i++)
+        trace_event(NICBED_KIND_AGAIN, messages[s->head].trace, node);
+    peers[node].patience = 0;
+    stream_rewind(s);
+}
+
+/* Asks what has arrived. Packets between two nodes keep their order, so what has left and is not
+ * before the answer's sequence number was lost. What may still be in a stage does not count. */
+static RARE void stream_ask(struct stream *s)
+{
+    uint32_t number = number_of(s);
+    uint16_t end = s->next - (outgoing.staged - outgoing.launched);
+    control(number, NICBED_GM_PACKET_ACK | NICBED_GM_DETAIL_ASKS_MASK,
+            end | peers[STREAM_NODE(number)].rewinds << 16, s->epoch, s->next);
+}
+
+static RARE void answered(struct stream *s, uint32_t word)
+{
+    if (!(s->flags & REFUSED))
+        s->tries = 0;
+    if (word >> 16 == peers[STREAM_NODE(number_of(s))].rewinds && (int16_t)(word - s->base) > 0)
+        stream_lost(s);
 }
 
 RARE void streams_close(uint32_t port)
@@ -256,7 +292,7 @@ static APART void stage(uint32_t number)
         stage_state[i].fetched = engine_given[ENGINE_H2N];
     m->first = first;
     m->state = BEGUN;
-    if (s->base == s->next && !(s->flags & PROBING))
+    if (s->base == s->next)
         s->deadline = now() + settings.timeout;
     s->next++;
     if (last)
@@ -318,8 +354,7 @@ static RARE void refused(struct stream *s, uint32_t reason)
 {
     switch (reason) {
     case NACK(GAP):
-        s->flags &= ~PROBING;
-        stream_rewind(s);
+        stream_lost(s);
         return;
     case NACK(NO_BUFFER):
         if (s->flags & BACKING_OFF || s->head == NONE)
@@ -360,7 +395,7 @@ void acknowledged(const uint32_t *packet)
     if (progress) {
         s->base = base;
         s->tries = 0;
-        s->flags &= ~(SYNC | PROBING | REFUSED);
+        s->flags &= ~(SYNC | REFUSED);
         s->deadline = now() + settings.timeout;
         if ((int16_t)(base - s->next) > 0)
             s->next = base;
@@ -370,6 +405,8 @@ void acknowledged(const uint32_t *packet)
     }
     if (FIELD(detail, DETAIL_KIND) == NICBED_GM_PACKET_NACK)
         refused(s, packet[5]);
+    else if (detail & NICBED_GM_DETAIL_ANSWERS_MASK)
+        answered(s, packet[5]);
     stream_ready(s);
 }
 
@@ -379,7 +416,10 @@ RARE void tick(void)
     uint8_t *link = &busy_head;
     while (*link) {
         struct stream *s = &streams[*link];
+        uint32_t node = STREAM_NODE(number_of(s));
         if (s->head == NONE) {
+            if (peers[node].patience && !(++peers[node].calm % CALM))
+                peers[node].patience--;
             s->flags &= ~LISTED;
             *link = s->busy_link;
             continue;
@@ -397,9 +437,15 @@ RARE void tick(void)
                                                   : STATUS(SEND_TARGET_NODE_UNREACHABLE));
                 continue;
             }
-            s->deadline += settings.timeout << (s->tries >= 16);
-            s->flags |= PROBING;
-            stream_rewind(s);
+            uint32_t passed = s->tries >> 3;
+            s->deadline = now() + (settings.timeout << (passed < 3 ? passed : 3));
+            if (!(s->flags & REFUSED)) {
+                peers[node].calm = 0;
+                if (passed <= peers[node].patience)
+                    continue;
+                peers[node].patience = passed;
+            }
+            stream_ask(s);
         }
         stream_ready(s);
     }

@@ -110,10 +110,10 @@ int main(void)
             doorbells_serve();
         if (bits & NICBED_PENDING_WINDOW || command)
             command = commands_serve();
-        busy = length && vis_serve();
-        control_serve();
         if (bits & NICBED_PENDING_TIMER)
             timers_serve();
+        busy = length && vis_serve();
+        control_serve();
         if (busy || arrived)
             watchdog_kick();
     }

@@ -165,12 +165,12 @@ static bool in_sequence(struct vi *vi, const struct packet *p)
     }
     if (ahead >= 128) {
         count(COUNT_DUPLICATES);
-        tell(vi, NICBED_VIA_PACKET_ACK, vi->expected, 0);
+        owe(vi, OWE_ACK);
     } else {
         count(COUNT_GAPS);
         if (!vi->told) {
             vi->told = true;
-            tell(vi, NICBED_VIA_PACKET_NAK, vi->expected, 0);
+            owe(vi, OWE_NAK);
         }
     }
     return false;
@@ -190,14 +190,14 @@ static void take_packet(struct vi *vi, const struct packet *p)
         if (fatal.event != NO_EVENT)
             event(fatal.event, vi->number);
         if (vi->reliable)
-            tell(vi, NICBED_VIA_PACKET_BREAK, p->sequence, fatal.code);
+            owe_break(vi, p->sequence, fatal.code);
         if (vi->reliable || fatal.breaks != NICBED_VIA_CODE_CONN_LOST)
             break_vi(vi, fatal.breaks);
     }
     if (vi->state == NICBED_VI_STATE_CONNECTED && vi->reliable) {
         vi->expected = (uint8_t)(p->sequence + 1);
         if (p->detail & NICBED_VIA_DETAIL_ACKNOWLEDGE_MASK)
-            tell(vi, NICBED_VIA_PACKET_ACK, vi->expected, 0);
+            owe(vi, OWE_ACK);
     }
 }
 
@@ -218,7 +218,7 @@ static void arrive(const uint32_t *words)
         p.handle = words[7] >> (NICBED_VIA_VA_BITS - 32);
         rest = 16;
     }
-    if (bytes < rest || bytes > 16 + set.mtu || p.kind > NICBED_VIA_PACKET_BREAK
+    if (bytes < rest || bytes > 16 + set.mtu || p.kind > NICBED_VIA_PACKET_PROBE
         || number >= set.vis || vi->state != NICBED_VI_STATE_CONNECTED
         || vi->node != (words[3] & NICBED_HEADER_SOURCE_HI_MASK) || vi->peer != source
         || (!vi->reliable && p.kind > NICBED_VIA_PACKET_RDMA_WRITE)) {
@@ -227,6 +227,13 @@ static void arrive(const uint32_t *words)
     }
     if (p.kind == NICBED_VIA_PACKET_ACK || p.kind == NICBED_VIA_PACKET_NAK) {
         acknowledged(vi, p.sequence, p.kind == NICBED_VIA_PACKET_NAK);
+        if (p.detail & NICBED_VIA_DETAIL_ACKNOWLEDGE_MASK)
+            answered(vi, p.immediate);
+        return;
+    }
+    if (p.kind == NICBED_VIA_PACKET_PROBE) {
+        vi->echo = (uint8_t)p.immediate;
+        owe(vi, OWE_ANSWER);
         return;
     }
     if (p.kind == NICBED_VIA_PACKET_BREAK) {

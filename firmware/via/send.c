@@ -46,7 +46,8 @@ static void post(struct vi *vi, uint32_t number, uint32_t bytes, uint32_t detail
     uint32_t *words = (uint32_t *)slot->packet;
     if (vi->reliable) {
         vi->unasked++;
-        if (detail & NICBED_VIA_DETAIL_LAST_MASK || 2 * vi->unasked >= set.window) {
+        if (detail & NICBED_VIA_DETAIL_LAST_MASK || 2 * vi->unasked >= set.window
+            || 2 * slots_left < set.slots) {
             vi->unasked = 0;
             detail |= NICBED_VIA_DETAIL_ACKNOWLEDGE_MASK;
         }
@@ -199,8 +200,9 @@ void send_abort(struct vi *vi)
     }
     vi->oldest = vi->again = NO_SLOT;
     vi->outstanding = 0;
-    vi->watched = false;
+    vi->watched = vi->probing = false;
     send_over(vi, NICBED_VIA_STATUS_FLUSHED | (vi->sending.moved ? NICBED_VIA_STATUS_PARTIAL : 0));
+    vi->owed &= ~(OWE_ANSWER | OWE_PROBE);
     if (vi->reliable)
-        tell(vi, NICBED_VIA_PACKET_BREAK, sequence, NICBED_VIA_BREAK_LOST);
+        owe_break(vi, sequence, NICBED_VIA_BREAK_LOST);
 }

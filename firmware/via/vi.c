@@ -59,8 +59,8 @@ static void create(struct vi *vi, uint32_t number, uint64_t tokens)
     vi->state = NICBED_VI_STATE_IDLE;
 }
 
-/* A command in a state that it is not for does nothing. False: later, once what was given to the
- * link before is on its way; a packet of the connection before is none of the next one's. */
+/* A command in a state that it is not for does nothing. False: later, once what was owed and given to
+ * the link before is on its way; a packet of the connection before is none of the next one's. */
 bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t peer,
                 uint64_t tokens)
 {
@@ -70,6 +70,9 @@ bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t
         return true;
     struct vi *vi = &vis[number];
     uint32_t state = vi->state;
+    if (vi->debtor && (command == NICBED_VI_COMMAND_CREATE || command == NICBED_VI_COMMAND_CONNECT
+                       || command == NICBED_VI_COMMAND_ATTRIBUTES))
+        return false;
     if (command == NICBED_VI_COMMAND_CREATE && state == NICBED_VI_STATE_CLOSED) {
         create(vi, number, tokens);
         page_open(page_of(number), FIELD(attributes, VI_ATTRIBUTES_OWNER));
@@ -82,7 +85,8 @@ bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t
         vi->sequence = vi->unasked = vi->outstanding = vi->timeouts = vi->expected = 0;
         vi->oldest = vi->again = NO_SLOT;
         vi->kind = NO_KIND;
-        vi->told = vi->watched = false;
+        vi->told = vi->watched = vi->probing = false;
+        vi->patience = 0;
         vi->state = NICBED_VI_STATE_CONNECTED;
     } else if (command == NICBED_VI_COMMAND_DISCONNECT) {
         if (state != NICBED_VI_STATE_CLOSED)

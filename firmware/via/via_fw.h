@@ -19,6 +19,9 @@
 enum { SEND_QUEUE, RECEIVE_QUEUE };
 enum { NO_VI = 0xFFFF, NO_SLOT = 0xFF, NO_KIND = 0xFF };
 
+/* Not copied to where it is called. */
+#define APART __attribute__((noinline))
+
 #define FIELD(word, name) ((uint32_t)(((word) & NICBED_##name##_MASK) >> NICBED_##name##_SHIFT))
 #define PLACE(value, name) ((uint64_t)(value) << NICBED_##name##_SHIFT)
 
@@ -82,14 +85,20 @@ struct vi {
     uint32_t deadline; /* of the oldest packet, if `watched` */
     uint16_t tag, number, peer;
     uint16_t next; /* in the list of VIs with work */
+    uint16_t next_debtor; /* in the list of those that owe control packets */
     uint8_t state, owner, node;
     bool reliable, rdma_write, on_cq[2];
     uint8_t cq[2];
     uint8_t sequence, unasked, outstanding, timeouts;
     uint8_t oldest, newest, again; /* slots: first and last not acknowledged; next to resend */
     uint8_t expected, kind; /* receiving: the next packet's number, and the message begun */
+    uint8_t owed, break_sequence, break_code; /* OWE_... */
+    uint8_t patience; /* its time-out is the knob's shifted by so much */
+    uint8_t probe, echo; /* numbers: of its own last probe, of the peer's */
+    uint8_t probe_end; /* packets before that one had left when the probe did */
     bool told; /* a NAK was sent for the gap there is */
-    bool listed, watched;
+    bool listed, watched, debtor;
+    bool probing; /* an answer to `probe` says what was lost */
 };
 
 extern struct vi *vis;
@@ -192,6 +201,7 @@ bool receive_starved(void);
 void receive_abort(struct vi *vi);
 
 void acknowledged(struct vi *vi, uint32_t sequence, bool again);
+void answered(struct vi *vi, uint32_t probe);
 void broken(struct vi *vi, uint32_t code);
 void watch(struct vi *vi); /* starts the timer of its oldest packet anew */
 enum turn resend(struct vi *vi);
@@ -209,12 +219,17 @@ struct slot {
 extern struct slot *slots;
 
 void link_open(void);
+extern uint32_t slots_left; /* that hold no packet */
 bool slot_ready(void);
 uint32_t slot_take(void); /* if slot_ready() */
 void slot_free(uint32_t slot); /* it may still be on its way to the link */
 void slot_send(uint32_t slot);
-/* An ACK, NAK or BREAK to the peer. Dropped if too many wait: the network may do that, too. */
-void tell(struct vi *vi, uint32_t kind, uint32_t sequence, uint32_t code);
+
+/* What a VI owes its peer. Each is owed once and none is dropped; VIs pay in turn, what is so then:
+ * acknowledgements are cumulative. */
+enum { OWE_ACK = 1, OWE_NAK = 2, OWE_ANSWER = 4, OWE_PROBE = 8, OWE_BREAK = 16 };
+void owe(struct vi *vi, uint32_t what);
+void owe_break(struct vi *vi, uint32_t sequence, uint32_t code); /* the first one counts */
 void control_serve(void);
 bool control_waits(void);
 

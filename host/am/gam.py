@@ -34,6 +34,9 @@ from .window import AmError, Peer, PeerGone, Transfer
 
 __all__ = ["Gam"]
 
+A_CALL = 2
+"""Messages that a call handles once it has sent its own: what a peer sends for each of ours, a
+request and a reply. More would keep a node that is sent to from sending."""
 CONTEXTS = {1: "a request handler", 2: "a reply handler or end function"}
 
 
@@ -153,7 +156,7 @@ class Gam(Polling):
         if self._stores:
             await self._commit()
         port.mark(REQUEST_SEND, END, number)
-        await self._check(number, -1)
+        await self._check(number, -1, A_CALL)
 
     def reply(self, handler: int | Handler, *args: int) -> Any:
         """am_reply_N, in a request handler only, once: run ``handler`` at the requester. It never
@@ -198,7 +201,7 @@ class Gam(Polling):
         """am_poll: handle all messages that have arrived."""
         if self._context or not self.enabled:
             self._ready("am_poll")
-        await self._check(0, self._c_poll)
+        await self._check(0, self._c_poll, self._ring)
 
     async def wait(self, condition: Callable[[], Any]) -> None:
         """Poll until ``condition()`` is true. The condition is evaluated after each message;
@@ -259,7 +262,7 @@ class Gam(Polling):
         if self._stores:
             await self._commit()
         port.mark(BULK_SEND, END, number)
-        await self._check(number, -1)
+        await self._check(number, -1, A_CALL)
 
     async def _store(self, dest: int, local: int, remote: int, length: int,
                      handler: int | Handler | None, arg: int, end: Callable[..., Any] | None,
@@ -276,7 +279,7 @@ class Gam(Polling):
         self._begin_transfer(peer, transfer)
         port.mark(BULK_SEND, END, number)
         await self._pump()
-        await self._check(number, -1)
+        await self._check(number, -1, A_CALL)
         return transfer
 
     # Questions

@@ -11,8 +11,9 @@ __all__ = ["Polling"]
 class Polling(Receiving):
     """All of the layer below the public calls."""
 
-    async def _check(self, number: int, path: int) -> None:
-        """Check once for a message; handle it and all behind it."""
+    async def _check(self, number: int, path: int, most: int) -> None:
+        """Check once for a message; handle it and those behind it, up to ``most``: peers that send
+        as fast as this node handles must not keep it from what it does itself."""
         port = self.port
         begin = port.mark(EMPTY_POLL, BEGIN, number)
         if path >= 0:
@@ -25,9 +26,13 @@ class Polling(Receiving):
             if port.status & TIMEOUT:
                 break
             await self._handle(begin)
+            most -= 1
+            if most <= 0:
+                break
             begin = port.mark(EMPTY_POLL, BEGIN, 0)
-        port.mark(EMPTY_POLL, END, begin[3])
-        self._idle += 1
+        if most > 0:
+            port.mark(EMPTY_POLL, END, begin[3])
+            self._idle += 1
         if (self._owing or self._backlog or port.cycle >= self._deadline
                 or self._idle >= self._keep_alive):
             await self._settle()

@@ -69,7 +69,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
             for size, by_nodes in by_number(document["results"]["alltoall"])
             for nodes, found in by_number(by_nodes)]
     return [table("All to all (bytes a cycle of all; shares of senders)",
-                  ["n", "nodes", *COLUMNS, "a node", "of two", "least flow"], rows)]
+                  ["n", "nodes", *COLUMNS, "a node", "of two", "flow"], rows)]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

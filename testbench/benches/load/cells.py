@@ -16,7 +16,7 @@ __all__ = ["COLUMNS", "by_number", "cell", "count_of", "levels", "row", "sizes_o
 LEAST, MOST = 24, 192
 """Messages of a flow."""
 
-COLUMNS = ("bytes/cycle", "least share", "most", "Jain", "sent again", "returned")
+COLUMNS = ("bytes/cycle", "least share", "most", "Jain", "again", "returned")
 
 
 def sizes_of(description: Description) -> list[int]:

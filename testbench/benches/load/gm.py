@@ -117,7 +117,8 @@ def _credits(plan: Plan, node: int, tokens: int) -> int:
     """Messages of each sender that ``node`` has buffers for: 1, or an even number, so that two lots
     of credits at the most are under way to a sender; each needs a buffer there."""
     left = tokens - 2 * len(plan.to(node))
-    each = min(MOST, left // max(1, len(plan.of(node)))) & ~1
+    senders = max(plan.crowd if plan.of(node) else 1, len(plan.of(node)))
+    each = min(MOST, left // senders) & ~1
     if each > 0:
         return each
     if len(plan.to(node)) + len(plan.of(node)) > tokens:

@@ -45,7 +45,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     for index, (size, loss, senders) in enumerate(steps):
         tell(f"{senders} senders, {size} bytes, loss {loss}", index, len(steps))
         plan = Plan(size, count_of(size, parameters["bytes"]),
-                    {sender: [RECEIVER] for sender in range(1, senders + 1)})
+                    {sender: [RECEIVER] for sender in range(1, senders + 1)},
+                    crowd=max(parameters["senders"]))
         runs[size, loss, senders] = await measure_traffic(
             lab, layer, plan, trace=senders == fewest and not loss,
             settings={"faults.drop": loss} if loss else None)

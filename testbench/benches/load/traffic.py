@@ -23,12 +23,14 @@ Flow = tuple[int, int, int]
 @dataclass(frozen=True)
 class Plan:
     """``count`` messages of ``size`` bytes from each node of ``ways`` to each of its peers; with
-    VIA over each of ``vis`` VIs to that peer."""
+    VIA over each of ``vis`` VIs to that peer. With GM a receiver's buffers are shared out as if at
+    least ``crowd`` sent to it, so that runs with fewer cost a message as many credits."""
 
     size: int
     count: int
     ways: Mapping[int, Sequence[int]]
     vis: int = 1
+    crowd: int = 1
 
     @property
     def nodes(self) -> list[int]:
