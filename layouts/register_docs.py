@@ -34,9 +34,9 @@ _IRQ = {
     Irq.RECEIVE: "a packet was written to the receive ring",
     Irq.SEND: "the send ring ran empty",
     Irq.ERROR: "a packet or a doorbell was refused, or a packet dropped, corrupt or misrouted",
-    Irq.VIA: "`via_event` holds an event; a level, over when it has been read empty, and so "
-             "only in `irq_enable`",
-    Irq.PROCESSOR: "the NIC processor's firmware asks for the host",
+    Irq.VIA: "`via_event` holds an event; this is a level, which ends when all events have been "
+             "read, and so there is a bit in `irq_enable` only",
+    Irq.PROCESSOR: "the NIC processor's firmware requests an interrupt",
 }
 
 
