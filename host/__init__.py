@@ -1,1 +1,1 @@
-"""The world of host programs: they take no target time but in operations of their host port."""
+"""What host programs use. Host programs take target time only in operations of their host port."""

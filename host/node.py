@@ -53,14 +53,15 @@ class Node:
         self._services: dict[type, Any] = {}
 
     def service(self, kind: type[Service]) -> Service:
-        """What there is one of on a node: ``kind(node)``, made when it is first asked for."""
+        """The node's only instance of ``kind``, made by ``kind(node)`` when it is first
+        requested."""
         found: Service | None = self._services.get(kind)
         if found is None:
             found = self._services[kind] = kind(self)  # type: ignore[call-arg]
         return found
 
     def allocate(self, length: int, align: int = 64) -> int:
-        """Address of ``length`` bytes of this node's memory that nobody else has."""
+        """Address of ``length`` newly allocated bytes of this node's memory."""
         return self._allocator.allocate(length, align)
 
     def route(self, destination: int) -> int:
@@ -68,14 +69,16 @@ class Node:
         return self.topology.route(self.number, destination)
 
     def trace_number(self) -> int:
-        """A number for a packet, never 0 and another one on every node, until they wrap."""
+        """A trace number for a packet. It is never 0, and unique over all nodes until the numbers
+        wrap around."""
         number = self._trace
         following = number + self.nodes
         self._trace = following if not following >> TRACE_BITS else self.number + 1
         return number
 
     async def store(self, address: int, data: bytes) -> None:
-        """The CPU writes ``data`` to memory: charged, and visible when that has ended."""
+        """The CPU writes ``data`` to memory. This takes CPU time; the data is visible at its
+        end."""
         port = self.port
         port.work("store", -(-len(data) // 8))
         await port.touch(address, len(data), store=True)
@@ -83,7 +86,7 @@ class Node:
         self.memory.write(address, data)
 
     async def load(self, address: int, length: int) -> bytes:
-        """The CPU reads memory: charged, and what is there when that has ended."""
+        """The CPU reads memory. This takes CPU time; the result is the content at its end."""
         port = self.port
         port.work("load", -(-length // 8))
         await port.touch(address, length)
@@ -92,4 +95,5 @@ class Node:
 
 
 Program = Callable[[Node], Coroutine[Any, Any, Any]]
-"""A host program: called with its node, gives a coroutine that awaits what takes target time."""
+"""A host program: a function of its node that returns a coroutine, which awaits every operation
+that takes target time."""

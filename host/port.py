@@ -1,9 +1,9 @@
 """A node's host port as a program sees it: work, operations, marks.
 
-CPU work is plain and costs no wake-up: it is folded into the next operation. Operations are put
-into a block of up to BLOCK entries; a block goes to the target when it is full or when a result is
-needed. Time is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and
-keeps the fraction, so no time is ever lost.
+A call that charges CPU work is not awaited and causes no wake-up: the work is added to the next
+operation. Operations are put into a block of up to BLOCK entries; a block goes to the target when
+it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a target cycle; the port
+executes whole cycles and keeps the fraction, so no time is ever lost.
 """
 
 from collections.abc import Iterable, Iterator
@@ -95,7 +95,7 @@ class Port(Work):
     count
         Entries in the block being put together.
     executed
-        Await it: the block goes to the target, which executes it whole.
+        Await it to hand the block to the target, which executes the whole block.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     sent_again
@@ -130,7 +130,7 @@ class Port(Work):
 
     @property
     def process(self) -> int:
-        """Which process's PIO follows: 1 to 255, 0 for the kernel."""
+        """The process that issues the following PIO: 1 to 255, or 0 for the kernel."""
         return self._process >> PROCESS
 
     @process.setter
@@ -141,7 +141,7 @@ class Port(Work):
 
     @contextmanager
     def in_kernel(self) -> Iterator[None]:
-        """PIO inside is the kernel's, whosever it is outside."""
+        """PIO inside this context is issued by the kernel."""
         before, self._process = self._process, 0
         try:
             yield
@@ -156,7 +156,7 @@ class Port(Work):
     # Marks
 
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
-        """Note that ``activity`` begins or ends here. Costs nothing, flushes nothing.
+        """Record that ``activity`` begins or ends here. It takes no time and flushes nothing.
 
         Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
         when it is known what it was that began."""
@@ -263,12 +263,12 @@ class Port(Work):
     # Operations: coroutines
 
     async def room(self, entries: int) -> None:
-        """See to it that the block has room for ``entries`` more."""
+        """Make room for ``entries`` more entries in the block."""
         if self.count + entries > BLOCK:
             await self.executed
 
     async def flush(self) -> int:
-        """Finish pending work and operations; the cycle now."""
+        """Finish pending work and operations; return the current cycle."""
         if self._pending() < TICKS:
             if self.count:
                 await self.executed
@@ -281,7 +281,7 @@ class Port(Work):
         return self.cycle
 
     async def now(self) -> int:
-        """Finish pending work and operations; the CPU's own time in ticks, exactly."""
+        """Finish pending work and operations; return the CPU's exact time in ticks."""
         await self.flush()
         return self.ticks + self._pending()
 
@@ -372,7 +372,7 @@ class Port(Work):
         return not self.status & TIMEOUT
 
     async def cas(self, address: int, expected: int, new: int) -> int:
-        """Compare-and-swap of the 8-byte word at ``address``; the word that was there."""
+        """Compare-and-swap of the 8-byte word at ``address``; return its old value."""
         if self.count == BLOCK:
             await self.executed
         self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
@@ -380,7 +380,8 @@ class Port(Work):
         return self.data
 
     def waiting_for(self, text: str) -> None:
-        """What the program waits for, for the diagnosis of a run that never ends."""
+        """Set what the program waits for; the diagnosis of a run that reaches its cycle limit
+        prints it."""
         self.waiting_text = text
 
     # For the runtime
@@ -411,7 +412,7 @@ class Port(Work):
         self.data = data
 
     def describe(self) -> str:
-        """What the port is at: its block, its program's own words, since which cycle."""
+        """The port's state: its block, what its program waits for, and since which cycle."""
         reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
         return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
 
@@ -429,4 +430,4 @@ class QuietPort(Port):
 
 
 _UNKEPT = [0, 0, 0, 0]
-"""Stands for every mark that is not kept."""
+"""Returned in place of every mark that is not kept."""

@@ -1,4 +1,4 @@
-"""Runs host programs as coroutines, by hand, each time the target asks for them."""
+"""Runs host programs as coroutines, each time the target needs them."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any

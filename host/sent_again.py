@@ -1,4 +1,4 @@
-"""Packets that a layer sent again: to whom, and why."""
+"""Counts of packets that a layer sent again, by peer and cause."""
 
 from collections import Counter
 from enum import StrEnum
@@ -13,11 +13,11 @@ class Cause(StrEnum):
     """What made a layer send a packet again."""
 
     NACK = "NACK"
-    """The receiver missed it: a later one came."""
+    """The receiver got a later packet and reported this one as missing."""
     ANSWER = "answer to a probe"
-    """The receiver, asked after a time-out, did not have it."""
+    """After a time-out, the receiver answered that it does not have the packet."""
     TIMEOUT = "time-out"
-    """Nothing was heard of it; it may have arrived."""
+    """No acknowledgement came; the packet may have arrived."""
     RETURNED = "returned"
     """The receiver had no room for it, and sent it back."""
 

@@ -1,4 +1,4 @@
-"""What a host program awaits, in the end."""
+"""The objects that a host program's awaits lead to."""
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any

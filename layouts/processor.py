@@ -187,7 +187,7 @@ MMIO_REGISTERS = tuple(
     for index, (name, access, width, doc) in enumerate([
         ("node", _RO, 8, "this node's number"),
         ("cycle", _RO, 32, "the target's cycle counter, low half"),
-        ("cycle_high", _RO, 32, "and high half, as it was when cycle was last read"),
+        ("cycle_high", _RO, 32, "its high half, as it was when cycle was last read"),
         ("memory_bytes", _RO, 32, "size of NIC memory"),
         ("pending", _W1C, 8, "Pending"),
         ("wait_mask", _RW, 8, "Pending bits that end a wait"),
@@ -203,16 +203,16 @@ MMIO_REGISTERS = tuple(
         ("event", _WO, 3, "emits an event of trace.Kind, of trace.Block.FIRMWARE"),
         ("protocol", _RW, 9, "PROTOCOL_SELECT: packets that go to the engine RECEIVE"),
         ("doorbell", _RO, 32, "DOORBELL_ENTRY: the oldest doorbell; 0: none"),
-        ("doorbell_low", _RO, 32, "its data, bits 31:0"),
-        ("doorbell_high", _RO, 32, "its data, bits 63:32"),
-        ("doorbell_pop", _WO, 1, "takes it off the queue"),
+        ("doorbell_low", _RO, 32, "data of the oldest doorbell, bits 31:0"),
+        ("doorbell_high", _RO, 32, "data of the oldest doorbell, bits 63:32"),
+        ("doorbell_pop", _WO, 1, "removes the oldest doorbell from the queue"),
         ("doorbell_page", _RW, 10, "page for doorbell_enable"),
         ("doorbell_enable", _WO, 9, "bits 7:0: process whose doorbells page doorbell_page takes; "
                                     "bit 8: whether it takes any"),
         ("watch_base", _RW, 32, "watched host memory: address, a multiple of 32"),
         ("watch_bytes", _RW, 32, "and its size, a multiple of 32; 0: nothing is watched"),
-        ("crash_pc", _RW, 32, "where it happened"),
-        ("crash_cause", _RW, 32, "and what, for the report"),
+        ("crash_pc", _RW, 32, "place of the crash"),
+        ("crash_cause", _RW, 32, "cause of the crash, for the report"),
         ("crash", _WO, 8, "stops the processor: CrashReason"),
     ])
 )
@@ -227,7 +227,7 @@ def mmio_address(name: str) -> int:
 
 PROTOCOL_SELECT = Word(
     "protocol_select",
-    Field("protocol", 8, "packet.Protocol"), Field("enable", 1, "else no packet goes there"),
+    Field("protocol", 8, "packet.Protocol"), Field("enable", 1, "0: no packet goes to the engine"),
 )
 DOORBELL_ENTRY = Word(
     "doorbell_entry",

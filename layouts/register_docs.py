@@ -19,7 +19,7 @@ from .registers import (
 )
 from .rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
 
-__all__ = ["PAGE", "markdown", "table", "word_table"]
+__all__ = ["PAGE", "command", "markdown", "table", "word_table"]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "registers.md"
 
@@ -34,9 +34,9 @@ _IRQ = {
     Irq.RECEIVE: "a packet was written to the receive ring",
     Irq.SEND: "the send ring ran empty",
     Irq.ERROR: "a packet or a doorbell was refused, or a packet dropped, corrupt or misrouted",
-    Irq.VIA: "`via_event` holds an event; a level, over when it has been read empty, and so "
-             "only in `irq_enable`",
-    Irq.PROCESSOR: "the NIC processor's firmware asks for the host",
+    Irq.VIA: "`via_event` holds an event; this is a level, which ends when all events have been "
+             "read, and so there is a bit in `irq_enable` only",
+    Irq.PROCESSOR: "the NIC processor's firmware requests an interrupt",
 }
 
 
@@ -108,16 +108,21 @@ def markdown() -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page, or print it."""
+def command(name: str, page: Path, text: str, arguments: list[str]) -> int:
+    """The command line of the generator ``name``: write ``text`` to ``page``, or print it."""
     if arguments == ["-"]:
-        sys.stdout.write(markdown())
+        sys.stdout.write(text)
     elif not arguments:
-        PAGE.write_text(markdown(), encoding="utf-8")
+        page.write_text(text, encoding="utf-8")
     else:
-        print("register_docs takes no argument but - (print)", file=sys.stderr)
+        print(f"{name} takes no argument but - (print)", file=sys.stderr)
         return 2
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or print it."""
+    return command("register_docs", PAGE, markdown(), arguments)
 
 
 if __name__ == "__main__":

@@ -66,15 +66,16 @@ REGISTERS = tuple(
         ("node", _RO, 8, "this node's number", 0),
         ("cycle", _RO, 64, "the target's cycle counter", 0),
         ("control", _RW, 3, "bit 0: send ring on; bit 1: receive ring on (else the receive window);"
-                            " bit 2, with nic.attachment = memory_bus: the send ring is one of "
-                            "lines (layouts.rings.LINE_WORD), pulled without doorbells", 0),
+                            " bit 2, with nic.attachment = memory_bus: the send ring's entries are "
+                            "lines (layouts.rings.LINE_WORD), which the NIC pulls without "
+                            "doorbells", 0),
         ("irq_status", _W1C, 5, "interrupt causes that happened (Irq)", 0),
         ("irq_enable", _RW, 5, "causes that raise the interrupt line; the line is the level of "
                                "status & enable", 0),
         ("send_space", _RO, 32, "free bytes of the send FIFO's PIO lane", 0),
         ("send_base", _RW, 32, "send ring: address in host memory, a multiple of 64", 0),
         ("send_doorbell", _RW, 16, "send ring: descriptors posted so far, modulo 65536", 0),
-        ("send_done", _RO, 16, "send ring: descriptors read whole, payload too, modulo 65536", 0),
+        ("send_done", _RO, 16, "send ring: descriptors read with their payload, modulo 65536", 0),
         ("send_report", _RW, 32, "where the NIC writes send_done as an 8-byte word after each "
                                  "descriptor; 0: nowhere", 0),
         ("receive_base", _RW, 32, "receive ring: address in host memory, a multiple of 64", 0),
@@ -90,15 +91,15 @@ REGISTERS = tuple(
                                    "descriptors refused for lengths that disagree", 0),
         ("doorbells_refused", _RO, 32, "doorbell values refused: beyond the ring's size, "
                                         "backwards, or with the send ring off", 0),
-        ("crc_errors", _RO, 32, "packets dropped for their CRC", 0),
-        ("misrouted", _RO, 32, "packets dropped for another node's destination", 0),
-        ("overflows", _RO, 32, "packets dropped for want of room (nic.overflow = drop)", 0),
-        ("malformed", _RO, 32, "packets dropped for a length that is not theirs", 0),
+        ("crc_errors", _RO, 32, "packets dropped because their CRC was wrong", 0),
+        ("misrouted", _RO, 32, "packets dropped because their destination is another node", 0),
+        ("overflows", _RO, 32, "packets dropped for lack of room (nic.overflow = drop)", 0),
+        ("malformed", _RO, 32, "packets dropped because their length field is wrong", 0),
         ("credit_stalls", _RO, 48, "cycles in which a flit waited for a credit of the link", 0),
         ("receive_stalls", _RO, 48, "cycles in which the link waited for the receive FIFO", 0),
         ("process_refused", _RO, 32, "accesses to kernel registers by a process other than 0", 0),
         ("vi_select", _RW, 12, "VI (for the cq_ registers: completion queue) that the following "
-                               "registers are about", 0),
+                               "registers refer to", 0),
         ("vi_attributes", _RW, 48, "layouts.via.ATTRIBUTES for the next command", 0),
         ("vi_peer", _RW, 60, "layouts.via.PEER for the next command", 0),
         ("vi_command", _RW, 3, "write: a layouts.via.ViCommand for vi_select; reads as the command "
@@ -107,44 +108,46 @@ REGISTERS = tuple(
         ("vi_state", _RO, 2, "layouts.via.ViState of vi_select", 0),
         ("vi_posted", _RO, 32, "descriptors that vi_select's doorbells posted since CREATE, modulo "
                                "65536: send in the low half, receive in the high half", 0),
-        ("vi_completed", _RO, 32, "and those that have completed", 0),
+        ("vi_completed", _RO, 32, "the same counts of descriptors that have completed", 0),
         ("cq_base", _RW, 64, "layouts.via.ADDRESS of the completion queue's memory", 0),
-        ("cq_config", _RW, 29, "layouts.via.CQ_CONFIG; a write takes over cq_base and this for "
-                               "queue vi_select, empties and disarms it", 0),
-        ("via_event", _RO, 28, "layouts.via.EVENT: the oldest event; reading takes it", 0),
+        ("cq_config", _RW, 29, "layouts.via.CQ_CONFIG; a write sets up queue vi_select with "
+                               "this and cq_base, empties it and disarms it", 0),
+        ("via_event", _RO, 28, "layouts.via.EVENT: the oldest event; a read removes it", 0),
         ("via_ready", _RO, 1, "the engine has cleared its tables after reset", 0),
         ("table_base", _RW, 32, "via.translation = cache: the table's address in host memory, a "
                                 "multiple of 16", 0),
         ("table_index", _RW, 14, "table, physical: entry that table_place writes", 0),
-        ("table_flags", _RW, 56, "word 0 of it", 0),
-        ("table_place", _WO, 64, "word 1; writes the entry", 0),
-        ("invalidate", _WO, 14, "write: forget the entry of this index. Not while invalidated is "
-                                "behind", 0),
+        ("table_flags", _RW, 56, "word 0 of that entry", 0),
+        ("table_place", _WO, 64, "word 1 of that entry; writes the entry", 0),
+        ("invalidate", _WO, 14, "write: invalidate the entry of this index. Only when invalidated "
+                                "has counted all earlier ones", 0),
         ("invalidated", _RO, 16, "entries invalidated and no longer in use, modulo 65536", 0),
         ("translation_hits", _RO, 48, "addresses translated from the cache, or from NIC memory", 0),
         ("translation_misses", _RO, 48, "addresses that had to be looked up in host memory", 0),
-        ("translation_walk", _RO, 48, "cycles spent on those", 0),
+        ("translation_walk", _RO, 48, "cycles spent on those look-ups", 0),
         ("doorbells_foreign", _RO, 32, "doorbells, armings and completion queue writes refused: "
                                        "another process's page, or nothing open there", 0),
         ("doorbells_lost", _RO, 32, "doorbell tokens that found the token queue full; the VI gets "
                                  "VI_OVERRUN", 0),
         ("events_lost", _RO, 32, "events that found no room; CATASTROPHIC follows", 0),
-        ("via_unmatched", _RO, 32, "packets for no connection of theirs, dropped", 0),
-        ("via_duplicates", _RO, 32, "packets that had already come, dropped", 0),
+        ("via_unmatched", _RO, 32, "packets dropped because they belong to no connection", 0),
+        ("via_duplicates", _RO, 32, "packets dropped because they had already arrived", 0),
         ("via_gaps", _RO, 32, "packets dropped because one before them is missing", 0),
-        ("via_dropped", _RO, 32, "messages dropped for want of a receive descriptor", 0),
+        ("via_dropped", _RO, 32, "messages dropped because no receive descriptor was posted", 0),
         ("via_resent", _RO, 48, "packets sent again", 0),
-        ("via_sent", _RO, 48, "packets sent first", 0),
+        ("via_sent", _RO, 48, "packets sent for the first time", 0),
         ("processor_control", _RW, 1, "layouts.processor.CONTROL", 0),
         ("processor_status", _RO, 16, "layouts.processor.STATUS", 0),
-        ("processor_pc", _RO, 32, "address of the instruction fetched last; of a crash: where", 0),
-        ("processor_cause", _RO, 32, "of a crash: what, by its reason", 0),
+        ("processor_pc", _RO, 32, "address of the instruction fetched last; after a crash: of "
+                                  "the place", 0),
+        ("processor_cause", _RO, 32, "after a crash: its cause, by the reason", 0),
         ("window_owner", _WO, 24, "layouts.processor.WINDOW_OWNER", 0),
         ("doorbell_owner", _WO, 25, "layouts.processor.DOORBELL_OWNER", 0),
         ("doorbell_words", _RW, 25, "layouts.processor.DOORBELL_WORDS", 0),
         ("load_words", _RW, 32, "8-byte words written to NIC memory by PIO since this was written",
          0),
-        ("load_sum", _RW, 64, "their sum: rotated left by one, then the word added, each", 0),
+        ("load_sum", _RW, 64, "check sum of these words: for each, the sum is rotated left by one "
+                               "and the word is added", 0),
         ("window_refused", _RO, 32, "accesses to NIC memory by a process that does not own the "
                                     "page, or beyond its end", 0),
         ("page_refused", _RO, 32, "doorbells to a page of another process", 0),

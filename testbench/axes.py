@@ -1,4 +1,4 @@
-"""The two axes of the design space: how much processing is in the NI, and where it is attached.
+"""The two axes of the design space: how much processing is in the NIC, and where it is attached.
 
 A point on an axis is a set of knobs on top of a base description.
 """
@@ -14,8 +14,8 @@ from .errors import UserError, nearest
 __all__ = ["AXES", "Point", "points"]
 
 PATIENCE = {"am.retry_timeout": 4_000_000, "via.retry_timeout": 4_000_000}
-"""A slow processor is not a lost packet: all points of a comparison wait equally long for what does
-not come."""
+"""Time-outs of all points of a comparison: so long that the slowest processor's packets are not
+taken for lost."""
 
 PROCESSORS = {"hardwired": "none", "vexriscv": "vexriscv", "picorv32": "picorv32", "serv": "serv"}
 """Points of the axis of processing, most of it first. Hardwired: rings, or the VI engine."""

@@ -17,11 +17,11 @@ TIE = Fraction(3, 100)
 NAMES = ("host", "receiver", "NI processor", "receiver's NI processor", "VI fetch", "VI send",
          "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
          "bus")
-"""In the order of who waits for whom; those of a VI engine or of a NIC processor (awake; H2N, N2H:
-its transfers from and to host memory) only where one is at work. A block held
-up by another counts as busy too, so among the busiest the last of this order is the bound: a CPU
-waits for the bus when its posted writes are full, a link for the receive DMA, a DMA engine for the
-bus, and nobody makes the bus wait."""
+"""In the order in which blocks wait for each other; those of a VI engine or of a NIC processor
+(awake; H2N, N2H: its transfers from and to host memory) only where one is at work. A block held up
+by another counts as busy too, so among the busiest the last of this order is the bound: a CPU waits
+for the bus when its posted writes are full, a link for the receive DMA, a DMA engine for the bus,
+and nobody makes the bus wait."""
 
 MOSTLY = Fraction(3, 4)
 """A saturated bus that serves one DMA engine for this share of its time is that engine's doing."""

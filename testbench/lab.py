@@ -45,7 +45,8 @@ class Run:
     firmware
         Of each node, the image that its NIC processor ran.
     again
-        Packets that were sent again, by who sent them. Of a VI engine on a board only if traced.
+        Packets that were sent again, by sender. On a board, those of a VI engine are counted only
+        if the run is traced.
     """
 
     cycles: int
@@ -95,7 +96,7 @@ class Lab:
     limit
         Cycles after which a run without a limit of its own is stopped.
     account
-        What was sent again in its runs.
+        Packets sent again in its runs.
     """
 
     def __init__(self, description: Description, sim: str, backend: Any,
@@ -105,7 +106,7 @@ class Lab:
         self.sim = sim
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
-        """Call it with what is being done, how much of it is done, and of how much."""
+        """Call it with what is being done, how much of it is done, and the total."""
         self.account = Account()
         self._say = say
         self._backend = backend
@@ -127,7 +128,7 @@ class Lab:
         profile
             Count the cycles of NIC processors by program counter. Changes no cycle. Verilator only.
         skip
-            Let quiescent stretches pass at once. Changes no cycle.
+            Skip quiescent time. Changes no cycle.
         marks
             Keep the marks of host programs. Changes no cycle.
         limit
@@ -135,7 +136,7 @@ class Lab:
         progress
             Called now and then with the cycle reached.
         record
-            File for what was given to the target, as :class:`Recording` says.
+            File that records what the target is given, in the form of :class:`Recording`.
 
         Raises
         ------

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from nicbed.firmware.header import c_header, constants
-from nicbed.layouts import processor_docs
+from nicbed.layouts import knob_docs, processor_docs
+from nicbed.layouts.description import knobs
 from nicbed.layouts.processor import MMIO_REGISTERS, Engine, Pending, mmio_address
 from nicbed.layouts.register_docs import PAGE, main, markdown
 from nicbed.layouts.registers import REGISTERS, Access, Irq
@@ -41,6 +42,13 @@ def test_processor_page_has_every_register() -> None:
     for one in (*Pending, *Engine):
         assert f"| {one.value} | {str(one.name).lower()} | " in text
         assert f"| {one.value} | {str(one.name).lower()} |  |" not in text
+
+
+def test_knob_page_is_up_to_date() -> None:
+    assert knob_docs.PAGE.read_text(encoding="utf-8") == knob_docs.markdown(), \
+        "run: python -m nicbed.layouts.knob_docs"
+    for knob in knobs():
+        assert f"| `{knob.name}` | {knob.default} | " in knob_docs.markdown()
 
 
 def test_processor_page_prints(capsys: pytest.CaptureFixture[str]) -> None:

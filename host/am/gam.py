@@ -1,12 +1,12 @@
 """Generic Active Messages 1.1 on one node: the public calls.
 
 Handlers are ``async def h(am, source, *args)``, or plain functions that return None; those of bulk
-transfers ``h(am, source, address, bytes, argument)``. They are given by the callable, or by its
-index in the handler table, which has to have the same order on all nodes. A request handler, and a
-store's, may reply once; if it does not, the layer does. A reply handler, a get's, and a store's end
-function may not communicate. No handler may make requests or poll.
+transfers ``h(am, source, address, bytes, argument)``. A call names a handler by the callable or by
+its index in the handler table, which must have the same order on all nodes. A request handler, and
+a store's, may reply once; if it does not, the layer does. A reply handler, a get's, and a store's
+end function may not communicate. No handler may make requests or poll.
 
-All of it runs on one CPU of a node, in calls of the program: nothing is handled outside them.
+The layer runs on one CPU of a node, only inside the program's calls.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,8 +54,8 @@ class Gam:
     Attributes
     ----------
     counters
-        What happened beside plain sailing: nacks, duplicates, timeouts, probes, acks, resent,
-        samples (of round trips).
+        Counts of events beyond the ordinary sends and receives: nacks, duplicates, timeouts,
+        probes, acks, resent, samples (of round trips).
     again
         The packets ``resent``, by peer and cause.
     """
@@ -98,12 +98,13 @@ class Gam:
         self._c_register = port.path(paths.REGISTER)
 
     def register(self, handler: Handler) -> int:
-        """Put ``handler`` at the end of the handler table; its index."""
+        """Append ``handler`` to the handler table; return its index."""
         self.port.spend(self._c_register)
         return self._handlers.add(handler)
 
     async def enable(self) -> None:
-        """Set up the rings and begin: the first call. Messages that came before it are not lost."""
+        """Set up the rings and start the layer. This must be the first call. Messages that arrived
+        earlier are not lost."""
         if self.enabled:
             raise AmError("am_enable was called twice")
         port = self.port
@@ -117,10 +118,10 @@ class Gam:
         self.enabled = True
 
     async def disable(self) -> None:
-        """End: finish all that is under way, and serve the others until they end too.
+        """Finish all that is under way, and serve the other nodes until they call this, too.
 
-        To be called by every node's program; whoever does not is gone for the others, unless it
-        has said that it will make no more requests.
+        Every node's program must call it. The others treat a node that does not as gone, unless it
+        has announced that it will make no more requests.
         """
         port, sending = self.port, self._sending
         self._ready("am_disable")
@@ -167,7 +168,8 @@ class Gam:
     async def request(self, dest: int, handler: int | Handler, *args: int) -> None:
         """am_request_N: run ``handler`` at ``dest`` with up to four 32-bit words.
 
-        Without a credit for ``dest`` it polls until there is one. After injecting it polls.
+        If there is no credit for ``dest``, it polls until there is one. After sending the request
+        it polls once.
         """
         port, sending = self.port, self._sending
         if self._handlers.context or not self.enabled:
@@ -197,8 +199,8 @@ class Gam:
         await self._polling.check(number, -1, A_CALL)
 
     def reply(self, handler: int | Handler, *args: int) -> Any:
-        """am_reply_N, in a request handler only, once: run ``handler`` at the requester. Never
-        polls, never waits. To be awaited in ``async`` handlers."""
+        """am_reply_N, in a request handler only, once: run ``handler`` at the requester. It never
+        polls or waits. An ``async`` handler must await it."""
         port, handlers, sending = self.port, self._handlers, self._sending
         if handlers.context != IN_REQUEST:
             raise AmError("am_reply is for request handlers")
@@ -237,14 +239,14 @@ class Gam:
     # Polling
 
     async def poll(self) -> None:
-        """am_poll: handle all messages that wait."""
+        """am_poll: handle all messages that have arrived."""
         if self._handlers.context or not self.enabled:
             self._ready("am_poll")
         await self._polling.check(0, self._c_poll, self._ring.entries)
 
     async def wait(self, condition: Callable[[], Any]) -> None:
-        """Poll until ``condition()`` is true. It is asked after each message; meanwhile the CPU
-        spins in the target."""
+        """Poll until ``condition()`` is true. The condition is evaluated after each message;
+        between messages the CPU spins in the target."""
         port = self.port
         if self._handlers.context or not self.enabled:
             self._ready("am_poll")
@@ -275,8 +277,8 @@ class Gam:
     async def store_async(self, dest: int, local: int, remote: int, length: int,
                           handler: int | Handler | None = None, arg: int = 0,
                           end: Callable[..., Any] | None = None, earg: Any = None) -> None:
-        """am_store_async: the same, but returns as soon as all that can be sent now is; when the
-        source is reusable, ``end(am, earg)`` runs here, in a poll."""
+        """am_store_async: the same, but it returns when as many packets as possible have been sent.
+        When the source is reusable, ``end(am, earg)`` runs on this node, in a poll."""
         await self._store(dest, local, remote, length, handler, arg, end, earg)
 
     async def get(self, dest: int, remote: int, local: int, length: int,

@@ -48,11 +48,11 @@ CYCLE = QUESTION.mask("cycle") >> CYCLE_AT
 
 
 class AmError(Exception):
-    """The program used Active Messages in a way they do not allow."""
+    """The program broke a rule of Active Messages."""
 
 
 class PeerGone(Exception):
-    """A peer did not answer through ``am.retries`` time-outs in a row."""
+    """A peer did not answer during ``am.retries`` time-outs in a row."""
 
     def __init__(self, me: int, peer: int, retries: int, timeout: int) -> None:
         super().__init__(f"node {peer} is gone: node {me} heard nothing from it through {retries} "

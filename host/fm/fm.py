@@ -1,10 +1,10 @@
 """Fast Messages 1.1 on one node: the public calls, under their own names.
 
 Handlers are ``async def h(fm, source, i0, i1, i2, i3)`` for FM_send_4 and ``h(fm, source, address,
-size)`` for FM_send, or plain functions that return None. They are given by the callable, or by its
-index in the handler table, which has to have the same order on all nodes. They run in FM_extract
-only, one after the other; they may send, but not extract. The bytes at ``address`` are theirs until
-they return.
+size)`` for FM_send, or plain functions that return None. A call names a handler by the callable or
+by its index in the handler table, which must have the same order on all nodes. They run in
+FM_extract only, one after the other; they may send, but not extract. The bytes at ``address`` are
+theirs until they return.
 
 What is promised: each message is handled once. Messages between two nodes are handled in the order
 in which they were sent unless one of them came back, which those behind it overtake then. There is
@@ -66,7 +66,7 @@ class Fm(Returning):
         self._c_finalize = port.path(paths.FINALIZE)
 
     async def FM_initialize(self) -> None:
-        """Start the firmware and begin: the first call."""
+        """Start the firmware and the layer. This must be the first call."""
         if self._ready:
             raise FmError("FM_initialize was called twice")
         port = self.port
@@ -79,8 +79,8 @@ class Fm(Returning):
 
     async def FM_send_4(self, dest: int, handler: int | Handler, i0: int, i1: int, i2: int,
                         i3: int) -> None:
-        """Run ``handler`` at ``dest`` with four 32-bit words. Without a place it waits for one;
-        what comes meanwhile is kept for FM_extract."""
+        """Run ``handler`` at ``dest`` with four 32-bit words. If no place is free it waits for one
+        and keeps arriving messages for FM_extract."""
         words = (i0, i1, i2, i3)
         if any(word < 0 or word >> 32 for word in words):
             raise ValueError(f"a message's words are unsigned, of 32 bits, not {list(words)}")
@@ -89,7 +89,7 @@ class Fm(Returning):
 
     async def FM_send(self, dest: int, handler: int | Handler, buf: int, size: int) -> None:
         """Run ``handler`` at ``dest`` with a copy of the ``size`` bytes at ``buf``, at most a
-        frame's. The buffer is the program's again at once."""
+        frame's. The program may reuse the buffer at once."""
         if not 0 <= size <= FRAME_BYTES:
             raise FmError(f"FM_send: a frame has 0 to {FRAME_BYTES} bytes, not {size}")
         if buf < 0 or buf + size > self.memory.size:
@@ -118,7 +118,7 @@ class Fm(Returning):
         port.mark(REQUEST_SEND, END, number)
 
     async def FM_extract(self) -> int:
-        """Run the handlers of all messages that are there; how many."""
+        """Run the handlers of all messages that have arrived; return their number."""
         port = self.port
         if self._handling:
             raise FmError("FM_extract in a handler")
@@ -148,8 +148,8 @@ class Fm(Returning):
         return count
 
     async def extract_until(self, condition: Callable[[], Any]) -> None:
-        """FM_extract until ``condition()`` is true. It is asked after each round; meanwhile the CPU
-        spins in the target."""
+        """Call FM_extract until ``condition()`` is true. The condition is evaluated after each
+        round; between rounds the CPU spins in the target."""
         port = self.port
         outer = port.waiting_text
         while not condition():
@@ -165,8 +165,8 @@ class Fm(Returning):
             port.waiting_for(outer)
 
     async def FM_finalize(self) -> None:
-        """End, once all that this node sent has been accepted. What was sent to it and is not
-        extracted by now never is."""
+        """End when everything that this node sent has been accepted. Messages to this node that
+        were not extracted before this call are discarded."""
         if not self._ready or self._handling:
             raise FmError("FM_finalize before FM_initialize, or in a handler")
         port = self.port

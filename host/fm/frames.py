@@ -37,7 +37,7 @@ KEPT = (1 << ACCEPTED) - 1
 
 
 class FmError(Exception):
-    """The program used Fast Messages in a way they do not allow."""
+    """The program broke a rule of Fast Messages."""
 
 
 class Packet(NamedTuple):

@@ -14,7 +14,8 @@ __all__ = ["GM_HIGH_PRIORITY", "GM_LOW_PRIORITY", "Gm"]
 class Gm(Receives, Opening):
     """``gm = Gm(process)``; ``status, port = await gm.gm_open(0, 2, "mine")``.
 
-    What takes target time is a coroutine; the others charge it to the next. Calls return a
+    A call that accesses the NIC or memory is a coroutine; the CPU time of the other calls is
+    charged to the next coroutine. Calls return a
     :class:`~nicbed.host.gm.status.GM_STATUS` where GM's do, or would have to: none raises for what
     a program does.
     """

@@ -14,7 +14,7 @@ class Opening(Caller):
     """Ports and their memory."""
 
     async def gm_init(self) -> GM_STATUS:
-        """Start the NIC's control program, if it does not run; gm_open does so, too. GM_FAILURE
+        """Start the NIC's control program if it is not running. gm_open does this, too. GM_FAILURE
         with more nodes than GM knows."""
         if self.node.nodes > NODES:
             return GM_STATUS.GM_FAILURE
@@ -41,8 +41,8 @@ class Opening(Caller):
         return GM_STATUS.GM_SUCCESS, port
 
     async def gm_close(self, port: Port) -> GM_STATUS:
-        """Close it. Sends under way are abandoned, buffers are the program's again, and memory is
-        registered no more."""
+        """Close the port. Sends under way are abandoned, buffers return to the program, and its
+        memory is deregistered."""
         if not self._is_port(port):
             return GM_STATUS.GM_INVALID_PARAMETER
         await self._enter()
@@ -57,8 +57,8 @@ class Opening(Caller):
         return GM_STATUS.GM_SUCCESS, self.node.number
 
     async def gm_register_memory(self, port: Port, ptr: int, length: int) -> GM_STATUS:
-        """Let the NIC at the pages of these bytes, for this port; as often as they are registered
-        they have to be deregistered. GM_PERMISSION_DENIED: they are not the process's."""
+        """Give the NIC access to the pages of these bytes, for this port. Each registration needs a
+        deregistration of its own. GM_PERMISSION_DENIED: they are not the process's."""
         if not self._is_port(port) or not _bytes(ptr, length):
             return GM_STATUS.GM_INVALID_PARAMETER
         await self._enter()
@@ -68,7 +68,8 @@ class Opening(Caller):
         return GM_STATUS.GM_SUCCESS
 
     async def gm_deregister_memory(self, port: Port, ptr: int, length: int) -> GM_STATUS:
-        """When this returns the NIC reaches none of the pages that are not registered else."""
+        """When this returns, the NIC can no longer access the pages, except those that another
+        registration covers."""
         if not self._is_port(port) or not _bytes(ptr, length):
             return GM_STATUS.GM_INVALID_PARAMETER
         await self._enter()
@@ -91,7 +92,7 @@ class Opening(Caller):
         return ptr
 
     async def gm_dma_free(self, port: Port, ptr: int, length: int) -> GM_STATUS:
-        """Registered no more. (The memory itself is not used again.)"""
+        """Deregister the memory. (It is not allocated again.)"""
         return await self.gm_deregister_memory(port, ptr, length)
 
 

@@ -90,7 +90,7 @@ class Receives(Sends):
         return await self._control(port, CommandKind.ACCEPT | priority << S_PRIORITY, mask)
 
     async def gm_allow_remote_memory_access(self, port: Port) -> GM_STATUS:
-        """From now on directed sends into the port's registered memory are taken."""
+        """Accept directed sends into the port's registered memory from now on."""
         if not self._is_port(port):
             return GM_STATUS.GM_INVALID_PARAMETER
         return await self._control(port, int(CommandKind.ALLOW), 1)
@@ -98,7 +98,7 @@ class Receives(Sends):
     # Events
 
     async def gm_receive(self, port: Port) -> Event:
-        """The oldest event, GM_NO_RECV_EVENT if there is none: one check."""
+        """The oldest event, or GM_NO_RECV_EVENT if there is none. It checks once."""
         cpu = self.port
         if not self._is_port(port):
             await self._pass()
@@ -132,8 +132,8 @@ class Receives(Sends):
         return await self._wait(port, 0)
 
     async def gm_unknown(self, port: Port, event: Event) -> None:
-        """See to an event that the program does not know: a send that has ended gives back its
-        token, and its callback runs."""
+        """Handle an event that the program does not handle itself. For a send that has ended it
+        returns the send token and runs the callback."""
         cpu = self.port
         cpu.spend(self.paths.unknown)
         if event.type is GM_EVENT.GM_SENT_EVENT:

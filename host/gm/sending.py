@@ -39,8 +39,8 @@ class Sends(Caller):
                                     callback: Callback | None = None,
                                     context: Any = None) -> GM_STATUS:
         """Send ``length`` bytes at ``ptr`` into a buffer of ``size`` and ``priority`` that the
-        target's port has provided. The bytes are the NIC's until the callback; up to INLINE (16) go
-        with the command itself and need no registered memory."""
+        target's port has provided. The program must not change the bytes until the callback. Up to
+        INLINE (16) bytes go with the command itself and need no registered memory."""
         if (not self._is_port(port) or not self._is_target(priority, target_node_id,
                                                            target_port_id)
                 or not isinstance(length, int) or not isinstance(size, int)
@@ -54,7 +54,7 @@ class Sends(Caller):
                                             priority: int, target_node_id: int,
                                             callback: Callback | None = None,
                                             context: Any = None) -> GM_STATUS:
-        """The same, to the port of this one's number there."""
+        """The same, to the port with this port's number on that node."""
         if not self._is_port(port):
             return GM_STATUS.GM_INVALID_PARAMETER
         return await self.gm_send_with_callback(port, ptr, size, length, priority, target_node_id,
@@ -66,7 +66,7 @@ class Sends(Caller):
                                              callback: Callback | None = None,
                                              context: Any = None) -> GM_STATUS:
         """Put ``length`` bytes at ``source_buffer`` to ``target_buffer`` in the registered memory
-        of the target's port, which has to allow it; nothing tells it there."""
+        of the target's port, which must allow it. The target gets no event."""
         if (not self._is_port(port) or not self._is_target(priority, target_node_id,
                                                            target_port_id)
                 or not isinstance(length, int) or length < 0 or not _address(source_buffer)
@@ -91,15 +91,16 @@ class Sends(Caller):
     async def gm_resume_sending(self, port: Port, priority: int, target_node_id: int,
                                 target_port_id: int, callback: Callback | None = None,
                                 context: Any = None) -> GM_STATUS:
-        """After a send has failed: sends there that were stopped go on. Takes a send token."""
+        """After a send has failed: let the stopped sends to that target continue. Takes a send
+        token."""
         return await self._go_on(CommandKind.RESUME, port, priority, target_node_id,
                                  target_port_id, callback, context)
 
     async def gm_drop_sends(self, port: Port, priority: int, target_node_id: int,
                             target_port_id: int, callback: Callback | None = None,
                             context: Any = None) -> GM_STATUS:
-        """After a send has failed: those that were stopped come back with GM_SEND_DROPPED, new ones
-        go on. Takes a send token."""
+        """After a send has failed: return the stopped sends to that target with GM_SEND_DROPPED and
+        allow new ones. Takes a send token."""
         return await self._go_on(CommandKind.DROP, port, priority, target_node_id,
                                  target_port_id, callback, context)
 
@@ -116,7 +117,7 @@ class Sends(Caller):
         return port.reserve > 0
 
     def gm_alloc_send_token(self, port: Port, priority: int = 0) -> bool:
-        """Set a send token aside; for programs that keep account by these calls."""
+        """Reserve a send token; for programs that count tokens by these calls."""
         self.port.spend(self.paths.token)
         if port.reserve == 0:
             return False
@@ -124,7 +125,7 @@ class Sends(Caller):
         return True
 
     def gm_free_send_token(self, port: Port, priority: int = 0) -> None:
-        """And put it back, in a callback."""
+        """Return a reserved send token, in a callback."""
         self.gm_free_send_tokens(port, priority, 1)
 
     def gm_free_send_tokens(self, port: Port, priority: int, count: int) -> None:

@@ -39,7 +39,8 @@ def describe(image: Image | None, reason: CrashReason, pc: int, cause: int) -> s
 
 
 class FirmwareCrash(Exception):
-    """A NIC processor stopped for good; the text says where (function and source line) and why."""
+    """A NIC processor crashed. The text names the place (function and source line) and the
+    reason."""
 
     def __init__(self, node: int, cycle: int, reason: CrashReason, pc: int, cause: int,
                  image: Image | None) -> None:

@@ -38,7 +38,7 @@ READY_LIMIT = 4_000_000
 
 
 class ProcessorError(Exception):
-    """The NIC processor is not there, or refused what was loaded; one line."""
+    """There is no NIC processor, or its memory did not take the firmware; the text is one line."""
 
 
 def load_sum(words: Sequence[int]) -> int:
@@ -179,8 +179,8 @@ class NicProcessor:
         return NIC_BASE + DOORBELL_PAGES + PAGE * page + offset
 
     async def own(self, name: str, process: int) -> None:
-        """Let ``process`` read and write all pages of NIC memory that object ``name`` is in (it was
-        declared with PAGED) by PIO, beside the kernel."""
+        """Give ``process`` PIO access, beside the kernel's, to all pages of NIC memory that hold
+        object ``name``, which was declared with PAGED."""
         first = self.symbol(name)
         assert self.image is not None
         size = self.image.symbols[name].size

@@ -130,7 +130,7 @@ async def rdma_read(process: Process, va: int, segments: Sequence[Segment],
 
 
 def read(process: Process, va: int) -> Descriptor:
-    """What is at ``va`` now. Costs nothing: for looking."""
+    """The descriptor at ``va`` as it is now. This takes no target time."""
     following, handle, count, control, trace, immediate, length, status = CONTROL_SEGMENT.unpack(
         process.read(va, CONTROL_BYTES))
     size = SEGMENT_BYTES * min(count, 252)

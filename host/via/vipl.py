@@ -124,7 +124,7 @@ class Vipl:
     async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
                           receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
         """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
-        as many already as VipQueryNic says."""
+        already as many VIs as VipQueryNic allows."""
         return await self._endpoints.create(nic, attributes, send_cq, receive_cq)
 
     async def VipDestroyVi(self, vi: Vi) -> VIP_RETURN:
@@ -144,8 +144,8 @@ class Vipl:
 
     async def VipConnectWait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
             VIP_RETURN, NetAddress | None, RemoteAttributes | None, Connection | None]:
-        """Server: wait for a request to the discriminator of ``local``: who asks, with what
-        attributes, and what to accept or reject."""
+        """Server: wait for a request to the discriminator of ``local``; return the client's address
+        and attributes, and the connection to accept or reject."""
         return await self._connecting.wait(nic, local, timeout)
 
     async def VipConnectAccept(self, connection: Connection, vi: Vi) -> VIP_RETURN:
@@ -155,13 +155,13 @@ class Vipl:
         return await self._connecting.accept(connection, vi)
 
     async def VipConnectReject(self, connection: Connection) -> VIP_RETURN:
-        """Server: tell the client no."""
+        """Server: reject the client's request."""
         return await self._connecting.reject(connection)
 
     async def VipConnectRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
                                 timeout: float | None) -> Connected:
-        """Client: connect ``vi`` to whoever waits at ``remote``. NO_MATCH: nobody does, right now.
-        REJECT: the server will not. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
+        """Client: connect ``vi`` to the server that waits at ``remote``. NO_MATCH: none waits now.
+        REJECT: the server rejected it. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
         program runs on that node."""
         return await self._connecting.request(vi, local, remote, timeout)
 
@@ -172,16 +172,16 @@ class Vipl:
         return await self._connecting.peer_request(vi, local, remote, timeout)
 
     async def VipConnectPeerDone(self, vi: Vi) -> Connected:
-        """Peer: whether the connection is there (NOT_DONE if it is still being made)."""
+        """Peer: return whether the connection is made (NOT_DONE: not yet)."""
         return await self._connecting.peer_done(vi)
 
     async def VipConnectPeerWait(self, vi: Vi) -> Connected:
-        """Peer: wait until it is there, or the request's time is over."""
+        """Peer: wait until the connection is made or the request's time-out has passed."""
         return await self._connecting.peer_wait(vi)
 
     async def VipDisconnect(self, vi: Vi) -> VIP_RETURN:
-        """To idle from any state. All that is posted completes flushed; the peer's VI goes to error
-        and its consumer hears CONN_LOST."""
+        """Bring the VI to idle, from any state. All posted descriptors complete as flushed; the
+        peer's VI goes to the error state, and its consumer gets CONN_LOST."""
         return await self._connecting.disconnect(vi)
 
     # Posting
@@ -251,7 +251,7 @@ class Vipl:
         return await self._completion_queues.destroy(cq)
 
     async def VipResizeCQ(self, cq: Cq, entries: int) -> VIP_RETURN:
-        """Give it room for ``entries`` completions; those in it stay."""
+        """Change the queue's size to ``entries`` completions. Those in it are kept."""
         return await self._completion_queues.resize(cq, entries)
 
     async def VipCQDone(self, cq: Cq) -> Found:

@@ -25,7 +25,7 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "fm": "Fast Messages 1.1, over firmware of the NIC processor"}
 
 Tell = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
+"""Progress: called with what is being done, how much of it is done, and the total."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The serial line to a board: commands go, responses come, whatever the line does to them."""
+"""The serial line to a board: carries commands and responses, even if the line loses or damages
+frames."""
 
 import secrets
 import struct
@@ -38,7 +39,7 @@ _SLOWEST = 1.0
 
 
 class LineError(UserError):
-    """The board cannot be talked to."""
+    """Communication with the board failed."""
 
 
 class Port(Protocol):
@@ -82,7 +83,7 @@ def decode(body: bytes) -> tuple[int, ...] | None:
 
 
 class Line:
-    """Has commands executed by a board, each once, and brings their responses.
+    """Has a board execute commands, each once, and returns their responses.
 
     One command is under way at a time. Its frame is sent again when no response to it has come for
     a while: what the line loses, garbles or doubles costs time alone. After an error, or an

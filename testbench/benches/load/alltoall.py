@@ -1,4 +1,5 @@
-"""Every node sends to every other, on any layer: what each gets, beside what it gets of one."""
+"""Every node sends to every other, on any layer: each node's goodput, compared with that between
+two nodes."""
 
 from collections.abc import Mapping
 from typing import Any

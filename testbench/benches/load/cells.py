@@ -1,4 +1,4 @@
-"""What is told of a run under load: goodput, shares, what was sent again."""
+"""Figures of a run under load: goodput, shares, packets sent again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction

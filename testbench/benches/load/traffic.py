@@ -1,4 +1,4 @@
-"""Who sends how much to whom, all at once, on any layer."""
+"""Traffic under load: which node sends how many messages to which, on any layer."""
 
 import importlib
 from collections.abc import Mapping, Sequence

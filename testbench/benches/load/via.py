@@ -13,7 +13,7 @@ from .traffic import Flow, Plan
 __all__ = ["ViaTalker"]
 
 SENDS = 16
-"""Sends of a VI that are not reaped, at most."""
+"""Most sends of a VI whose completions have not been taken."""
 
 
 class ViaTalker(Party):
