@@ -14,6 +14,7 @@ import click
 
 from .backends import BOARDS, SIMS
 from .errors import UserError, nearest
+from .output import MODE, Mode
 
 __all__ = ["main"]
 
@@ -28,6 +29,27 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _mode(mode: Mode) -> Any:
+    """Callback of a flag that chooses what is printed."""
+    def choose(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            before = ctx.meta.setdefault("nicbed.mode", mode)
+            if before is not mode:
+                raise UserError("-v, -q and --json: give one of them")
+            MODE.set(mode)
+    return choose
+
+
+_MODES = [
+    click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_mode(Mode.VERBOSE),
+                 help="Print each step on standard error."),
+    click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_mode(Mode.QUIET),
+                 help="Print the path of the result file and nothing else."),
+    click.option("--json", is_flag=True, expose_value=False, callback=_mode(Mode.JSON),
+                 help="Print the result as JSON on standard output and nothing else there."),
+]
+
+
 def _target_options(nic: bool = True) -> Any:
     """Options that all commands which simulate share; ``nic``: --nic among them."""
     found = [
@@ -40,6 +62,7 @@ def _target_options(nic: bool = True) -> Any:
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),
+        *_MODES,
     ]
     if nic:
         found.insert(0, click.option(
@@ -74,7 +97,12 @@ def _options(command: Any) -> Any:
     return _target_options()(command)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+EXITS = """Exit codes: 0 done (a check of a benchmark that fails is printed and in the result file:
+a finding, no error); 1 a build or run failed; 2 the command line, a description or a file is wrong;
+70 a mistake of nicbed's own; 130 interrupted; 141 standard output was closed."""
+
+
+@click.group(cls=_Commands, epilog=EXITS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="nicbed", message="%(prog)s %(version)s")
 def nicbed() -> None:
     """A testbed for network-interface architects: what a NIC's design does to o, g and L."""
@@ -144,8 +172,14 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
 
 
 @nicbed.command("list")
+@_MODES[-1]
 def list_() -> None:
     """Show benchmarks, layers, NIC descriptions, and knobs with unit, default and range."""
+    if MODE.get() is Mode.JSON:
+        from .command import listed
+
+        print(listed())
+        return
     from .report.listing import show
 
     show()

@@ -10,8 +10,10 @@ from typing import Any
 
 from . import descriptions
 from .errors import UserError, nearest
+from .output import MODE, Mode, finish
 
-__all__ = ["Plots", "bench", "check_names", "check_places", "describe", "measure_bench",
+__all__ = ["Plots", "bench", "check_names", "check_places", "describe", "listed",
+           "measure_bench",
            "progress_bar", "run_bench", "run_experiment", "run_profile", "run_speed", "run_tests"]
 
 
@@ -63,9 +65,9 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     path = out / f"{files.stem(document)}.json"
     if plots:
         plots.save(module.draw, document, path)
-    files.save(path, files.text(document).encode())
-    _show(module, document, breakdown)
-    print(path, flush=True)
+    text = files.text(document)
+    files.save(path, text.encode())
+    finish(text, lambda: _show(module, document, breakdown), path)
 
 
 def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str
@@ -110,10 +112,10 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
 
     document = files.build(file.stem, layer, sim, description, parameters, outcome)
     path = out / f"{files.stem(document)}.json"
-    files.save(path, files.text(document).encode())
-    text = files.text(document["results"]).rstrip()
-    console().print(text if len(text) < 4000 else text[:4000] + " …", markup=False)
-    print(path, flush=True)
+    whole, text = files.text(document), files.text(document["results"]).rstrip()
+    files.save(path, whole.encode())
+    finish(whole, lambda: console().print(text if len(text) < 4000 else text[:4000] + " …",
+                                          markup=False), path)
 
 
 def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: str, sim: str,
@@ -130,9 +132,9 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
                           progress=tell)
     document = files.build("speed", layer, sim, description, {}, outcome)
     path = out / f"{files.stem(document)}.json"
-    files.save(path, files.text(document).encode())
-    report.show(document)
-    print(path, flush=True)
+    text = files.text(document)
+    files.save(path, text.encode())
+    finish(text, lambda: report.show(document), path)
 
 
 def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, sim: str, out: Path,
@@ -151,9 +153,9 @@ def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, si
 
     document = files.build("profile", layer, sim, description, {"size": size}, outcome)
     path = out / f"{files.stem(document)}.json"
-    files.save(path, files.text(document).encode())
-    show(document)
-    print(path, flush=True)
+    text = files.text(document)
+    files.save(path, text.encode())
+    finish(text, lambda: show(document), path)
 
 
 def run_tests(arguments: Sequence[str]) -> int:
@@ -165,6 +167,22 @@ def run_tests(arguments: Sequence[str]) -> int:
     if "-n" not in chosen and not any(one.startswith("-n") for one in chosen):
         chosen += ["-n", "2", "--dist", "loadgroup"]
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
+
+
+def listed() -> str:
+    """What ``nicbed list`` shows, as JSON."""
+    import json
+
+    from ..layouts.description import knobs
+    from .benches import BENCHES, LAYERS
+
+    return json.dumps({
+        "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
+                        "layers": list(one.layers)} for one in BENCHES.values()],
+        "layers": LAYERS, "descriptions": descriptions.names(),
+        "knobs": [knob.model_dump(mode="json", exclude={"default"})
+                  | {"default": knob.default if isinstance(knob.default, (int, float, str))
+                     else str(knob.default)} for knob in knobs()]}, indent=2)
 
 
 def check_names(layer: str, sim: str) -> None:
@@ -208,17 +226,36 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
     try:
         with progress_bar(label) as tell:
             return run_job(description, sim, function=job, arguments=arguments, progress=tell,
-                           wave=wave, limit=limit, port=port)
+                           wave=wave, limit=limit, port=port, output=_printed)
     except RunError as error:
         if error.kind not in ("UserError", "LineError"):
             raise
         raise UserError(str(error).removeprefix(f"{error.kind}: "), status=1) from None
 
 
+def _printed(text: str) -> None:
+    """What a program prints; standard output is the result's alone with -q and --json."""
+    alone = MODE.get() in (Mode.QUIET, Mode.JSON)
+    print(text, end="", file=sys.stderr if alone else sys.stdout, flush=True)
+
+
 @contextmanager
 def progress_bar(label: str):
-    """A function (what, done, total) that moves a progress bar; on a terminal only."""
-    if not sys.stderr.isatty():
+    """A function (what, done, total) that moves a progress bar, on a terminal only; with -v it
+    prints each step, with -q or --json nothing."""
+    mode = MODE.get()
+    if mode is Mode.VERBOSE:
+        last = ""
+
+        def step(what: str, done: int, total: int) -> None:
+            nonlocal last
+            if what != last:
+                last = what
+                print(f"nicbed: {label}: {what}", file=sys.stderr, flush=True)
+
+        yield step
+        return
+    if mode is not Mode.NORMAL or not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -10,6 +10,7 @@ from . import descriptions
 from .axes import points
 from .command import Plots, check_places, describe, measure_bench
 from .errors import UserError
+from .output import finish
 
 __all__ = ["chosen_benches", "named", "on_axes", "run_compare"]
 
@@ -70,9 +71,9 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
         else:
             place = path
         plots.save(report.drawing(bench, modules[bench.name]), document, place)
-    files.save(path, files.text(document).encode())
-    report.show(document, modules)
-    print(path, flush=True)
+    text = files.text(document)
+    files.save(path, text.encode())
+    finish(text, lambda: report.show(document, modules), path)
 
 
 def chosen_benches(text: str) -> list[Any]:

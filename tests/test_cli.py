@@ -1,5 +1,6 @@
 """The command line: one line for what a user did wrong, and nothing imported that is not needed."""
 
+import json
 import os
 import subprocess
 import sys
@@ -103,6 +104,76 @@ def test_list_fits_a_narrow_terminal():
     for word in ("8388608", "65536 to 67108864", "100 to 1073741824", "rebuilds", "bytes/cycle"):
         assert word in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("arguments", "status", "said"), [
+    (["bench", "rtt", "-q", "--json"], 2, "give one of them"),
+    (["bench", "rtt", "-v", "-q"], 2, "give one of them"),
+])
+def test_one_way_of_printing(arguments, status, said):
+    run = nicbed(*arguments)
+    assert (run.returncode, run.stdout) == (status, "") and said in run.stderr
+
+
+def test_list_as_json():
+    run = nicbed("list", "--json")
+    assert run.returncode == 0 and run.stderr == ""
+    found = json.loads(run.stdout)
+    assert set(found) == {"benchmarks", "layers", "descriptions", "knobs"}
+    assert {"rtt", "logp"} <= {one["name"] for one in found["benchmarks"]}
+    assert any(one["name"] == "link.latency" and one["default"] == 4 for one in found["knobs"])
+
+
+def run_main(body, **variables):
+    """The command line, with ``body`` in place of what `bench rtt --json` runs."""
+    code = ("import sys, os, signal; from nicbed.testbench import cli, command, output;"
+            "from nicbed.testbench.errors import UserError\n"
+            f"def found(*arguments, **named):\n    {body}\n"
+            "command.measure_bench = found; sys.argv = ['nicbed', *sys.argv[1:]]; cli.main()")
+    return subprocess.run([sys.executable, "-c", code, "bench", "bulk", "--json"], timeout=60,
+                          capture_output=True, text=True, env={**os.environ, **variables})
+
+
+@pytest.mark.parametrize(("body", "status", "said"), [
+    ("raise UserError('the run failed', status=1)", 1, "nicbed: the run failed"),
+    ("raise UserError('the input is wrong')", 2, "nicbed: the input is wrong"),
+    ("os.kill(os.getpid(), signal.SIGINT)", 130, "nicbed: interrupted"),
+    ("os.kill(os.getpid(), signal.SIGTERM)", 130, "nicbed: interrupted"),
+    ("{}['nothing']", 70, "nicbed: a mistake of nicbed's own, KeyError: 'nothing' "),
+])
+def test_exit_codes(body, status, said, tmp_path):
+    run = run_main(body)
+    assert (run.returncode, run.stdout) == (status, "")
+    assert run.stderr.startswith(said) and len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("mode", "out"), [
+    ("NORMAL", "a table\nr.json\n"), ("VERBOSE", "a table\nr.json\n"), ("QUIET", "r.json\n"),
+    ("JSON", '{"checks": [{"ok": false}]}\n')])
+def test_what_a_command_prints(mode, out, capsys):
+    """A check that fails is in the result; it is no error."""
+    from nicbed.testbench.command import _printed, progress_bar
+    from nicbed.testbench.output import MODE, Mode, finish
+
+    token = MODE.set(Mode[mode])
+    try:
+        with progress_bar("rtt") as tell:
+            tell("compiling", 0, 1)
+            tell("compiling", 1, 1)
+        _printed("a program's line\n")
+        finish('{"checks": [{"ok": false}]}\n', lambda: print("a table"), "r.json")
+    finally:
+        MODE.reset(token)
+    found = capsys.readouterr()
+    alone = mode in ("QUIET", "JSON")
+    assert found.out == ("" if alone else "a program's line\n") + out
+    assert found.err == ("nicbed: rtt: compiling\n" if mode == "VERBOSE" else
+                         "a program's line\n" if alone else "")
+
+
+def test_help_says_the_exit_codes():
+    text = " ".join(nicbed("--help").stdout.split())
+    assert all(f" {code} " in text for code in (0, 1, 2, 70, 130, 141))
 
 
 def test_help_and_version():
