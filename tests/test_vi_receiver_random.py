@@ -155,16 +155,20 @@ class Program:
              last: bool = False, immediate: int | None = None, acknowledge: bool = False,
              address: tuple[int, int] | None = None, value: int = 0,
              source: int | None = None, node: int | None = None) -> None:
+        carries = self.rng.random() < 0.3
+        if carries and kind in (PacketKind.SEND, PacketKind.RDMA_WRITE, PacketKind.READ_RESPONSE):
+            value = self.rng.getrandbits(32)
         if kind not in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
             address = None
         elif address is None:
             address = (0, 0)
         self.bench.packet(vi, kind, sequence, content, first=first, last=last,
                           immediate=immediate, acknowledge=acknowledge, address=address,
-                          field=value, source=source, node=node)
+                          field=value, source=source, node=node, carries=carries)
         self.model.packet(vi, source is None and node is None, kind, sequence & 255, content,
                           first=first, last=last, immediate=immediate, acknowledge=acknowledge,
-                          address=address, value=value if immediate is None else immediate)
+                          address=address, value=value if immediate is None else immediate,
+                          carries=carries)
 
 
 def same(name: str, got: list[Any], want: list[Any]) -> None:

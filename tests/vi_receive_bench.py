@@ -262,7 +262,8 @@ class Bench:
     def packet(self, vi: int, kind: PacketKind, sequence: int, content: bytes = b"", *,
                first: bool = False, last: bool = False, immediate: int | None = None,
                acknowledge: bool = False, address: tuple[int, int] | None = None,
-               field: int = 0, node: int | None = None, source: int | None = None) -> int:
+               field: int = 0, node: int | None = None, source: int | None = None,
+               carries: bool = False) -> int:
         """Sends a packet to ``vi``; returns its trace number."""
         self._trace += 1
         head = VIA_HEADER.pack(destination=vi, source=vi + 100 if source is None else source,
@@ -277,7 +278,7 @@ class Bench:
         if len(content) % 8:
             words[-1] |= self.rng.getrandbits(64) << 8 * (len(content) % 8) & (1 << 64) - 1
         words[0] |= DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate is not None,
-                                acknowledge=acknowledge) << 56
+                                acknowledge=acknowledge, carries=carries) << 56
         self.i.send(*({"data": word, "following": len(words) - 1, "first": int(n == 0),
                        "last": int(n == len(words) - 1), "trace": self._trace}
                       for n, word in enumerate(words)))

@@ -325,6 +325,13 @@ class Sender(wiring.Component):
         m.d.comb += [
             transmit.node.eq(self.node),
             transmit.slot_again.eq(slots.o_again),
+            slots.owed.eq(transmit.answer.payload.vi),
+            slots.owed_sequence.eq(transmit.answer.payload.sequence),
+            slots.leave.eq(transmit.leave), slots.settle.eq(transmit.settle),
+            transmit.same.eq(slots.o_same), transmit.lined.eq(slots.owed_lined),
+            transmit.waits.eq(slots.owed_waits),
+            transmit.slot_carries.eq(slots.o_carries),
+            transmit.slot_carried.eq(slots.o_carried),
             transmit.slot_forgotten.eq(slots.forgotten),
             transmit.slot_asks.eq(slots.o_asks), transmit.now.eq(self.now),
             slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
