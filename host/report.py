@@ -34,7 +34,6 @@ class Report:
         self.place = place
         self.posted = 0
         self.done = 0
-        self._before = 0
         self._look = node.port.path(price)
 
     async def open(self) -> None:
@@ -59,13 +58,6 @@ class Report:
         port.put_touch(self.place, 8)
         await port.executed
         self.done += self.memory.word(self.place) - self.done & self.mask
-
-    async def moves(self) -> bool:
-        """Whether the NIC still works on what was posted."""
-        await self.look()
-        moved = self.done != self._before
-        self._before = self.done
-        return moved and self.posted != self.done
 
     def put_poll(self, timeout: int) -> None:
         """Spin until there is more done than known."""

@@ -196,8 +196,9 @@ class Nic(wiring.Component):
         m.submodules.merge = merge = LaneMerge()
         m.submodules.crc_append = crc_append = CrcAppend()
         m.submodules.crc_check = crc_check = CrcCheck()
-        m.submodules.receive_fifo = receive_fifo = ReceiveFifo(fifo_bytes=nic.receive_fifo,
-                                                               mtu=nic.mtu)
+        m.submodules.receive_fifo = receive_fifo = ReceiveFifo(
+            fifo_bytes=nic.receive_fifo, mtu=nic.mtu,
+            early=Protocol.VIA if self._engine is not None else None)
         m.submodules.receive_dma = receive_dma = ReceiveDma(
             ring=nic.receive_ring, slot_bytes=self._description.slot_bytes)
         m.submodules.receive_window = receive_window = ReceiveWindow()

@@ -189,7 +189,10 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
 @_layer("am")
 @click.option("--clock", metavar="MHZ", help="Clock of the target.  [default: the board's]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
-              help="Seed of placing: another one gives another fmax.")
+              help="First seed of placing: another one gives another fmax.")
+@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Place with N seeds, as many at once as there are cores, and keep the best; "
+                   "each costs as much time and memory as the first.")
 @click.option("--out", default="results", metavar="DIR", show_default=True,
               type=click.Path(file_okay=False, path_type=Path),
               help="Folder for the bitstream and its report.")
@@ -197,15 +200,15 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
 @click.option("--area", "area_only", is_flag=True,
               help="Print what it takes, and stop there: before it is placed, which takes longest.")
 def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
-          seed: int, out: Path, program: bool, area_only: bool) -> None:
+          seed: int, seeds: int, out: Path, program: bool, area_only: bool) -> None:
     """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
     from .synth.command import run_synth
 
     _check(layer, SIMS[0])
     if program and area_only:
         raise UserError("--area makes no bitstream: leave out --program")
-    run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, out=out,
-              program=program, area_only=area_only)
+    run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, seeds=seeds,
+              out=out, program=program, area_only=area_only)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

@@ -24,6 +24,8 @@ def spans_of(runtime, node):
         last = ticks
         if kind == Kind.BEGIN:
             stack.append([activity, number, ticks, 0])
+        elif kind == Kind.AGAIN:
+            assert activity == Activity.CONTROL
         else:
             opened, name, begin, inner = stack.pop()
             assert opened == activity and name in (number, 0), (opened, name, activity, number)

@@ -5,6 +5,7 @@ from am_scenarios import describe
 from model_target import Model
 from nicbed.host.am import Gam, PeerGone, wire
 from nicbed.layouts.am import AM_HEADER
+from nicbed.layouts.packet import HEADER
 
 LATE = 50_000
 """A time-out, in cycles, that no test here should have to wait for unless it says so."""
@@ -333,3 +334,99 @@ def test_peer_that_acknowledges_and_falls_silent_is_gone():
     assert acknowledged
     assert counters["probes"] == counters["timeouts"] == 5
     assert cycle < 80_000
+
+
+def test_an_answer_without_room_stays_owed():
+    """The probe's answer finds no room, and a request that carries the acknowledgements goes
+    before there is some: the answer still comes, long before the next time-out."""
+    refused, got = [], []
+
+    async def asks(node):
+        am = Gam(node, [lambda *_: got.append(node.number)])
+        await am.enable()
+        await am.request(1, 0)
+        await am.wait(lambda: am.peers[1].credits == 75)
+        cycle = node.port.cycle
+        await am.disable()
+        return am.counters, cycle
+
+    async def answers(node):
+        am = Gam(node, [lambda *_: got.append(node.number)])
+        control = am._control
+
+        async def full(peer, word, low=0):
+            if word & wire.ANSWER and not refused:
+                refused.append(word)
+                return False
+            return await control(peer, word, low)
+
+        am._control = full
+        await am.enable()
+        while not refused:
+            await node.port.delay(100)
+            await am.poll()
+        await am.request(0, 0)
+        await am.disable()
+
+    model = Model(describe({"am.retry_timeout": LATE}))
+    model.nics[0].lose = Loser({wire.K_REQUEST}, 0)
+    (counters, cycle), _ = model.run([asks, answers], limit=40 * LATE).results
+    assert sorted(got) == [0, 1] and refused
+    assert counters["timeouts"] == counters["resent"] == 1
+    assert LATE < cycle < 1.5 * LATE
+
+
+@pytest.mark.parametrize("dead", [False, True])
+def test_a_stream_to_one_peer_hides_no_loss_on_the_way_to_another(dead):
+    """The last bulk packet to node 2 is lost, or all are, while bulk packets to node 1 never end:
+    a time-out finds out, though the NIC is never without work."""
+    timeout, found = 5000, []
+
+    async def streams(node):
+        am = Gam(node, [lambda *_: None])
+        source, ended = node.allocate(9000), [0]
+
+        def end(am, argument):
+            ended[0] += 1
+
+        await am.enable()
+        await am.store_async(2, source, source, 3000, None, 0,
+                             lambda am, argument: found.append(node.port.cycle))
+        begun = 0
+        try:
+            while not found:
+                assert node.port.cycle < 400 * timeout, "the loss was never found"
+                if begun - ended[0] < 6:
+                    await am.store_async(1, source, source, 9000, None, 0, end)
+                    begun += 1
+                else:
+                    await am.poll()
+        except PeerGone as gone:
+            assert dead and gone.peer == 2
+            found.append(node.port.cycle)
+        await am.disable()
+        return am.counters["resent"]
+
+    async def receives(node):
+        am = Gam(node, [lambda *_: None])
+        node.allocate(9000)
+        try:
+            await serve(node, am)
+        except PeerGone as gone:
+            assert dead and node.number == 2 and gone.peer == 0
+
+    stored = Loser({wire.K_STORE}, 2)
+
+    def lose(data):
+        if HEADER.get(int.from_bytes(data[:8], "little"), "destination") != 2:
+            return False
+        return dead or stored(data)
+
+    model = Model(describe({"fabric.nodes": 3, "am.retry_timeout": timeout, "am.retries": 4}))
+    model.nics[0].lose = lose
+    results = model.run([streams, receives, receives], limit=1000 * timeout).results
+    if dead:
+        assert timeout < found[0] < 400 * timeout
+    else:
+        assert results[0] == 1
+        assert timeout < found[0] < 8 * timeout

@@ -83,15 +83,15 @@ def test_clocks_of_a_board_are_those_that_its_pll_and_its_line_have(name):
 def test_the_clock_advised_can_be_had_and_met(name, reached):
     board = boards.board(name)
     text = report.misses_clock(board.title, Fraction(400), reached, [], clocks(board))
-    found = re.search(r"; try --clock (\S+) or another --seed$", text)
+    found = re.search(r"; try --clock (\S+) or more --seeds$", text)
     advised = parse_clock(found[1]) if found else Fraction(0)
     if found:
         assert advised <= reached
         assert clock_divisor(board, advised) == uart_divisor(advised)
         plan.on_board(board, Blinker(), advised)
     else:
-        assert text.endswith("; no clock as slow gives the line its 3000000 baud: try another "
-                             "--seed or a smaller NIC")
+        assert text.endswith("; no clock as slow gives the line its 3000000 baud: try more "
+                             "--seeds or a smaller NIC")
     between = (Fraction(one) for one in range(3, int(reached) + 1) if one > advised)
     assert not any(_possible(board, one) for one in between)
 

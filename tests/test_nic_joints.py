@@ -72,7 +72,8 @@ async def splits(dut: Any) -> None:
         length = rng.choice((1, 2, rng.randrange(1, 9)))
         # Data that look like headers of the other kind.
         packet = [{"data": HEADER.pack(protocol=rng.randrange(4), source=number, length=at),
-                   "following": 0, "first": at == 0, "last": at == length - 1, "trace": number}
+                   "following": 0, "first": at == 0, "last": at == length - 1,
+                   "bad": at == length - 1 and number % 3 == 0, "trace": number}
                   for at in range(length)]
         packet[0]["data"] = HEADER.pack(protocol=protocol, source=number)
         words += packet

@@ -8,9 +8,21 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
-from bench import Sink, Source, cycles, parameters, reset_and_clock, run_bench, seed, within
+from bench import (
+    Sink,
+    Source,
+    cycles,
+    pack,
+    parameters,
+    reset_and_clock,
+    run_bench,
+    seed,
+    unpack,
+    within,
+)
 from cocotb.triggers import RisingEdge
 from nic_models import Events, flits, packet
+from nicbed.layouts.packet import Protocol
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.event import EventPort
 from nicbed.rtl.flit import Flit, FlitStream
@@ -24,8 +36,10 @@ COUNTERS = ("good", "crc_error", "malformed", "misrouted", "overflow")
 
 @cocotb.test()
 async def sorts_packets(dut: Any) -> None:
-    """Packets of every kind against a model of the room and of the rules' order."""
+    """Packets of every kind against a model of the room and of the rules' order. Those of VIA,
+    where they are visible early, come out whatever becomes of them; their last word says what."""
     values = parameters()
+    early = values["early"]
     mtu, drop = values["mtu"], values["drop"]
     await reset_and_clock(dut, node=NODE, drop=int(drop))
     rng = random.Random(seed())
@@ -36,23 +50,29 @@ async def sorts_packets(dut: Any) -> None:
     counted = dict.fromkeys(COUNTERS, 0)
     outcomes: list[str] = []
     bad: list[int] = []
-    want: list[dict[str, int]] = []
+    want: list[dict[str, int | None]] = []
     model = {"free": values["fifo"] // 8, "packet": 0}
     sent = []
 
     async def watch() -> None:
         """Plays the model at each edge, from what passes the ports."""
         flits_in: list[dict[str, int]] = []
-        dropped = False
+        dropped = shown = False
         while True:
             dut.bad.value = bad[len(outcomes)] if len(outcomes) < len(bad) else 0
             await edge
             for name in COUNTERS:
                 counted[name] += int(getattr(dut, name).value)
             taken = dut.o__valid.value == 1 and dut.o__ready.value == 1
+            if dut.o__valid.value == 1:
+                word = unpack(ReceiveWord, int(dut.o__payload.value))
+                visible = len(outcomes) + shown
+                assert word["trace"] <= (len(outcomes) if word["last"] else visible), word
+                assert word["last"] or not word["bad"]
+            assert not (shown and dut.idle.value == 1)
             if dut.i__valid.value == 1:
                 index = len(outcomes)
-                words, size, declared, destination, trace = sent[index]
+                words, size, declared, destination, trace, protocol = sent[index]
                 need = 1 + -(-declared // 8)
                 longer = declared > mtu + 16
                 fits = need <= model["free"]
@@ -64,6 +84,8 @@ async def sorts_packets(dut: Any) -> None:
                 if not stalls:
                     if first:
                         dropped = longer or destination != NODE or not fits
+                        shown = (early and not dropped and protocol == Protocol.VIA
+                                 and declared > 0 and len(words) > 1)
                     flits_in.append({})
                     if len(flits_in) == len(words):
                         if bad[index]:
@@ -76,10 +98,16 @@ async def sorts_packets(dut: Any) -> None:
                             outcome = "overflow"
                         else:
                             outcome = "good"
-                            model["free"] -= len(words)
-                            for n, word in enumerate(words):
-                                want.append({"data": word, "first": int(n == 0), "trace": trace,
-                                             "last": int(n == len(words) - 1)})
+                        if outcome == "good" or shown:
+                            count = min(len(words), need)
+                            model["free"] -= count
+                            for n, word in enumerate(words[:count]):
+                                last = n == count - 1
+                                broken = last and outcome != "good"
+                                want.append({"data": None if broken else word, "first": int(n == 0),
+                                             "trace": trace, "last": int(last),
+                                             "bad": int(broken)})
+                        shown = False
                         assert getattr(dut, outcome).value == 1, (index, outcome)
                         outcomes.append(outcome)
                         flits_in.clear()
@@ -97,8 +125,10 @@ async def sorts_packets(dut: Any) -> None:
             destination = rng.randrange(NODE)
         elif kind == "long":
             size = declared = mtu + 17 + rng.randrange(200)
-        words = packet(rng.randbytes(size), destination=destination, length=declared)
-        sent.append((words, size, declared, destination, trace))
+        protocol = rng.choice((Protocol.AM, Protocol.VIA))
+        words = packet(rng.randbytes(size), destination=destination, length=declared,
+                       protocol=protocol)
+        sent.append((words, size, declared, destination, trace, protocol))
         bad.append(int(rng.random() < 0.15))
         source.send(*flits(words, size, trace))
     cocotb.start_soon(watch())
@@ -108,8 +138,9 @@ async def sorts_packets(dut: Any) -> None:
             break
         await edge
     got = sink.taken
-    assert [{name: word[name] for name in ("data", "first", "last", "trace")}
-            for word in got] == want
+    assert [{name: word[name] for name in ("data", "first", "last", "trace", "bad")}
+            | ({"data": None} if word["bad"] else {}) for word in got] == want
+    assert {word["bad"] for word in got} == ({0, 1} if early else {0})
     headers = [word for word in got if word["first"]]
     assert [word["following"] for word in headers] == [
         -(-(word["data"] >> 16 & 0xFFFF) // 8) for word in headers]
@@ -120,6 +151,59 @@ async def sorts_packets(dut: Any) -> None:
         (Kind.END, n, 0) if outcome == "good" else (Kind.DROP, n, reasons[outcome])
         for n, outcome in enumerate(outcomes, 1)]
     assert dut.idle.value == 1
+
+
+@cocotb.test()
+async def shows_words_as_they_come(dut: Any) -> None:
+    """Two cycles behind its flit, the last one with the packet's end. A packet of no words, one
+    that ends with its header and one of another protocol only once they are known to be good."""
+    await reset_and_clock(dut, node=NODE)
+    edge = RisingEdge(dut.clk)
+    dut.o__ready.value = 1
+    now = 0
+    seen: list[tuple[int, int, int]] = []
+    given: list[int] = []
+
+    async def give(words: list[int], size: int, bad: int = 0) -> None:
+        nonlocal now
+        given.clear()
+        seen.clear()
+        for flit in [*flits(words, size, 1), *[None] * 6]:
+            dut.i__valid.value = int(flit is not None)
+            dut.i__payload.value = pack(Flit, flit or {})
+            dut.bad.value = bad if flit is not None and flit["last"] else 0
+            for _ in range(4):
+                await edge
+                now += 1
+                dut.i__valid.value = dut.bad.value = 0
+                if flit is not None and len(given) < len(words) and not _:
+                    given.append(now)
+                if dut.o__valid.value == 1:
+                    word = unpack(ReceiveWord, int(dut.o__payload.value))
+                    seen.append((now, word["last"], word["bad"]))
+
+    def told(delays: list[int], bad: int) -> None:
+        at = [given[n] + 2 for n in delays]
+        assert seen == [(cycle, int(n == len(at) - 1), bad if n == len(at) - 1 else 0)
+                        for n, cycle in enumerate(at)]
+
+    for bad in (0, 1):
+        await give(packet(bytes(20), destination=NODE, protocol=Protocol.VIA), 20, bad)
+        told([0, 1, 2, 3], bad)
+    # Longer than it says: its last word only at its end. Shorter: at its end.
+    await give(packet(bytes(32), destination=NODE, protocol=Protocol.VIA, length=16), 32)
+    told([0, 1, 4], 1)
+    await give(packet(bytes(16), destination=NODE, protocol=Protocol.VIA, length=32), 16)
+    told([0, 1, 2], 1)
+    for protocol, length in ((Protocol.VIA, 0), (Protocol.AM, 8), (Protocol.AM, 16)):
+        await give(packet(bytes(16), destination=NODE, protocol=protocol, length=length), 16)
+        assert [cycle for cycle, *_ in seen] == (
+            [given[2] + 2 + n for n in range(3)] if length == 16 else [])
+    await give(packet(b"", destination=NODE, protocol=Protocol.VIA, length=8), 0)
+    assert seen == []
+    await give(packet(b"", destination=NODE, protocol=Protocol.VIA), 0)
+    told([0], 0)
+    assert dut.idle.value == 1 and dut.level.value == 0
 
 
 class FifoAndWindow(wiring.Component):
@@ -188,13 +272,24 @@ async def reads_by_window(dut: Any) -> None:
         *range(1, count + 1)]
 
 
-@pytest.mark.parametrize("fifo, mtu, drop, i_stall, o_stall", [
-    more(4096, 1024, False, 0.0, 0.4),
-    more(4096, 1024, True, 0.0, 0.9),
-    (128, 64, False, 0.3, 0.5), (128, 64, True, 0.1, 0.7), (128, 96, False, 0.0, 0.0)])
-def test_sorts_packets(fifo: int, mtu: int, drop: bool, i_stall: float, o_stall: float) -> None:
-    run_bench(ReceiveFifo(fifo_bytes=fifo, mtu=mtu), __file__, testcase="sorts_packets",
-              fifo=fifo, mtu=mtu, drop=drop, i_stall=i_stall, o_stall=o_stall)
+@pytest.mark.parametrize("fifo, mtu, drop, i_stall, o_stall, early", [
+    more(4096, 1024, False, 0.0, 0.4, False),
+    more(4096, 1024, True, 0.0, 0.9, False),
+    (128, 64, False, 0.3, 0.5, False), (128, 64, True, 0.1, 0.7, False),
+    (128, 96, False, 0.0, 0.0, False),
+    (128, 64, False, 0.3, 0.5, True), (256, 64, False, 0.7, 0.0, True),
+    (128, 96, False, 0.0, 0.0, True), more(128, 64, True, 0.1, 0.7, True),
+    more(4096, 1024, False, 0.75, 0.1, True), more(4096, 1024, True, 0.0, 0.9, True)])
+def test_sorts_packets(fifo: int, mtu: int, drop: bool, i_stall: float, o_stall: float,
+                       early: bool) -> None:
+    run_bench(ReceiveFifo(fifo_bytes=fifo, mtu=mtu, early=Protocol.VIA if early else None),
+              __file__, testcase="sorts_packets", fifo=fifo, mtu=mtu, drop=drop, i_stall=i_stall,
+              o_stall=o_stall, early=early)
+
+
+def test_shows_words_as_they_come() -> None:
+    run_bench(ReceiveFifo(fifo_bytes=256, mtu=64, early=Protocol.VIA), __file__,
+              testcase="shows_words_as_they_come")
 
 
 @pytest.mark.parametrize("number", [1, more(2)])
@@ -206,4 +301,6 @@ def test_holds_a_packet() -> None:
     with pytest.raises(ValueError, match="fifo_bytes = 512: must hold a packet of 536 bytes"):
         ReceiveFifo(fifo_bytes=512, mtu=512)
     made = ReceiveFifo(fifo_bytes=1024, mtu=512)
-    assert (made.fifo_bytes, made.mtu) == (1024, 512)
+    assert (made.fifo_bytes, made.mtu, made.early) == (1024, 512, None)
+    with pytest.raises(TypeError, match="early must be a Protocol, not 2"):
+        ReceiveFifo(fifo_bytes=1024, mtu=512, early=2)

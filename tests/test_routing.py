@@ -86,4 +86,4 @@ def test_it_is_said_in_one_line():
     found = {"": Area(lut=1), "a": Area(lut=5), "a.b": Area(lut=8), "c": Area(lut=2)}
     assert report.cannot_be_routed("ECPIX-5", DoesNotRoute(30000, 204403, 412000), found) == (
         "the NIC cannot be routed on the ECPIX-5: 30,000 of 204,403 connections left after 412,000 "
-        "tries (most LUTs in a.b 8, a 5, c 2); a smaller NIC, or another --seed")
+        "tries (most LUTs in a.b 8, a 5, c 2); a smaller NIC, or more --seeds")

@@ -161,7 +161,7 @@ def test_critical_path_names_its_blocks():
     text = report.misses_clock("ECPIX-5", Fraction(48), 41.5, [path],
                                [Fraction(one) for one in (24, 40, 44)])
     assert text == ("the NIC reaches 41.5 MHz on the ECPIX-5, not 48 MHz; its longest path, 24.0 "
-                    "ns, goes through a → a.b; try --clock 40 or another --seed")
+                    "ns, goes through a → a.b; try --clock 40 or more --seeds")
 
 
 LOG = """Info: \t          TRELLIS_IO:       4/    365     1%

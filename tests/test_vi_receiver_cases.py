@@ -262,10 +262,81 @@ async def a_read_lost(dut: Any) -> None:
     assert bench.complete.taken[-1]["length"] == 9 and bench.read_done.taken == [0]
 
 
+@cocotb.test()
+async def nothing_before_the_verdict(dut: Any) -> None:
+    """The last word of each packet does not come for a long time, is bad when it comes, and then
+    the packet comes again. Before that nothing happens, but that data lies in a posted descriptor's
+    segments, behind what was delivered."""
+    levels = (RR, RR, RR, RD, UD, RD, RR, RR)
+    bench = await bench_of(dut, *levels, burst=64)
+    memory = bench.memory
+    regions = [memory.register(0x1_0000 * (vi + 1), 1000, tag=1000 + vi, rdma_write=True)
+               for vi in range(8)]
+
+    def data(vi: int, length: int = 1000) -> list[tuple[int, int, int]]:
+        return [(regions[vi].va, regions[vi].handle, length)]
+
+    for vi in (0, 5, 7):
+        bench.post(vi, data(vi))
+    bench.post(2, data(2, 100))
+    bench.post(4, data(4), control=1)
+    va, handle = bench.describe(6, [(0, 0, 0), *data(6)], control=2)
+    bench.reading.send({"vi": 6, "address": ADDRESS.pack(va=va, handle=handle)})
+    bench.packet(7, PacketKind.SEND, 0, b"delivered", first=True)
+    await bench.settle()
+    target = (regions[3].va, regions[3].handle)
+    ports = (bench.complete, bench.break_, bench.event, bench.acknowledged, bench.read_done,
+             bench.control_packet, bench.read_job)
+    content = bytes(range(200))
+
+    def came() -> list[Any]:
+        return [one for port in ports for one in port.taken] + [
+            name for name, count in bench.counts.items() for _ in range(count)]
+
+    seen = {}
+    for name, vi, kind, sequence, more_ in (
+            ("a message", 0, PacketKind.SEND, 0, {}),
+            ("none posted", 1, PacketKind.SEND, 0, {}),
+            ("too long", 2, PacketKind.SEND, 0, {}),
+            ("a write", 3, PacketKind.RDMA_WRITE, 0, {"address": target}),
+            ("a write refused", 3, PacketKind.RDMA_WRITE, 1, {"address": (5, 5)}),
+            ("malformed", 4, PacketKind.SEND, 0, {}),
+            ("a gap", 5, PacketKind.SEND, 2, {}),
+            ("a duplicate", 5, PacketKind.SEND, 255, {}),
+            ("the middle of none", 5, PacketKind.SEND, 0, {"first": False, "last": False}),
+            ("a job", 5, PacketKind.READ_REQUEST, 1, {"address": target}),
+            ("a stranger's", 0, PacketKind.SEND, 1, {"source": 5}),
+            ("an answer", 6, PacketKind.READ_RESPONSE, 0, {}),
+            ("a message in another", 7, PacketKind.SEND, 1, {}),
+            ("a break", 0, PacketKind.BREAK, 0, {}),
+            ("a probe", 6, PacketKind.PROBE, 0, {})):
+        given = {"first": True, "last": True, "acknowledge": True} | more_
+        sent = content if kind < PacketKind.ACK and name != "a job" else b""
+        before = bytes(bench.image)
+        bench.packet(vi, kind, sequence, sent, held=True, **given)
+        await cycles(dut, 300)
+        for bad in (True, False):
+            assert came() == [], name
+            if name not in ("a message", "too long", "an answer"):
+                assert bench.image == before, f"{name}: memory"
+            if bad:
+                seen[name] = bench.image != before
+                bench.release(bad=True)
+                await bench.settle()
+        bench.packet(vi, kind, sequence, sent, **given)
+        await bench.settle()
+        assert came() != [] or name == "the middle of none", name
+        bench.forget_results()
+        bench.counts.update(dict.fromkeys(bench.counts, 0))
+    assert [name for name in seen if seen[name]] == ["a message", "too long", "an answer"], seen
+    assert memory.read(regions[0].handle, regions[0].va, 200) == content
+    assert memory.read(regions[3].handle, regions[3].va, 200) == content
+
+
 @pytest.mark.parametrize("case", [
     "a_read_that_waits", "what_is_owed", "control_passes_a_waiting_break",
     "short_packets_and_strange_vis", "descriptors_at_a_regions_end",
     "between_the_packets_of_a_message", "nothing_counts_after_a_break",
-    "a_read_for_a_broken_vi", "a_read_lost"])
+    "a_read_for_a_broken_vi", "a_read_lost", "nothing_before_the_verdict"])
 def test_cases(case: str) -> None:
     run_bench(small(), __file__, testcase=case)

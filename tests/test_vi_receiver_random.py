@@ -1,5 +1,5 @@
 """The receive side of the VI engine against its model, packet by packet: all kinds, all levels,
-missing and repeated packets, bad descriptors, refused accesses, broken connections."""
+missing and repeated packets, bad packets, bad descriptors, refused accesses, broken connections."""
 
 import random
 from typing import Any
@@ -22,9 +22,10 @@ VIS = 8
 class Program:
     """Random packets, given to the receiver and to the model."""
 
-    def __init__(self, bench: Bench, model: Model) -> None:
+    def __init__(self, bench: Bench, model: Model, bad: float) -> None:
         self.bench = bench
         self.model = model
+        self.bad = bad
         self.rng = random.Random(seed())
         self.buffers = {vi: [
             bench.memory.register(0x100_0000 * vi + self.rng.randrange(1 << 20), size,
@@ -151,17 +152,45 @@ class Program:
         region = self.buffers[vi][1 if rng.random() < 0.9 else rng.randrange(3)]
         return region.va + rng.randrange(region.length * 7 // 8), region.handle
 
+    def spoil(self, vi: int, **packet: Any) -> None:
+        """The packet comes, but bad: something in its header is another's, or its data are others,
+        or it ends too soon."""
+        rng = self.rng
+        if rng.random() < 0.1:
+            vi = rng.randrange(VIS)
+        for name, value in (("kind", rng.randrange(8)), ("first", rng.random() < 0.5),
+                            ("last", rng.random() < 0.5), ("sequence", rng.randrange(256)),
+                            ("content", self.content()), ("source", None),
+                            ("address", self.target(vi))):
+            if rng.random() < 0.15:
+                packet[name] = value
+        kind, sequence, content = (packet.pop(name) for name in ("kind", "sequence", "content"))
+        if kind in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
+            packet["address"] = packet["address"] or self.target(vi)
+        else:
+            packet["address"] = None
+        self.bench.packet(vi, kind, sequence, content, bad=True,
+                          immediate=rng.choice([None, rng.getrandbits(32)]),
+                          acknowledge=rng.random() < 0.5,
+                          comes=rng.choice([1 << 16, rng.randrange(2, 130)]), **packet)
+        self.model.bad_packet(vi, packet["source"] is None and packet["node"] is None, kind,
+                              sequence & 255, content, first=packet["first"])
+
     def give(self, vi: int, *, kind: int, sequence: int, content: bytes = b"", first: bool = False,
              last: bool = False, immediate: int | None = None, acknowledge: bool = False,
              address: tuple[int, int] | None = None, value: int = 0,
              source: int | None = None, node: int | None = None) -> None:
-        carries = self.rng.random() < 0.3
+        rng = self.rng
+        carries = rng.random() < 0.3
         if carries and kind in (PacketKind.SEND, PacketKind.RDMA_WRITE, PacketKind.READ_RESPONSE):
-            value = self.rng.getrandbits(32)
+            value = rng.getrandbits(32)
         if kind not in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
             address = None
         elif address is None:
             address = (0, 0)
+        if rng.random() < self.bad:
+            self.spoil(vi, kind=kind, sequence=sequence, content=content, first=first, last=last,
+                       address=address, source=source, node=node)
         self.bench.packet(vi, kind, sequence, content, first=first, last=last,
                           immediate=immediate, acknowledge=acknowledge, address=address,
                           field=value, source=source, node=node, carries=carries)
@@ -189,6 +218,9 @@ def compare(bench: Bench, model: Model) -> None:
         same(name, getattr(bench, name).taken, getattr(model, name))
     same("lost", bench.queues.lost, model.lost)
     assert bench.counts == model.counts
+    for place, possible in model.undefined.items():
+        if bench.image[place] in possible:
+            model.image[place] = bench.image[place]
     assert bench.image == model.image, "memory"
 
 
@@ -197,7 +229,7 @@ async def does_what_the_model_does(dut: Any) -> None:
     await reset_and_clock(dut)
     bench = Bench(dut, **values())
     model = Model(bench.memory)
-    program = Program(bench, model)
+    program = Program(bench, model, parameters()["bad"])
     for number in range(parameters()["rounds"]):
         for vi in range(VIS):
             side = model.sides.get(vi)
@@ -214,6 +246,7 @@ async def does_what_the_model_does(dut: Any) -> None:
         await bench.settle()
         # What the host wrote is not the receiver's doing.
         model.image[:] = bench.image
+        model.undefined.clear()
         for _ in range(parameters()["packets"]):
             program.packet()
         await bench.settle()
@@ -227,13 +260,15 @@ async def does_what_the_model_does(dut: Any) -> None:
             one.clear()
 
 
-@pytest.mark.parametrize("number, stall, burst, page", [
-    (1, 0.0, 256, 1024), (3, 0.1, 8, 4096), more(2, 0.3, 64, 1024),
-    *(more(number, 0.1 * (number % 5), 8 << number % 6, 1024 << number % 3)
-      for number in range(4, 24))])
-def test_does_what_the_model_does(number: int, stall: float, burst: int, page: int) -> None:
+@pytest.mark.parametrize("number, stall, burst, page, bad, link", [
+    (1, 0.0, 256, 1024, 0.0, 0.0), (3, 0.1, 8, 4096, 0.3, 0.0), (2, 0.0, 256, 1024, 0.3, 0.75),
+    more(2, 0.3, 64, 1024, 0.0, 0.0),
+    *(more(number, 0.1 * (number % 5), 8 << number % 6, 1024 << number % 3, 0.2 * (number % 2),
+           0.25 * (number % 4)) for number in range(4, 24))])
+def test_does_what_the_model_does(number: int, stall: float, burst: int, page: int, bad: float,
+                                  link: float) -> None:
     run_bench(small(), __file__, testcase="does_what_the_model_does", stall=stall, burst=burst,
-              page=page, rounds=12, packets=60, seed=number, many_cycles=True)
+              page=page, bad=bad, link=link, rounds=12, packets=60, seed=number, many_cycles=True)
 
 
 def test_refuses_other_things() -> None:

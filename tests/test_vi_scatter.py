@@ -6,11 +6,16 @@ from typing import Any
 
 import cocotb
 import pytest
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
 from bench import Source, cycles, pack, parameters, reset_and_clock, run_bench, seed
 from cocotb.triggers import RisingEdge
 from nic_models import BurstMemory
+from nicbed.rtl.burst import Burst
+from nicbed.rtl.vi.packet_words import PacketWord, PacketWords
 from nicbed.rtl.vi.receive_scatter import ScatterRequest, ScatterWriter
-from nicbed.rtl.vi.types import Access
+from nicbed.rtl.vi.types import Access, Translate
 from rows import more
 from vi_memory import TranslatorClient, VirtualMemory
 
@@ -46,7 +51,7 @@ async def scatters(dut: Any) -> None:
     values = parameters()
     page, beats, stall = values["page"], values["burst"] // 8, values["stall"]
     rng = random.Random(seed())
-    await reset_and_clock(dut, max_beats=beats)
+    await reset_and_clock(dut, max_beats=beats, whole=1)
     memory = VirtualMemory(frames=64, page=page, seed=seed())
     want = memory.image
     bus = BurstMemory(dut, "bus", bytearray(want), stall=stall, seed=seed() + 2,
@@ -113,7 +118,7 @@ async def scatters(dut: Any) -> None:
 @cocotb.test()
 async def takes_a_cycle_a_beat(dut: Any) -> None:
     page = 4096
-    await reset_and_clock(dut, max_beats=32)
+    await reset_and_clock(dut, max_beats=32, whole=1)
     memory = VirtualMemory(frames=4, page=page, seed=1)
     bus = BurstMemory(dut, "bus", bytearray(memory.image), max_beats=32)
     TranslatorClient(dut, "translate", memory, latency=3)
@@ -132,6 +137,118 @@ async def takes_a_cycle_a_beat(dut: Any) -> None:
     assert len(bus.requests) == 4 + 5
 
 
+class WordsAndWriter(wiring.Component):
+    """Both, joined as in the receiver."""
+
+    words: In(stream.Signature(PacketWord))
+    begin: In(1)
+    discard: In(1)
+    over: Out(1)
+    whole: Out(1)
+    bad: Out(1)
+    restart: In(1)
+    request: In(stream.Signature(ScatterRequest))
+    ok: Out(1)
+    written: Out(16)
+    max_beats: In(10)
+    translate: Out(Translate)
+    bus: Out(Burst)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.queue = words = PacketWords(depth=256)
+        m.submodules.writer = writer = ScatterWriter()
+        connect(m, flipped(self.words), words.i)
+        connect(m, words.o, writer.i)
+        connect(m, flipped(self.request), writer.request)
+        connect(m, flipped(self.translate), writer.translate)
+        connect(m, flipped(self.bus), writer.bus)
+        m.d.comb += [
+            words.begin.eq(self.begin), words.discard.eq(self.discard), self.over.eq(words.over),
+            self.whole.eq(words.whole), self.bad.eq(words.bad),
+            writer.restart.eq(self.restart), self.ok.eq(writer.ok),
+            self.written.eq(writer.written), writer.max_beats.eq(self.max_beats),
+            writer.level.eq(words.level), writer.whole.eq(words.whole), writer.bad.eq(words.bad),
+        ]
+        return m
+
+
+@cocotb.test()
+async def waits_for_no_word(dut: Any) -> None:
+    """Packets come as slowly as from a link, and the next one behind them: in a burst every word is
+    there when the bus takes it, and no translation is held for one that is not. A bad packet that
+    ends too early ends its run, and nothing is written behind it."""
+    values = parameters()
+    beats, stall = values["burst"] // 8, values["stall"]
+    rng = random.Random(seed())
+    await reset_and_clock(dut, max_beats=beats)
+    memory = VirtualMemory(frames=64, page=1024, seed=seed())
+    bus = BurstMemory(dut, "bus", memory.image, stall=stall, seed=seed() + 2, max_beats=beats)
+    TranslatorClient(dut, "translate", memory, stall=stall, seed=seed() + 3)
+    source = Source(dut, "words", shape=PacketWord, stall=values["link"], seed=seed() + 4)
+    runs = Runs(dut)
+    region = memory.register(0x12345, 30000, tag=7)
+    edge = RisingEdge(dut.clk)
+    ended = []
+
+    async def watch() -> None:
+        begun = False
+        while True:
+            await edge
+            if dut.bus__write__ready.value == 1:
+                assert dut.bus__write__valid.value == 1 or not begun, "a burst waits for a word"
+                begun = dut.bus__write__valid.value == 1
+            if dut.bus__done.value == 1:
+                begun = False
+
+    cocotb.start_soon(watch())
+    packets = []
+    for _ in range(values["packets"]):
+        size = rng.choice([1, 8, 9, rng.randrange(1, 65), rng.randrange(1, 1041), 1040])
+        bad = rng.random() < 0.3
+        words = -(-size // 8)
+        comes = rng.randrange(1, words + 1) if bad and rng.random() < 0.5 else words
+        content = rng.randbytes(size)
+        filled = content + rng.randbytes(-size % 8)
+        packets.append((size, bad, comes, content, [
+            {"data": int.from_bytes(filled[8 * n:8 * n + 8], "little"), "last": int(n == comes - 1),
+             "bad": int(bad and n == comes - 1)} for n in range(comes)]))
+    source.send(*packets[0][-1])
+    for number, (size, bad, comes, content, _) in enumerate(packets, 1):
+        dut.begin.value = dut.restart.value = 1
+        await edge
+        dut.begin.value = dut.restart.value = 0
+        source.send(*(packets[number][-1] if number < len(packets) else ()))
+        va = region.va + rng.randrange(20000)
+        before = bytes(memory.image)
+        at = 0
+        while at < size:
+            piece = min(size - at, rng.choice([1, 7, 8, rng.randrange(1, size + 1), size]))
+            ok, written, _ = await runs.run(
+                address={"va": va + at, "handle": region.handle}, tag=7, bytes=piece)
+            at += written
+            if not ok:
+                break
+            assert written == piece
+        ended.append((bad, at > 0))
+        assert bad or at == size
+        assert at <= 8 * comes
+        want = bytearray(before)
+        for place, byte in zip(memory.places(region.handle, va, at), content[:at], strict=True):
+            want[place] = byte
+        assert memory.image == want
+        dut.discard.value = 1
+        for _ in range(5000):
+            await edge
+            if dut.over.value == 1:
+                break
+        assert dut.over.value == 1 and dut.whole.value == 1 and dut.bad.value == bad
+        dut.discard.value = 0
+        await cycles(dut, rng.randrange(3))
+    assert set(ended) == {(False, True), (True, False), (True, True)}, "some came as far"
+    assert len({one["beats"] for one in bus.requests}) > 4
+
+
 @pytest.mark.parametrize("page, burst, stall", [
     (1024, 64, 0.0), (1024, 8, 0.3), (4096, 256, 0.1),
     more(1024, 4096, 0.5),
@@ -139,6 +256,13 @@ async def takes_a_cycle_a_beat(dut: Any) -> None:
 def test_scatters(page: int, burst: int, stall: float) -> None:
     run_bench(ScatterWriter(), __file__, testcase="scatters", page=page, burst=burst, stall=stall,
               packets=120, seed=burst)
+
+
+@pytest.mark.parametrize("burst, stall, link", [
+    (256, 0.0, 0.75), (64, 0.2, 0.6), more(256, 0.1, 0.0), more(4096, 0.0, 0.9)])
+def test_waits_for_no_word(burst: int, stall: float, link: float) -> None:
+    run_bench(WordsAndWriter(), __file__, testcase="waits_for_no_word", burst=burst, stall=stall,
+              link=link, packets=80)
 
 
 def test_takes_a_cycle_a_beat() -> None:

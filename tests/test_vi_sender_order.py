@@ -103,6 +103,31 @@ def test_unreadable_before() -> None:
 
 
 @cocotb.test()
+async def unreadable_behind(dut: Any) -> None:
+    """A send whose data is still being gathered when the descriptor behind it turns out to be
+    unreadable completes as if that were not there; the break comes after it."""
+    await reset_and_clock(dut)
+    lab = Lab(dut, vis=8, seed=seed())
+    for level in (UD, RD):
+        for pieces in (1, 4, 16):
+            await lab.open(VI, level)
+            good, bad = lab.descriptor([b"good"] * pieces), lab.descriptor([b"unreadable"])
+            bad.va += 8
+            lab.post(2 * VI, good, bad)
+            await lab.until(lambda: lab.breaks.taken, 5000, "the break")
+            await lab.abort(VI)
+            assert await lab.breaks.receive(1) == [{"vi": VI, "event": Event.POST_DESC}]
+            done = await lab.completed(2)
+            check(done[0], 2 * VI, good)
+            assert done[1]["silent"]
+            await lab.quiet()
+
+
+def test_unreadable_behind() -> None:
+    run_bench(sender(), __file__, testcase="unreadable_behind")
+
+
+@cocotb.test()
 async def lost_acknowledges_nothing(dut: Any) -> None:
     """A BREAK with LOST may come of the peer's disconnection: its number is no acknowledgement."""
     await reset_and_clock(dut)

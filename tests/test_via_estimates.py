@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
-from nicbed.testbench.benches import bandwidth, latencies
-from nicbed.testbench.benches.latencies import Told
+from nicbed.testbench.benches import bandwidth
+from nicbed.testbench.benches.latencies import Latencies, faster_than_light
 from nicbed.testbench.benches.via import logp_report
 from nicbed.testbench.benches.via.logp_evaluation import evaluate
 from nicbed.testbench.breakdown import via_life
@@ -141,31 +141,31 @@ def test_the_report_of_logp(capsys):
 
 
 def test_a_variant_beside_the_plain_one(capsys):
-    told = Told("Latency, fresh buffers", "n", sizes=True, base="same")
+    told = Latencies("Latency, fresh buffers", "n", sizes=True, base="same")
     machine = Machine()
     runs = {"same": {size: machine.trips(size) for size in SIZES},
             "fresh": {size: machine.trips(size, extra=40) for size in SIZES}}
-    outcome = files.plain(latencies.evaluate(runs, told))
+    outcome = files.plain(told.evaluate(runs))
     assert outcome["results"]["extra"]["fresh"] == {str(size): 40 for size in SIZES}
     assert all(check["ok"] for check in outcome["checks"]) and len(outcome["checks"]) == 6
     document = as_file(outcome, "buffers")
-    text = shown(lambda one: latencies.tables(one, told), document, capsys)
+    text = shown(told.tables, document, capsys)
     assert "beyond: same" in text and "1 KB" in text
-    assert plots.render(lambda one, figure: latencies.draw(one, figure, told), document)
-    figures = latencies.headline(document, told)
+    assert plots.render(told.draw, document)
+    figures = told.headline(document)
     assert ("  − same", 40) in [(one.name, one.value) for one in figures]
-    assert [x for x, _ in latencies.series(document, told).points] == SIZES
+    assert [x for x, _ in told.series(document).points] == SIZES
 
 
 def test_a_wrong_leg_is_found():
-    told = Told("Latency", "n", sizes=True)
+    told = Latencies("Latency", "n", sizes=True)
     run = Machine().trips(64)
     run["trips"][1] += 1
-    failed = [check for check in latencies.evaluate({"latency": {64: run}}, told)["checks"]
+    failed = [check for check in told.evaluate({"latency": {64: run}})["checks"]
               if not check["ok"]]
     assert len(failed) == 1 and "1 of 4 differ" in failed[0]["detail"]
-    slow = latencies.faster_than_light({"latency": {64: run}}, Fraction(2), lambda size: size)
-    fast = latencies.faster_than_light({"latency": {64: run}}, Fraction(1, 8), lambda size: size)
+    slow = faster_than_light({"latency": {64: run}}, Fraction(2), lambda size: size)
+    fast = faster_than_light({"latency": {64: run}}, Fraction(1, 8), lambda size: size)
     assert slow["ok"] and not fast["ok"]
 
 

@@ -26,6 +26,12 @@ def test_a_doorbell_is_on_the_wire_soon():
     assert len(one["begun"]) == 1 and one["begun"][0] - one["rung"] <= 40
 
 
+def test_a_kilobyte_arrives_while_it_is_received():
+    """From the doorbell on the bus to the status in the receiver's memory: the link takes 522."""
+    one = found()["kilobyte"]
+    assert len(one["landed"]) == 1 and one["done"] - one["rung"] <= 660
+
+
 def test_messages_of_one_vi_follow_each_other_over_both_ends():
     assert gap("one_vi") <= 20
     assert gap("one_vi_reliable") <= 20

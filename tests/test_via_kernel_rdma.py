@@ -5,7 +5,7 @@ from am_scenarios import pattern
 from kernel_trap_lab import ERROR, GUARD, LEVELS, OK, QUICK, RELIABLE, RR, UD, run_pair, until
 from nicbed.host.via import descriptors
 from nicbed.layouts.packet import Protocol
-from nicbed.layouts.via import Operation, PacketKind, RemoteOperation, Status
+from nicbed.layouts.via import DETAIL, Operation, PacketKind, RemoteOperation, Status
 
 
 @LEVELS
@@ -168,3 +168,42 @@ def test_a_read_completes_after_the_sends_before_it():
 
     run_pair(target, reader, reliability=RR, lose={0: acknowledgement}, settings=QUICK)
     assert len(lost) == 3
+
+
+@RELIABLE
+@pytest.mark.parametrize("answers", [0, 2])
+def test_a_read_whose_peer_falls_silent(level, answers):
+    """The request is acknowledged, the data never come: the connection breaks, and the read has the
+    transport error. So it is when the peer has answered probes before."""
+    left = [answers]
+
+    def silent(data):
+        """A rule for ModelNic.lose: of the packets behind the request's acknowledgement, all but
+        ``answers``."""
+        if data[6] != Protocol.VIA:
+            return False
+        kind = DETAIL.unpack(data[7])["kind"]
+        if kind == PacketKind.READ_RESPONSE:
+            return True
+        left[0] -= kind == PacketKind.ACK
+        return left[0] < -1
+
+    async def target(side):
+        side.write(20000, bytes(100))
+        await side.connect(True)
+        await side.linger(1_000_000)
+
+    async def reader(side):
+        await side.connect(False)
+        await side.linger(20_000)
+        await side.send(0, [side.at(8192, 100)], control=Operation.RDMA_READ,
+                        remote=side.at(20000))
+        await until(side, lambda: side.events, 4_000_000)
+        assert side.events == ["CONN_LOST"]
+        result, done = await side.sent()
+        assert (result, done.operation) == (ERROR, RemoteOperation.RDMA_READ)
+        assert done.errors == Status.TRANSPORT
+        assert side.provider.counters["timeouts"] == 4 + answers
+
+    run_pair(target, reader, reliability=level, lose={0: silent},
+             settings={"via.retry_timeout": 5000, "via.retries": 4})

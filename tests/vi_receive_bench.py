@@ -148,7 +148,7 @@ class Bench:
     """
 
     def __init__(self, dut: Any, *, stall: float = 0.0, page: int = 1024, burst: int = 256,
-                 latency: int = 2, setup: int = 0) -> None:
+                 latency: int = 2, setup: int = 0, link: float = 0.0) -> None:
         base = seed() * 100
         self.dut = dut
         self.rng = random.Random(base)
@@ -163,7 +163,8 @@ class Bench:
                             for n in range(3)]
         self.queues = Queues(dut, stall=stall, seed=base + 7)
         self.contexts = Contexts(dut)
-        self.i = Source(dut, "i", shape=ReceiveWord, stall=stall / 4, seed=base + 8)
+        self.i = Source(dut, "i", shape=ReceiveWord, stall=max(stall / 4, link),
+                        seed=base + 8)
         self.complete = Sink(dut, "complete", shape=Completion, stall=stall, seed=base + 9)
         self.break_ = Sink(dut, "break_", shape=Break, stall=stall, seed=base + 10)
         self.acknowledged = Sink(dut, "acknowledged", shape=Acknowledged, stall=stall,
@@ -263,8 +264,10 @@ class Bench:
                first: bool = False, last: bool = False, immediate: int | None = None,
                acknowledge: bool = False, address: tuple[int, int] | None = None,
                field: int = 0, node: int | None = None, source: int | None = None,
+               bad: bool = False, comes: int = 1 << 16, held: bool = False,
                carries: bool = False) -> int:
-        """Sends a packet to ``vi``; returns its trace number."""
+        """Sends a packet to ``vi``; returns its trace number. ``bad``: so its last word says, of
+        at most ``comes``. ``held``: but for that word, which ``release`` sends."""
         self._trace += 1
         head = VIA_HEADER.pack(destination=vi, source=vi + 100 if source is None else source,
                                sequence=sequence & 255,
@@ -279,10 +282,17 @@ class Bench:
             words[-1] |= self.rng.getrandbits(64) << 8 * (len(content) % 8) & (1 << 64) - 1
         words[0] |= DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate is not None,
                                 acknowledge=acknowledge, carries=carries) << 56
-        self.i.send(*({"data": word, "following": len(words) - 1, "first": int(n == 0),
-                       "last": int(n == len(words) - 1), "trace": self._trace}
-                      for n, word in enumerate(words)))
+        end = min(len(words), comes) - 1
+        sent = [{"data": word, "following": len(words) - 1, "first": int(n == 0),
+                 "last": int(n == end), "bad": int(bad and n == end), "trace": self._trace}
+                for n, word in enumerate(words[:end + 1])]
+        self._held = sent.pop() if held else {}
+        self.i.send(*sent)
         return self._trace
+
+    def release(self, *, bad: bool) -> None:
+        """Sends the word that is held."""
+        self.i.send(self._held | {"bad": int(bad)})
 
     def message(self, vi: int, kind: PacketKind, sequence: int, content: bytes, *, mtu: int,
                 immediate: int | None = None, address: tuple[int, int] | None = None,
@@ -318,7 +328,7 @@ class Bench:
 def values() -> dict[str, Any]:
     """The test's parameters that a Bench takes."""
     given = parameters()
-    return {name: given[name] for name in ("stall", "page", "burst") if name in given}
+    return {name: given[name] for name in ("stall", "page", "burst", "link") if name in given}
 
 
 __all__ += ["cycles", "values"]

@@ -1,6 +1,7 @@
 """What a receiver must do with each packet, one after the other."""
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,11 +67,13 @@ class Refused(Exception):
 
 class Model:
     """``sides``: the VIs that are connected. What comes out is in lists named as the receiver's
-    ports; ``image`` is what memory becomes."""
+    ports; ``image`` is what memory becomes, except for bytes that are ``undefined``: what else
+    they may be."""
 
     def __init__(self, memory: VirtualMemory) -> None:
         self.memory = memory
         self.image = bytearray(memory.image)
+        self.undefined: dict[int, set[int]] = {}
         self.sides: dict[int, Side] = {}
         self.complete: list[dict[str, int]] = []
         self.break_: list[dict[str, int]] = []
@@ -150,6 +153,35 @@ class Model:
             self._response(vi, side, content, sequence, last=last)
         if reliable and acknowledge and not side.broken:
             self._tell(vi, PacketKind.ACK, side.expected)
+
+    def bad_packet(self, vi: int, matches: bool, kind: int, sequence: int, content: bytes, *,
+                   first: bool) -> None:
+        """One that its last word says is bad. A descriptor is taken for it, as for any; its data
+        may have come where a good one's would, into a descriptor behind what was delivered."""
+        side = self.sides.get(vi)
+        if side is None or not matches:
+            return
+        if kind == PacketKind.SEND and first:
+            self._take(vi, side)
+        ahead = sequence - side.expected & 255
+        if side.broken or ahead and (side.level is not UD or ahead >= 224):
+            return
+        if kind == PacketKind.SEND and side.held is not None and (
+                side.begun is None if first else side.begun == PacketKind.SEND and not ahead):
+            held, segments = side.held, side.held.segments
+            if first and (not held.readable or held.malformed):
+                return
+        elif kind == PacketKind.READ_RESPONSE and side.reading is not None:
+            held, segments = side.reading, side.reading.segments[1:]
+            first = False
+        else:
+            return
+        before, done = bytes(self.image), held.done
+        held.done = 0 if first else done
+        with suppress(Refused):
+            self._scatter(held, segments, content, 1000 + vi, lost=True)
+        held.done = done
+        self.image[:] = before
 
     def abort(self, vi: int) -> None:
         side = self.sides.pop(vi)
@@ -281,7 +313,7 @@ class Model:
     # Memory
 
     def _scatter(self, descriptor: Described, segments: list[tuple[int, int, int]], content: bytes,
-                 tag: int) -> None:
+                 tag: int, *, lost: bool = False) -> None:
         at = 0
         skip = descriptor.done
         for va, handle, length in segments:
@@ -291,7 +323,7 @@ class Model:
             if piece and not skip:
                 if va + start >> VA_BITS or handle >> 26:
                     raise Refused(Status.PROTECTION)
-                written = self._store(va + start, handle, piece, tag, Access.LOCAL)
+                written = self._store(va + start, handle, piece, tag, Access.LOCAL, lost=lost)
                 descriptor.done += written
                 if written < len(piece):
                     raise Refused(Status.PROTECTION)
@@ -299,7 +331,8 @@ class Model:
         if at < len(content):
             raise Refused(Status.LENGTH)
 
-    def _store(self, va: int, handle: int, content: bytes, tag: int, access: Access) -> int:
+    def _store(self, va: int, handle: int, content: bytes, tag: int, access: Access, *,
+               lost: bool = False) -> int:
         at = 0
         while at < len(content):
             found = self.memory.lookup(handle, va + at, tag, access)
@@ -307,6 +340,11 @@ class Model:
                 break
             piece = content[at:at + found[1]]
             self.image[found[0]:found[0] + len(piece)] = piece
+            for place, byte in enumerate(piece, found[0]):
+                if lost:
+                    self.undefined.setdefault(place, set()).add(byte)
+                else:
+                    self.undefined.pop(place, None)
             at += len(piece)
         return at
 

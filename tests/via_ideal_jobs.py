@@ -74,8 +74,8 @@ class End:
 async def stream(lab: Any, *, vis: int, count: int, length: int, level: int = 0,
                  both: bool = False) -> dict[str, Any]:
     """``count`` messages on each of ``vis`` VIs, all rung at once: cycles in which their packets
-    began on the wire, in which the first doorbell was on the bus and the last one came, and in
-    which each landed."""
+    began on the wire, in which the first doorbell was on the bus and the last one came, in which
+    each landed, and in which the last descriptor's status was in the receiver's memory."""
     ends: list[End] = [None, None]  # type: ignore[list-item]
 
     async def program(node: Any) -> None:
@@ -98,7 +98,9 @@ async def stream(lab: Any, *, vis: int, count: int, length: int, level: int = 0,
                and event.node == 0 and event.kind == Kind.END and event.cycle > READY)
     last = max(event.cycle for event in run.events if event.block == Block.DOORBELL
                and event.node == 0 and event.kind == Kind.BEGIN)
-    return {"rung": rung, "last": last, "begun": begun, "landed": landed}
+    done = max(event.cycle for event in run.events if event.block == Block.BUS and event.node == 1
+               and event.kind == Kind.END and event.number in numbers)
+    return {"rung": rung, "last": last, "begun": begun, "landed": landed, "done": done}
 
 
 async def windows(lab: Any) -> float:
@@ -111,6 +113,7 @@ async def measure(lab: Any) -> dict[str, dict[str, Any]]:
     """All of it, in one simulator."""
     return {
         "one": await stream(lab, vis=1, count=1, length=8),
+        "kilobyte": await stream(lab, vis=1, count=1, length=1024),
         "one_vi": await stream(lab, vis=1, count=48, length=8),
         "one_vi_reliable": await stream(lab, vis=1, count=48, length=8, level=1),
         "many": await stream(lab, vis=8, count=8, length=8),

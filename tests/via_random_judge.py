@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from nicbed.layouts.via import CQ_ENTRY, Event, Reliability, RemoteOperation, Status, ViState
-from via_random_plan import Pair, Post
+from via_random_plan import Pair, Post, spread
 from via_random_play import CQ_LOG, Outcome, Program
 
 __all__ = ["judge", "same_events"]
@@ -168,17 +168,6 @@ def some_of(name: str, posts: list[Post], actual: list[Word], messages: list[Pos
     return matched
 
 
-def spread(places: list[tuple[int, int]], data: bytes) -> list[tuple[int, bytes]]:
-    """``data`` laid over places, as far as there are any."""
-    found, at = [], 0
-    for physical, count in places:
-        part = data[at:at + count]
-        if part:
-            found.append((physical, part))
-        at += count
-    return found
-
-
 def landed(receive: Post, message: Post, word: Word, after: bytes) -> bool:
     if message.operation != RemoteOperation.SEND:
         return True
@@ -202,6 +191,9 @@ class Image:
     def may_be(self, address: int, data: bytes) -> None:
         part = slice(address, address + len(data))
         self.may[part] |= self.after[part] == np.frombuffer(data, np.uint8)
+
+    def undefined(self, address: int, length: int) -> None:
+        self.may[address:address + length] = True
 
     def any(self, address: int, length: int) -> None:
         self.wanted[address:address + length] = self.after[address:address + length]
@@ -283,6 +275,13 @@ class Judge:
             if message is not None and not flush and message.operation == RemoteOperation.SEND:
                 for place in spread(post.places, message.payload[:word[1]]):
                     image.must_be(*place)
+        if self.program.settings.get("faults.corrupt"):
+            # Before DONE, and behind Length, there is what bad packets brought.
+            for owner, posts in ((receiver, receives), (sender, [
+                    post for post in sends if post.operation == RemoteOperation.RDMA_READ])):
+                for post in posts:
+                    for place in post.places:
+                        self.images[owner].undefined(*place)
         sure = not pair.causes and (pair.reliable or not self.program.faulty)
         for post, word in zip(sends, sent, strict=True):
             good = bool(word[0] & Status.DONE) and not word[0] & Status.ERRORS

@@ -11,7 +11,8 @@ from typing import Any
 
 from nicbed.layouts.via import Operation, Reliability, RemoteOperation, Status
 
-__all__ = ["CAUSES", "MAX_TRANSFER", "TAGS", "Area", "Cause", "Pair", "Plan", "Post", "drawn"]
+__all__ = ["CAUSES", "MAX_TRANSFER", "TAGS", "Area", "Cause", "Pair", "Plan", "Post", "drawn",
+           "spread"]
 
 TAGS = (7, 8)
 MAX_TRANSFER = 5000
@@ -84,6 +85,17 @@ class Post:
         """Takes a receive descriptor at the peer."""
         return self.operation == RemoteOperation.SEND or (
             self.operation == RemoteOperation.RDMA_WRITE and self.immediate is not None)
+
+
+def spread(places: list[tuple[int, int]], data: bytes) -> list[tuple[int, bytes]]:
+    """``data`` laid over places, as far as there are any."""
+    found, at = [], 0
+    for physical, count in places:
+        part = data[at:at + count]
+        if part:
+            found.append((physical, part))
+        at += count
+    return found
 
 
 @dataclass

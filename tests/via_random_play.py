@@ -5,8 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nicbed.layouts.registers import address
-from nicbed.layouts.via import ADDRESS, ATTRIBUTES, CONTROL_SEGMENT, PEER, Doorbell, ViCommand
-from via_random_plan import MAX_TRANSFER, TAGS, Area, Pair, Plan, Post, drawn
+from nicbed.layouts.via import (
+    ADDRESS,
+    ATTRIBUTES,
+    CONTROL_SEGMENT,
+    PEER,
+    Doorbell,
+    RemoteOperation,
+    Status,
+    ViCommand,
+)
+from via_random_plan import MAX_TRANSFER, TAGS, Area, Pair, Plan, Post, drawn, spread
 from via_raw import Raw, Region
 
 __all__ = ["Outcome", "Program", "settings"]
@@ -269,11 +278,34 @@ class Round:
         return (done, await raw.get("via_sent"), await raw.get("via_resent"),
                 await raw.get("packets_received"))
 
+    def under_way(self) -> bool:
+        """Whether something is still to come here on a connection that nothing breaks. Time-outs in
+        a row may keep that silent for long."""
+        memory = self.raw.node.memory
+
+        def done(pair: Pair, post: Post) -> bool:
+            region = self.areas[f"descriptors {pair.tags[self.node]}"].region
+            return bool(CONTROL_SEGMENT.unpack(region.read(post.offset, 32))[7] & Status.DONE)
+
+        for pair in self.plan.pairs:
+            if pair.causes or not pair.reliable:
+                continue
+            coming = pair.sends[1 - self.node]
+            if not all(done(pair, post) for post in pair.sends[self.node]) or sum(
+                    done(pair, post) for post in pair.receives[self.node]) < sum(
+                    post.consumes for post in coming):
+                return True
+            if any(memory.read(place, len(part)) != part for post in coming
+                   if post.operation == RemoteOperation.RDMA_WRITE
+                   for place, part in spread(post.places, post.payload)):
+                return True
+        return False
+
     async def settle(self) -> None:
         """Until nothing happens any more."""
         wait = int(self.program.settings["via.retry_timeout"] * 1.3)
         before: tuple[int, ...] = ()
-        while (now := await self.progress()) != before:
+        while (now := await self.progress()) != before or self.under_way():
             before = now
             await self.raw.port.delay(wait)
             await self.raw.port.flush()

@@ -74,6 +74,7 @@ class Bulk(Sending):
         self._space -= way.bulk(
             peer.bulk_wire + (length << 16),
             word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length, number)
+        sender.mark = way.posted
         if self._stores:
             await self._commit()
         port.mark(BULK_SEND, END, number)

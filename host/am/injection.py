@@ -63,6 +63,7 @@ class Injection:
     taken = address("receive_taken")
     taken_mask = 0xFFFF
     stores: list[tuple[int, bytes]]
+    _report: Report
 
     def __init__(self, node: Node) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
@@ -95,9 +96,15 @@ class Injection:
         The block must have room for two entries."""
         raise NotImplementedError
 
-    async def moves(self) -> bool:
-        """Whether the NIC still works on bulk packets."""
-        raise NotImplementedError
+    @property
+    def posted(self) -> int:
+        """Packets in the queue that bulk packets go to, since :meth:`open`."""
+        return self._report.posted
+
+    async def done(self) -> int:
+        """Look how many of them the NIC has taken from there."""
+        await self._report.look()
+        return self._report.done
 
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         """Put the rest of a poll that also watches for room, for small packets or bulk ones."""
@@ -161,9 +168,6 @@ class SendWindow(Injection):
         port.put_write(SEND_DOORBELL, 1, report.posted & 0xFFFF, trace=number)
         return 0
 
-    async def moves(self) -> bool:
-        return await self._report.moves()
-
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         port = self.port
         if bulk:
@@ -224,9 +228,6 @@ class LineRing(Injection):
         await self._report.look()
         return wire.SMALL_BYTES * self._report.free
 
-    async def moves(self) -> bool:
-        return await self._report.moves()
-
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         self._report.put_poll(timeout)
 
@@ -274,9 +275,6 @@ class _Queue(Injection):
     async def room(self) -> int:
         await self._report.look()
         return wire.SMALL_BYTES * self._report.free
-
-    async def moves(self) -> bool:
-        return await self._report.moves()
 
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         self._report.put_poll(timeout)

@@ -2,7 +2,7 @@
 
 from .acknowledging import Acknowledging
 from .state import BEGIN, CONTROL, END, FAR
-from .window import Peer, PeerGone
+from .window import Peer, PeerGone, Sender
 
 __all__ = ["Settling"]
 
@@ -61,6 +61,13 @@ class Settling(Acknowledging):
                 self._want_space = True
         self._blocked = self._want_space or self._want_ring
 
+    async def _works_on(self, sender: Sender) -> bool:
+        """Whether bulk packets of ``sender`` are still here, and the NIC takes packets: it may come
+        to them. What it does for other peers when it has taken them all says nothing of them."""
+        taken = await self._way.done()
+        moved, sender.taken = taken != sender.taken, taken
+        return moved and (taken < sender.mark or sender.sent == sender.base)
+
     async def _timers(self) -> None:
         """Look at every deadline: what is due is done, the next is noted."""
         port = self.port
@@ -70,13 +77,14 @@ class Settling(Acknowledging):
         deadline = FAR
         gone: Peer | None = None
         for peer in self.peers:
-            if peer.gone or not (peer.owed or peer.credits < self._window or peer.open()):
+            owes = peer.owed or peer.question is not None
+            if peer.gone or not (owes or peer.credits < self._window or peer.open()):
                 continue
             port.spend(self._c_timer_peer)
-            if peer.owed:
+            if owes:
                 if cycle - peer.owed_since >= self._hold and not await self._tell(peer):
                     peer.owed_since = cycle
-                if peer.owed:
+                if peer.owed or peer.question is not None:
                     deadline = min(deadline, peer.owed_since + self._hold)
             since = min((sender.progress for sender in peer.senders if sender.base != sender.next),
                         default=peer.heard if peer.credits < self._window else FAR)
@@ -85,7 +93,7 @@ class Settling(Acknowledging):
             since = max(since, peer.late_at)
             if cycle - since >= peer.patience:
                 since = cycle
-                if peer.bulk.base != peer.bulk.next and await self._way.moves():
+                if peer.bulk.base != peer.bulk.next and await self._works_on(peer.bulk):
                     peer.late_at = cycle
                 else:
                     self.counters["timeouts"] += 1

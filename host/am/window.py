@@ -98,7 +98,8 @@ class Sender:
     """
 
     __slots__ = ("peer", "bulk", "base", "sent", "high", "next", "limit", "packets", "progress",
-                 "queued", "timed", "timed_at", "back_at", "cause", "doubted")
+                 "queued", "timed", "timed_at", "back_at", "cause", "doubted",
+                 "mark", "taken")
 
     def __init__(self, peer: "Peer", limit: int, bulk: bool) -> None:
         self.peer = peer
@@ -123,6 +124,10 @@ class Sender:
         """Why it went back last."""
         self.doubted = False
         """Whether to probe as soon as all has been sent again."""
+        self.mark = 0
+        """Of bulk packets: how many the NIC will have taken when it has taken the last of these."""
+        self.taken = 0
+        """How many it had taken when a time-out last looked."""
 
     def acknowledge(self, expected: int, now: int) -> int:
         """Take an acknowledgement, the 8-bit number expected next; how many it newly covers."""

@@ -246,6 +246,8 @@ class Receiving(Sending):
         """A part of what we read goes to the segments of the descriptor that asked for it."""
         message = end.reading
         assert message is not None
+        end.silent = 0
+        self.watch(end)
         walk = message.walk
         status = GOOD
         try:

@@ -245,6 +245,8 @@ class Sending(TrapState):
         """The RDMA read under way is over."""
         message, end.reading = end.reading, None
         assert message is not None
+        if not end.slots:
+            end.deadline = FAR
         await self.complete(end, False, message.posted, length=length, status=status,
                             operation=RemoteOperation.RDMA_READ)
 
@@ -293,7 +295,7 @@ class Sending(TrapState):
         if end.timed is None:
             end.timed, end.timed_at = sequence, self.port.cycle
         if end.deadline == FAR:
-            self._watch(end)
+            self.watch(end)
         return packet
 
     async def tell(self, end: End, kind: PacketKind, sequence: int, word: int = 0,
@@ -348,7 +350,7 @@ class Sending(TrapState):
                 end.timed = None
             for _ in range(count):
                 self.ring.give(slots.popleft())
-            self._watch(end)
+            self.watch(end)
             await self._finish(end)
         if end.state is not ViState.CONNECTED:
             return
@@ -375,7 +377,7 @@ class Sending(TrapState):
             await self.ring.send(packet)
         end.heeded, end.timed = end.asked, None
         await self._probe(end)
-        self._watch(end)
+        self.watch(end)
 
     async def _probe(self, end: End) -> None:
         """Ask what has arrived."""
@@ -383,9 +385,10 @@ class Sending(TrapState):
         end.asked = (end.asked + 1) % NUMBERS
         await self.tell(end, PacketKind.PROBE, end.sequence, end.asked << NUMBER_AT | end.sequence)
 
-    def _watch(self, end: End) -> None:
-        """Start the timer anew; stop it if nothing is open."""
-        if not end.slots:
+    def watch(self, end: End) -> None:
+        """Start the timer anew; stop it if nothing is open. An RDMA read is, until its data have
+        come: its peer may have gone when it had taken the request."""
+        if not end.slots and end.reading is None:
             end.deadline = FAR
             return
         end.deadline = self.port.cycle + end.trip.wait
@@ -406,7 +409,7 @@ class Sending(TrapState):
             if end.silent < self.retries:
                 end.trip.late()
                 await self._probe(end)
-                self._watch(end)
+                self.watch(end)
             else:
                 await self.fail(end, Status.TRANSPORT)
                 await self.break_(end, Event.CONN_LOST)

@@ -75,12 +75,12 @@ class ReceiveDescriptor(wiring.Component):
     looking : Out(1)
         Something is being taken; there is to be no ``control`` meanwhile.
     free, vi, frees, segments : In(1), In(12), In(1), In(8)
-        No packet is under way. Else it is one of ``vi``. It is good and the last of its message; no
-        descriptor will be held when it is over. Its descriptor's segments.
+        No packet is under way. Else it is one of ``vi``. It is whole, good and the last of its
+        message; no descriptor will be held when it is over. Its descriptor's segments.
     asks : In(1)
         The packet under way may yet make a ``request``.
     drop : In(1)
-        It makes none, and what was read for it is of no use.
+        It makes none, and what was read for it is of no use. Only before any ``request``.
     void_vi, void, voided, voided_address : In(12), In(1), Out(1), Out(Address)
         What was taken for a packet of that VI that has not left ``o``, and with ``void`` is not for
         it any more.

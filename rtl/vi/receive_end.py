@@ -5,6 +5,7 @@ from amaranth.lib import data
 
 from ...layouts.trace import Kind
 from ...layouts.via import STATUS, VI_BITS, Event, PacketKind, RemoteOperation, Status, ViState
+from .packet_words import PacketWords
 from .receive_descriptor import ReceiveDescriptor
 from .receive_parse import Parsed
 from .receive_state import Message, ReceiveState, Sequence
@@ -27,18 +28,23 @@ def errors_of(status: Status) -> int:
 class PacketEnd:
     """Registers of the packet under way, and the states of the receiver's machine that end it.
 
-    FINISH completes a descriptor, saves and tells others; ACKNOWLEDGE and MISS answer a packet that
-    does not count, PROBED a probe; CONTROL, FLUSH, READING, READ_LOST and READ_OVER serve manager
+    FINISH waits until the packet is known to be good, completes a descriptor, saves and tells
+    others, VOID saves what a bad one has taken; ACKNOWLEDGE and MISS answer a packet that does not
+    count, PROBED a probe; CONTROL, FLUSH, READING, READ_LOST and READ_OVER serve manager
     and sender. All lead back to IDLE, which clears how the last packet ended.
     """
 
     def __init__(self, m: Module, port: object, *, state: ReceiveState, walk: SegmentWalk,
-                 descriptor: ReceiveDescriptor) -> None:
+                 descriptor: ReceiveDescriptor, words: PacketWords) -> None:
         self.m = m
         self.port = port
         self.state = state
         self.walk = walk
         self.descriptor = descriptor
+        self.words = words
+        # The packet under way is here whole, and as its sender sent it.
+        self.good = Signal()
+        m.d.comb += self.good.eq(words.whole & ~words.bad)
         # The VI's entries are looked up for the machine. The message kept, with the descriptor that
         # was taken for a packet of it; and that for the packet under way.
         self.looks = Signal()
@@ -57,6 +63,8 @@ class PacketEnd:
         self.message = Signal(Message)
         self.on_read = Signal()
         self.walked = Signal()
+        # The message's descriptor has been taken from the receive queue.
+        self.took = Signal()
         self.sequence = Signal(Sequence)
         # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
         # ``partial``: something has landed, though the completion's Length is zero.
@@ -75,6 +83,7 @@ class PacketEnd:
         self.replies = Signal()
         self.lost = Signal()
         self.refused = Signal()
+        self.none_posted = Signal()
         self.flush_read = Signal()
         # The packet carries an acknowledgement, if its VI is reliable.
         self.carries = Signal()
@@ -138,6 +147,7 @@ class PacketEnd:
                 state.write_message.eq(~self.on_read),
                 state.write_reading.eq(self.on_read),
                 end.valid.eq(1),
+                port.dropped.eq(self.none_posted),
             ]
             m.d.sync += [
                 port.read_done.valid.eq(self.on_read & self.completes & (self.errors == 0)),
@@ -204,17 +214,29 @@ class PacketEnd:
 
     def _finish(self) -> None:
         """The packet's end."""
-        m, port = self.m, self.port
+        m, port, state = self.m, self.port, self.state
         fresh = Signal()
         m.d.sync += fresh.eq(1)
         with m.State("FINISH"):
-            m.d.sync += fresh.eq(0)
-            with m.If(fresh & self.acknowledges & ~self.breaks):
-                m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
-            self._complete()
-            with m.If(port.complete.ready | ~self.completes):
-                m.d.comb += self.over.eq(1)
-                m.next = "IDLE"
+            with m.If(self.good):
+                m.d.sync += fresh.eq(0)
+                with m.If(fresh & self.acknowledges & ~self.breaks):
+                    m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.ACK)]
+                self._complete()
+                with m.If(port.complete.ready | ~self.completes):
+                    m.d.comb += self.over.eq(1)
+                    m.next = "IDLE"
+            with m.Elif(self.words.whole):
+                m.d.comb += self.looks.eq(1)
+                m.next = "VOID"
+        with m.State("VOID"):
+            m.d.comb += [
+                state.write_message.eq(self.took),
+                state.next_message.eq(state.message),
+                state.next_message.held.eq(1),
+                state.next_message.address.eq(self.message.address),
+            ]
+            m.next = "IDLE"
         with m.State("ACKNOWLEDGE"):
             # What is missed may still be asked for, by the answer that this one replaces.
             m.d.comb += [self.answers.eq(1),

@@ -26,13 +26,18 @@ class PacketMachine(PacketEnd):
     IDLE takes what comes next; CHECK judges a packet; DESCRIPTOR finds a receive descriptor, RESUME
     goes back to one, WALK fills it; WRITE writes where an RDMA write says, REFUSE says that it may
     not; JOB passes on an RDMA read. The other states are PacketEnd's.
+
+    A packet comes here with its headers; whether it is bad is known with its last word. Until then
+    CHECK lets it pass only if all that follows is data into the segments of a descriptor, behind
+    what was delivered before: that of a SEND, or of an answer to an RDMA read. FINISH waits for the
+    verdict, too, and everything but that data is done there or behind CHECK. A bad packet is over
+    as if it had not come, but that a receive descriptor taken for it is held.
     """
 
     def __init__(self, m: Module, port: object, *, parse: ReceiveParse, words: PacketWords,
                  state: ReceiveState, descriptor: ReceiveDescriptor, walk: SegmentWalk,
                  scatter: ScatterWriter) -> None:
-        super().__init__(m, port, state=state, walk=walk, descriptor=descriptor)
-        self.words = words
+        super().__init__(m, port, state=state, walk=walk, descriptor=descriptor, words=words)
         self.scatter = scatter
         self._parts()
         with m.FSM() as fsm:
@@ -41,12 +46,13 @@ class PacketMachine(PacketEnd):
             self._move()
             self._finish()
             self._serve()
+        self.ongoing = fsm.ongoing
         m.d.comb += [
-            words.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH")),
+            words.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH") | fsm.ongoing("VOID")),
             descriptor.free.eq(fsm.ongoing("IDLE")),
             descriptor.frees.eq((fsm.ongoing("WALK") | fsm.ongoing("FINISH") & self.walked)
                                 & (self.packet.detail.kind == PacketKind.SEND)
-                                & self.packet.detail.last),
+                                & self.packet.detail.last & self.good),
             # Nor while the packet's data would find the bus taken for another's descriptor.
             descriptor.asks.eq(fsm.ongoing("CHECK") | fsm.ongoing("DESCRIPTOR")
                                | fsm.ongoing("WRITE") | fsm.ongoing("REFUSE")
@@ -80,6 +86,9 @@ class PacketMachine(PacketEnd):
             self.walk.bytes.eq(run.bytes),
             run.tag.eq(self.tag),
             run.trace.eq(self.packet.trace),
+            self.scatter.level.eq(self.words.level),
+            self.scatter.whole.eq(self.words.whole),
+            self.scatter.bad.eq(self.words.bad),
             self.state.vi.eq(Mux(self.descriptor.look, self.descriptor.look_vi, self.vi)),
             self.descriptor.context.eq(self.port.context.data),
             self.descriptor.message.eq(self.state.message),
@@ -100,7 +109,8 @@ class PacketMachine(PacketEnd):
                 self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
                 self.breaks.eq(0), self.tells.eq(0), self.raises.eq(0), self.replies.eq(0),
                 self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
-                self.walked.eq(0), self.lost.eq(0), self.partial.eq(0),
+                self.walked.eq(0), self.lost.eq(0), self.partial.eq(0), self.took.eq(0),
+                self.none_posted.eq(0),
             ]
             with m.If(port.control.valid & serves):
                 m.d.comb += [self.looks.eq(1), state.vi.eq(port.control.payload.vi)]
@@ -121,6 +131,7 @@ class PacketMachine(PacketEnd):
                         self.descriptor.o.ready.eq(1),
                         self.words.begin.eq(1),
                         self.words.none.eq(coming.packet.none),
+                        self.words.none_bad.eq(coming.packet.bad),
                         self.scatter.restart.eq(1),
                         state.vi.eq(coming.packet.header.destination),
                     ]
@@ -142,6 +153,7 @@ class PacketMachine(PacketEnd):
         reliable, is_answer, counts = Signal(), Signal(), Signal()
         ahead, late, early, hole = Signal(8), Signal(), Signal(), Signal()
         under_way = Signal()
+        goes_on = Signal()
         m.d.comb += [
             reliable.eq(attributes.reliability != Reliability.UNRELIABLE_DELIVERY),
             is_answer.eq((kind == PacketKind.ACK) | (kind == PacketKind.NAK)
@@ -156,6 +168,11 @@ class PacketMachine(PacketEnd):
             early.eq(reliable & (ahead != 0) & ~late),
             hole.eq(ahead != 0),
             under_way.eq(state.message.begun & ~hole & ~packet.detail.first),
+            # A first packet would begin anew where another message's have been delivered.
+            goes_on.eq(counts & ~late & ~early & (
+                (kind == PacketKind.SEND) & Mux(packet.detail.first, ~state.message.begun,
+                                                under_way & ~state.message.write)
+                | (kind == PacketKind.READ_RESPONSE))),
         ]
         with m.State("CHECK"):
             m.d.sync += [
@@ -168,11 +185,16 @@ class PacketMachine(PacketEnd):
             ]
             with m.If(self.held):
                 m.d.comb += [self.kept.held.eq(1), self.kept.address.eq(self.held_address)]
-            with m.If(~counts | late | early):
+            with m.If(self.words.whole & (self.words.bad | ~counts | late | early)):
                 # What was taken for it is the next message's.
                 m.d.comb += [self.descriptor.drop.eq(1), state.write_message.eq(self.held),
                              state.next_message.eq(self.kept)]
-            with m.If(~counts):
+            with m.If(~self.words.whole & ~goes_on):
+                # Nobody else looks: the same is here in the next cycle.
+                m.d.comb += self.looks.eq(1)
+            with m.Elif(self.words.whole & self.words.bad):
+                m.next = "IDLE"
+            with m.Elif(~counts):
                 m.d.comb += port.unmatched.eq(1)
                 self._drop()
             with m.Elif(is_answer):
@@ -278,6 +300,7 @@ class PacketMachine(PacketEnd):
                     message.begun.eq(~self.at_once),
                     message.write.eq(0),
                 ]
+                m.d.sync += self.took.eq(descriptor.found & ~self.on_read)
                 m.next = "WALK"
                 with m.If(~descriptor.found):
                     self._none_posted()
@@ -381,7 +404,7 @@ class PacketMachine(PacketEnd):
             # A refused RDMA write cannot be told by its descriptor.
             m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RDMAW_PROT)]
         with m.Else():
-            m.d.comb += self.port.dropped.eq(1)
+            m.d.sync += self.none_posted.eq(1)
             with m.If(self.reliable):
                 self._break(self._no_descriptor())
             with m.Else():

@@ -18,7 +18,8 @@ __all__ = ["Parsed", "ReceiveParse"]
 
 class Parsed(data.Struct):
     """What the headers of a packet say. ``bytes``: of data behind them. ``malformed``: it is
-    shorter than its headers; all but ``trace`` is meaningless then. ``none``: no word of data."""
+    shorter than its headers; all but ``trace`` is meaningless then. ``none``: no word of data, and
+    ``bad`` of a packet with none: it is not to be used."""
 
     node: 8
     detail: Detail
@@ -27,11 +28,13 @@ class Parsed(data.Struct):
     bytes: 16
     malformed: 1
     none: 1
+    bad: 1
     trace: TRACE_BITS
 
 
 class ReceiveParse(wiring.Component):
-    """Headers of a packet on ``o``, then its data on ``data``.
+    """Headers of a packet on ``o``, as they come, then its data on ``data``, the last word of which
+    says whether the packet is bad.
 
     The data of a packet comes after its headers were taken; the headers of the next once its data
     was taken whole.
@@ -50,7 +53,8 @@ class ReceiveParse(wiring.Component):
     idle : Out(1)
         Between packets.
     event : Out(EventPort)
-        Block VI_RECEIVE: BEGIN, in the cycle in which a header word is taken.
+        Block VI_RECEIVE: BEGIN, in the cycle in which a good packet's last word is taken: what
+        comes before is the link's time.
     """
 
     i: In(stream.Signature(ReceiveWord))
@@ -71,6 +75,8 @@ class ReceiveParse(wiring.Component):
             self.o.payload.eq(parsed),
             self.data.payload.data.eq(word.data),
             self.data.payload.last.eq(word.last),
+            self.data.payload.bad.eq(word.bad),
+            self.event.valid.eq(self.i.valid & self.i.ready & word.last & ~word.bad),
             self.event.kind.eq(Kind.BEGIN),
             self.event.number.eq(word.trace),
         ]
@@ -78,7 +84,6 @@ class ReceiveParse(wiring.Component):
             with m.State("HEADER"):
                 m.d.comb += self.i.ready.eq(1)
                 with m.If(self.i.valid & word.first):
-                    m.d.comb += self.event.valid.eq(1)
                     m.d.sync += [
                         parsed.node.eq(wire_header.source),
                         parsed.detail.eq(detail),
@@ -86,6 +91,7 @@ class ReceiveParse(wiring.Component):
                         parsed.malformed.eq(0),
                         length.eq(wire_header.length),
                         parsed.none.eq(word.last),
+                        parsed.bad.eq(word.bad),
                     ]
                     m.next = "VIA"
                     with m.If(wire_header.length < 8):
@@ -98,13 +104,14 @@ class ReceiveParse(wiring.Component):
                         parsed.header.eq(via_header),
                         parsed.bytes.eq(length - 8),
                         parsed.none.eq(word.last),
+                        parsed.bad.eq(word.bad),
                     ]
                     m.next = "PARSED"
                     with m.If((parsed.detail.kind == PacketKind.RDMA_WRITE)
                               | (parsed.detail.kind == PacketKind.READ_REQUEST)):
                         with m.If(length < 16):
                             m.d.sync += parsed.malformed.eq(1)
-                        with m.Else():
+                        with m.Elif(~word.last):
                             m.next = "ADDRESS"
             with m.State("ADDRESS"):
                 m.d.comb += self.i.ready.eq(1)
@@ -113,6 +120,7 @@ class ReceiveParse(wiring.Component):
                         parsed.address.eq(word.data),
                         parsed.bytes.eq(length - 16),
                         parsed.none.eq(word.last),
+                        parsed.bad.eq(word.bad),
                     ]
                     m.next = "PARSED"
             with m.State("PARSED"):

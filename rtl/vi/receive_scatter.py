@@ -32,10 +32,14 @@ class ScatterWriter(wiring.Component):
     packet: what a run leaves of a word is the next run's beginning, up to ``restart``. An address
     that runs over the end of the address space is refused there.
 
+    The packet may still be coming. A burst is asked for, and its address translated, only when all
+    its words are here: neither bus nor translations ever wait for the link. Between bursts of a
+    packet that is not whole each is translated anew, and a packet that is found bad then ends its
+    run, as a refusal does.
+
     Latency: a run's first translation is asked for in the cycle in which it is offered, its first
     burst in the cycle of the answer. Throughput: 1 beat a cycle within a burst; 1 cycle between
-    bursts, and a translation between pages. Back-pressure: ``i`` may stall a burst, so its words
-    must come without waiting for anything; ``bus`` stalls ``i``. Reset: idle.
+    bursts, and a translation between pages. Back-pressure: ``bus`` stalls ``i``. Reset: idle.
 
     Members
     -------
@@ -44,13 +48,18 @@ class ScatterWriter(wiring.Component):
     request : In(stream of ScatterRequest)
         The run. Taken in the cycle in which it is over: ``ok`` and ``written`` hold then.
     ok : Out(1)
-        All of it has landed. Else a translation was refused.
+        All of it has landed. Else a translation was refused, or the packet is bad.
     written : Out(16)
         Bytes that have landed, a run's beginning.
     max_beats : In(10)
         Longest burst in beats, at least 1.
     i : In(stream of 64)
         The packet's words. A word is taken when its first byte is written.
+    level : In(16)
+        Words of the packet that are here, or will be on ``i`` in the next cycle; right while it is
+        not ``whole``.
+    whole, bad : In(1), In(1)
+        All of them are; the packet is bad, and may have fewer than it should.
     translate : Out(Translate)
     bus : Out(Burst)
     """
@@ -61,6 +70,9 @@ class ScatterWriter(wiring.Component):
     written: Out(16)
     max_beats: In(10)
     i: In(stream.Signature(64))
+    level: In(16)
+    whole: In(1)
+    bad: In(1)
     translate: Out(Translate)
     bus: Out(Burst)
 
@@ -90,12 +102,23 @@ class ScatterWriter(wiring.Component):
         reach = Signal(17)
         to_word_end = Signal(4)
         writing = Signal()
+        translates = Signal()
         m.d.comb += [after.eq(written + step), self.written.eq(after)]
-        self._data(m, writing=writing, place=place, step=step, moved=moved)
+        kept = self._data(m, writing=writing, place=place, step=step, moved=moved)
+
+        # Whether the words of the longest burst that may come next are here.
+        first = Signal(3)
+        longest = Signal(16)
+        here = Signal()
+        m.d.comb += [
+            first.eq(run.address.va + written),
+            left.eq(run.bytes - written),
+            longest.eq(Cat(C(0, 3), self.max_beats) - first),
+            here.eq(self.whole | (Cat(kept, self.level) >= Mux(left < longest, left, longest))),
+        ]
 
         with m.If(asks):
             m.d.comb += [
-                left.eq(run.bytes - written),
                 in_page.eq(Mux(left < there, left, there)),
                 reach.eq(Cat(C(0, 3), self.max_beats) - at[:3]),
                 next_chunk.eq(Mux(in_page < reach, in_page, reach)),
@@ -107,22 +130,33 @@ class ScatterWriter(wiring.Component):
                 self.bus.request.valid.eq(1),
             ]
             m.d.sync += [chunk.eq(next_chunk), beats.eq(next_beats)]
+        with m.If(translates):
+            va = Signal(VA_BITS + 1)
+            m.d.comb += [
+                va.eq(run.address.va + written),
+                ask.address.va.eq(va),
+                ask.address.handle.eq(run.address.handle),
+                ask.tag.eq(run.tag),
+                ask.access.eq(run.access),
+                ask.wide.eq(run.wide | va[VA_BITS]),
+                self.translate.request.valid.eq(1),
+                self.translate.hold.eq(1),
+            ]
         with m.FSM():
             with m.State("ASK"):
                 with m.If(self.request.valid):
-                    va = Signal(VA_BITS + 1)
-                    m.d.comb += [
-                        va.eq(run.address.va + written),
-                        ask.address.va.eq(va),
-                        ask.address.handle.eq(run.address.handle),
-                        ask.tag.eq(run.tag),
-                        ask.access.eq(run.access),
-                        ask.wide.eq(run.wide | va[VA_BITS]),
-                        self.translate.request.valid.eq(1),
-                        self.translate.hold.eq(1),
-                    ]
-                    with m.If(self.translate.request.ready):
-                        m.next = "ANSWER"
+                    with m.If(self.whole & self.bad):
+                        m.d.comb += self.request.ready.eq(1)
+                        m.d.sync += written.eq(0)
+                    with m.Elif(here):
+                        m.d.comb += translates.eq(1)
+                        m.next = "ASKED"
+                        with m.If(self.translate.request.ready):
+                            m.next = "ANSWER"
+            with m.State("ASKED"):
+                m.d.comb += translates.eq(1)
+                with m.If(self.translate.request.ready):
+                    m.next = "ANSWER"
             with m.State("ANSWER"):
                 m.d.comb += self.translate.hold.eq(1)
                 with m.If(self.translate.valid):
@@ -167,14 +201,15 @@ class ScatterWriter(wiring.Component):
             m.d.comb += [self.request.ready.eq(1), self.ok.eq(1)]
             m.d.sync += written.eq(0)
             m.next = "ASK"
-        with m.Elif(full):
+        with m.Elif(full | ~self.whole | self.bad):
             m.next = "ASK"
         with m.Else():
             m.next = "BURST"
 
     def _data(self, m: Module, *, writing: Signal, place: Signal, step: Signal,
-              moved: Signal) -> None:
-        """The beat: ``step`` bytes out of what is left of the last word and the next one."""
+              moved: Signal) -> Signal:
+        """The beat: ``step`` bytes out of what is left of the last word and the next one. How many
+        are left."""
         # ``left`` bytes at the top of ``kept`` are not yet written.
         kept = Signal(64)
         left = Signal(3)
@@ -208,3 +243,4 @@ class ScatterWriter(wiring.Component):
                 m.d.sync += kept.eq(self.i.payload)
         with m.If(self.restart):
             m.d.sync += left.eq(0)
+        return left

@@ -36,11 +36,18 @@ from .types import (
 __all__ = ["Receiver"]
 
 WORDS = 256
-"""Words of data that wait for their packet's turn."""
+"""Words of data that wait for their packet's turn, or for the rest of it: at least the longest
+packet's."""
 
 
 class Receiver(wiring.Component):
     """Does what the packets for this node's VIs ask for, one packet at a time.
+
+    A packet may come as slowly as the link brings it, and be found bad with its last word. Data of
+    a SEND or of an answer to an RDMA read is written meanwhile, to where its descriptor's segments
+    lie behind what was delivered before; that memory is nobody's before DONE. All else waits until
+    the packet is known to be good, the data of RDMA writes too. A bad packet leaves everything as
+    it was, but that a receive descriptor that was taken for it serves the next message.
 
     A packet counts only if it is from the peer of a VI that is CONNECTED, else it is ``unmatched``.
     On a reliable VI (Reliable Delivery or Reception) a packet before the expected one is a
@@ -78,8 +85,9 @@ class Receiver(wiring.Component):
     taken lets no further packet begin, but ``control``, ``reading`` and ``read_lost`` pass.
 
     Latency and throughput: one packet at a time; for the next one its descriptor is taken and read
-    meanwhile. Back-pressure: ``i`` stalls for DMA, translations, descriptors and
-    completions. Reset: idle; a VI means nothing before its CREATE.
+    meanwhile. ``control``, ``reading`` and ``read_lost`` wait for the packet, and so for its link.
+    Back-pressure: ``i`` stalls for DMA, translations, descriptors and completions. Reset: idle; a
+    VI means nothing before its CREATE.
 
     Parameters
     ----------
@@ -89,7 +97,7 @@ class Receiver(wiring.Component):
     Members
     -------
     i : In(stream of ReceiveWord)
-        Packets of Protocol.VIA, whole and good.
+        Packets of Protocol.VIA, of which ``bad`` says that they are not to be used.
     take : Out(Take)
         Receive queues.
     context : Out(ContextRead)

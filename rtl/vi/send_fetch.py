@@ -7,7 +7,6 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.via import (
     QUEUE_BITS,
     VI_BITS,
-    Event,
     Operation,
     Reliability,
     ViState,
@@ -18,7 +17,7 @@ from .send_decide import SendDecide
 from .send_job import Job, Numbers, Position, Progress, Response
 from .send_ring import PLACE_BITS
 from .sizes import check_count, check_power_of_two, check_vis
-from .types import Address, Break, ContextRead, Take, Translate
+from .types import Address, ContextRead, Take, Translate
 from .vi_records import ViRecords
 
 __all__ = ["SendFetch"]
@@ -50,11 +49,11 @@ class SendFetch(wiring.Component):
     turn of a queue whose VI is IDLE (send queue) or in ERROR and not ``connected`` (both queues)
     takes a descriptor and completes it flushed. Other turns are forgotten.
 
-    A descriptor that cannot be read gives a silent completion, a Break POST_DESC and a lost Link;
-    a malformed or too long one a completion with its error, and on a reliable VI a broken
-    connection: once a descriptor was in error, wherever that was seen, the VI's turns only break
-    the connection, when all before it has completed. An RDMA read of a Reliable Reception VI is
-    first parked: it starts when no descriptor before it is unfinished.
+    A descriptor that cannot be read gives a job that completes silently and breaks the VI, and a
+    lost Link; a malformed or too long one a completion with its error, and on a reliable VI a
+    broken connection: once a descriptor was in error, wherever that was seen, the VI's turns only
+    break the connection, when all before it has completed. An RDMA read of a Reliable Reception VI
+    is first parked: it starts when no descriptor before it is unfinished.
 
     A turn is looked into while the descriptor of the one before it is read, unless that is of the
     same VI; what is known of a VI is looked up anew for the job. Of a VI whose last descriptor had
@@ -80,8 +79,6 @@ class SendFetch(wiring.Component):
         Work queues and contexts.
     translate, bus, max_beats : Out(Translate), Out(Burst), In(10)
         For its DescriptorFetch.
-    break_ : Out(stream of Break)
-        POST_DESC.
     look, look_vi : Out(1), Out(12)
         Asks for the following four of a VI, there in the next cycle and until ``look``.
     position, progress, response, newest : In
@@ -117,7 +114,6 @@ class SendFetch(wiring.Component):
             "translate": Out(Translate),
             "bus": Out(Burst),
             "max_beats": In(10),
-            "break_": Out(stream.Signature(Break)),
             "look": Out(1), "look_vi": Out(VI_BITS),
             "position": In(Position), "progress": In(Progress), "response": In(Response),
             "newest": In(PLACE_BITS),
@@ -182,7 +178,6 @@ class SendFetch(wiring.Component):
         # What is still to be told after a job was handed over.
         link_pending = Signal()
         wake_pending = Signal()
-        break_pending = Signal()
         told_queue = Signal(QUEUE_BITS)
         told_address = Signal(Address)
         told_lost = Signal()
@@ -211,22 +206,17 @@ class SendFetch(wiring.Component):
             self.take.link.valid.eq(link_pending),
             self.wake.payload.eq(told_queue),
             self.wake.valid.eq(wake_pending),
-            self.break_.payload.vi.eq(told_queue[1:]),
-            self.break_.payload.event.eq(Event.POST_DESC),
-            self.break_.valid.eq(break_pending),
             reliable.eq(context.attributes.reliability != Reliability.UNRELIABLE_DELIVERY),
             until_received.eq(context.attributes.reliability == Reliability.RELIABLE_RECEPTION),
         ]
-        for pending, port in ((link_pending, self.take.link), (wake_pending, self.wake),
-                              (break_pending, self.break_)):
+        for pending, port in ((link_pending, self.take.link), (wake_pending, self.wake)):
             with m.If(port.ready):
                 m.d.sync += pending.eq(0)
 
         job = Signal(Job)
         hand = Signal()
         room = Signal()
-        m.d.comb += room.eq((~self.job.valid | self.job.ready)
-                            & ~(link_pending | wake_pending | break_pending))
+        m.d.comb += room.eq((~self.job.valid | self.job.ready) & ~(link_pending | wake_pending))
 
         position, progress = self.position, self.progress
         held = Signal()
@@ -355,7 +345,7 @@ class SendFetch(wiring.Component):
             self.came.eq(fetch.valid),
             self.came_queue.eq(turn.queue),
             self.idle.eq(state.ongoing("IDLE") & behind.ongoing("EMPTY") & ~self.next.valid
-                         & ~self.job.valid & ~(link_pending | wake_pending | break_pending)),
+                         & ~self.job.valid & ~(link_pending | wake_pending)),
         ]
 
         m.d.comb += [
@@ -392,6 +382,5 @@ class SendFetch(wiring.Component):
                 told_lost.eq(job.silent),
                 link_pending.eq(turn.follow),
                 wake_pending.eq(turn.follow & ~job.exclusive),
-                break_pending.eq(job.silent),
             ]
         return m

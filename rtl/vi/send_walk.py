@@ -53,9 +53,10 @@ class SendWalk(wiring.Component):
     Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
     LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
     breaks after them, with Reliable Reception when all before has completed; jobs that the fetch
-    stage had made by then complete flushed. A message that fails or is flushed behind its first
-    packet is PARTIAL too. A refused response to the peer's RDMA read raises RDMAR_PROT, tells the
-    peer, breaks the connection.
+    stage had made by then complete flushed. A descriptor that could not be read completes silently
+    and breaks the VI with POST_DESC when the jobs before it are done, unless it is behind an error.
+    A message that fails or is flushed behind its first packet is PARTIAL too. A refused response to
+    the peer's RDMA read raises RDMAR_PROT, tells the peer, breaks the connection.
 
     ``abort``, held for ``abort_vi``, stops a job of that VI at the next point at which no slot is
     half written, no burst under way; ``quiet`` tells that it has, or there is none. When ``abort``
@@ -94,8 +95,8 @@ class SendWalk(wiring.Component):
     chunk_bus, bus : Out(Burst)
         Their reads.
     complete, break_, wake, event, control_packet, reading : Out(stream)
-        Completions; CONN_LOST; the VI of an exclusive job; RDMAR_PROT; BREAK; an RDMA read's
-        descriptor, before its request is committed.
+        Completions; CONN_LOST and POST_DESC; the VI of an exclusive job; RDMAR_PROT; BREAK; an
+        RDMA read's descriptor, before its request is committed.
     abort, abort_vi, quiet : In(1), In(12), Out(1)
         See above.
     begin, end, trace : Out(1), Out(1), Out(24)
@@ -183,6 +184,7 @@ class SendWalk(wiring.Component):
         # The job is behind one in error; it is in error itself.
         late = Signal()
         failing = Signal()
+        unreadable = Signal()
 
         def fail(status: Status) -> None:
             m.d.sync += [errors.eq(status | partial), broken.eq(job.reliable)]
@@ -456,8 +458,10 @@ class SendWalk(wiring.Component):
                 with m.Else():
                     m.next = "FINISH"
             with m.State("FINISH"):
+                # One behind an error does not break the connection before that does.
                 m.d.comb += [quiet.eq(~self.complete.valid),
-                             failing.eq(broken | job.silent)]
+                             failing.eq(broken | job.silent),
+                             unreadable.eq(job.silent & ~late)]
                 with m.If(job.until_received & (errors != 0) & (broken | job.breaks | late)
                           & ~doomed):
                     # Behind what is unfinished. When that has completed the VI's turn breaks the
@@ -470,6 +474,8 @@ class SendWalk(wiring.Component):
                     m.next = "WAKE"
                     with m.If(stop):
                         m.next = "DOOMED"
+                    with m.Elif(unreadable):
+                        m.next = "BREAK"
                     with m.Elif(~broken):
                         over()
                 with m.Else():
@@ -478,7 +484,7 @@ class SendWalk(wiring.Component):
                         m.d.comb += [self.position_write.eq(job.resumed | failing),
                                      self.position.failed.eq(failing)]
                         m.next = "BREAK"
-                        with m.If(~broken):
+                        with m.If(~(broken | unreadable)):
                             over()
             with m.State("EVENT"):
                 m.d.comb += self.event.valid.eq(1)
@@ -542,7 +548,7 @@ class SendWalk(wiring.Component):
             self.response.left.eq(rest),
             self.wake.payload.eq(job.queue),
             self.break_.payload.vi.eq(job.queue[1:]),
-            self.break_.payload.event.eq(Event.CONN_LOST),
+            self.break_.payload.event.eq(Mux(job.silent, Event.POST_DESC, Event.CONN_LOST)),
             self.event.payload.code.eq(Event.RDMAR_PROT),
             self.event.payload.number.eq(job.queue[1:]),
             self.control_packet.payload.vi.eq(job.queue[1:]),

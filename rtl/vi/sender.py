@@ -177,7 +177,7 @@ class Sender(wiring.Component):
         m.submodules.positions = positions = ViRecords(shape=Position, vis=via.vis, readers=2)
         m.submodules.share = share = BurstShare()
         m.submodules.wakes = wakes = StreamMerge(shape=QUEUE_BITS, inputs=4)
-        m.submodules.breaks = breaks = StreamMerge(shape=Break, inputs=3)
+        m.submodules.breaks = breaks = StreamMerge(shape=Break, inputs=2)
         m.submodules.completions = completions = StreamMerge(shape=Completion, inputs=2)
         max_beats = self.timing.bus_max_burst >> 3
 
@@ -245,7 +245,7 @@ class Sender(wiring.Component):
         for port, part in zip(wakes.i, (back, walk, fetch, responder), strict=True):
             connect(m, port, part.wake)
         connect(m, flipped(self.break_), breaks.o)
-        for port, part in zip(breaks.i, (fetch, back, walk), strict=True):
+        for port, part in zip(breaks.i, (back, walk), strict=True):
             connect(m, port, part.break_)
         connect(m, flipped(self.complete), completions.o)
         for port, part in zip(completions.i, (back, walk), strict=True):

@@ -5,10 +5,8 @@ from typing import Any
 
 from ...host.node import Node
 from ...layouts.description import Description
-from . import latencies
 from .common import ARRIVED, SINK, programs, stamp, ticks_between
-from .headline import Headline, Series
-from .latencies import Told
+from .latencies import Latencies, faster_than_light
 from .transfers import BulkParty, sizes
 
 __all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables",
@@ -17,7 +15,12 @@ __all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "
 LARGEST = 32 << 10
 WORDS = 16
 """Bytes up to which an active message carries them as its words; above, they are stored."""
-TOLD = Told("Latency: half the round trip of equal messages", "n", sizes=True)
+REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=True,
+                   chosen=("4", "64", "1024", "4096", "32768"))
+tables = REPORT.tables
+draw = REPORT.draw
+headline = REPORT.headline
+series = REPORT.series
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -86,27 +89,7 @@ async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[s
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latency over size; with VIA its legs."""
-    found = latencies.evaluate(raw, TOLD)
-    found["checks"].append(latencies.faster_than_light(
+    found = REPORT.evaluate(raw)
+    found["checks"].append(faster_than_light(
         raw, description.link.bytes_per_cycle, lambda size: size))
     return found
-
-
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size."""
-    return latencies.tables(document, TOLD)
-
-
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over size."""
-    latencies.draw(document, figure, TOLD)
-
-
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Latency of some sizes."""
-    return latencies.headline(document, TOLD, ["4", "64", "1024", "4096", "32768"])
-
-
-def series(document: Mapping[str, Any]) -> Series:
-    """Latency over size."""
-    return latencies.series(document, TOLD)

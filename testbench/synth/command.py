@@ -21,9 +21,11 @@ __all__ = ["run_synth", "tool_errors"]
 
 
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
-              seed: int, out: Path, program: bool, area_only: bool = False) -> None:
-    """Synthesise a description for ``board``; write the bitstream and what is known of it. With
-    ``area_only``, print what it takes and write nothing."""
+              seed: int, seeds: int = 1, out: Path, program: bool, area_only: bool = False
+              ) -> None:
+    """Synthesise a description for ``board``; write the bitstream and what is known of it: the best
+    of ``seeds`` placings, from ``seed`` on. With ``area_only``, print what it takes and write
+    nothing."""
     chosen = find_board(board)
     need("yosys", *([] if area_only else ["nextpnr", "ecppack"]))
     if program:
@@ -46,13 +48,15 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
         console().print(report.area_table(made.area, title))
         return
     with progress_bar("synth") as tell, tool_errors():
-        made = _make(chosen, description, clock_mhz, seed, tell)
+        made = _make(chosen, description, clock_mhz, range(seed, seed + seeds), tell)
     document, area, bitstream = made["document"], made["area"], made["bitstream"]
     path = out / f"{board}-{document['identity'][:10]}.json"
     files.save(path, files.text(document).encode())
 
     shown = console()
     shown.print(report.area_table(area, title))
+    if seeds > 1:
+        shown.print(report.seeds_table(document["seeds"], document["seed"]))
     shown.print(f"fmax {document['fmax_mhz']:.1f} MHz, asked {document['clock_mhz']:g} MHz")
     if document["fmax_mhz"] < clock_mhz:
         path.with_suffix(".bit").unlink(missing_ok=True)
@@ -80,34 +84,36 @@ def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Pro
     return divisor, plan, netlist(plan.text, plan.cores, pads=True, progress=tell)
 
 
-def _make(board: "Board", description: Any, clock_mhz: Fraction, seed: int, tell: Progress
-          ) -> dict[str, Any]:
+def _make(board: "Board", description: Any, clock_mhz: Fraction, seeds: Sequence[int],
+          tell: Progress) -> dict[str, Any]:
     """All steps; what they found."""
     from . import report
     from .identity import identity
     from .placement import DoesNotFit, place
     from .plan import FRAMES
     from .routing import DoesNotRoute
-    from .timing import clock_paths, fmax
+    from .seeds import best_of
+    from .timing import clock_paths
 
     divisor, plan, made = _synthesise(board, description, clock_mhz, tell)
     try:
-        placed = place(made, constraints=plan.constraints, device=plan.device,
-                       clock_mhz=clock_mhz, seed=seed, progress=tell)
+        best = best_of(seeds, lambda seed, progress, alive: place(
+            made, constraints=plan.constraints, device=plan.device, clock_mhz=clock_mhz, seed=seed,
+            progress=progress, alive=alive), tell)
     except DoesNotFit as error:
         raise UserError(report.too_large(board.title, error.over, made.area), status=1) from None
     except DoesNotRoute as stuck:
         raise UserError(report.cannot_be_routed(board.title, stuck, made.area),
                         status=1) from None
-    paths = clock_paths(placed.report, made.area)
+    paths = clock_paths(best.placed.report, made.area)
     document = report.document(
         board=board.name, config=description.model_dump(mode="json"),
         identity=identity(description).hex(), clock_mhz=clock_mhz,
-        fmax_mhz=fmax(placed.report), found=made.area, paths=paths, frames=FRAMES,
+        best=best, found=made.area, paths=paths, frames=FRAMES,
         baud=clock_mhz * 1_000_000 / divisor,
         versions={name: tool_version(name) for name in ("yosys", "nextpnr", "boards")})
     return {"document": document, "area": made.area, "paths": paths,
-            "bitstream": placed.bitstream}
+            "bitstream": best.placed.bitstream}
 
 
 @contextmanager

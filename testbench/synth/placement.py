@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -48,7 +48,8 @@ class Placement:
 
 
 def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: Fraction,
-          seed: int = 1, progress: Progress = lambda *_: None) -> Placement:
+          seed: int = 1, progress: Progress = lambda *_: None,
+          alive: Callable[[], None] = lambda: None) -> Placement:
     """``made`` on a device, whether or not it meets its clock.
 
     Parameters
@@ -59,6 +60,8 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
         nextpnr's options for it.
     seed
         Of the placer: another one gives another clock.
+    alive
+        Called twice a second; what it raises ends nextpnr.
 
     Raises
     ------
@@ -79,13 +82,13 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
         progress("placing", 0, 1000)
         # What does not fit keeps this placer busy for long: so packing alone first.
         packed = run("nextpnr", [*options, "--pack-only", "--log", "pack.log", "-q"], work,
-                     log="pack.log", marks=(), progress=progress)
+                     log="pack.log", marks=(), progress=progress, alive=alive)
         lacking = over(packed)
         if lacking:
             raise DoesNotFit(dict(lacking))
         run("nextpnr", [*options, "--textcfg", f"{TOP}.config", "--report", "report.json",
                         "--log", "nextpnr.log", "-q"], work, log="nextpnr.log", marks=_MARKS,
-            progress=progress, read=Routing(progress).read)
+            progress=progress, read=Routing(progress).read, alive=alive)
         progress("bitstream", 980, 1000)
         run("ecppack", ["--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit"], work,
             log="ecppack.log")

@@ -9,12 +9,14 @@ from ..report.document import number
 from .area import Area, largest, totals
 from .device import CAPACITY
 from .routing import DoesNotRoute
+from .seeds import Best
 from .timing import Path
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["area_rows", "area_table", "cannot_be_routed", "document", "misses_clock", "too_large"]
+__all__ = ["area_rows", "area_table", "cannot_be_routed", "document", "misses_clock", "seeds_table",
+           "too_large"]
 
 _COLUMNS = ("LUT", "of these memory", "flip-flops", "RAM 18 kbit", "multipliers")
 DEPTH = 6
@@ -47,8 +49,17 @@ def area_table(found: Mapping[str, Area], title: str) -> "Table":
     return table(title, ["block", *_COLUMNS], rows)
 
 
+def seeds_table(reached: Mapping[str, float | None], best: int) -> "Table":
+    """What each seed reached, and which is in the bitstream."""
+    from ..report.tables import table
+
+    return table("Seeds", ["seed", "fmax MHz", ""], [
+        (seed, "not routed" if mhz is None else f"{mhz:.1f}",
+         "in the bitstream" if seed == str(best) else "") for seed, mhz in reached.items()])
+
+
 def document(*, board: str, config: Mapping[str, Any], identity: str, clock_mhz: Fraction,
-             fmax_mhz: float, found: Mapping[str, Area], paths: Sequence[Path], frames: int,
+             best: Best, found: Mapping[str, Area], paths: Sequence[Path], frames: int,
              baud: Fraction, versions: Mapping[str, str]) -> dict[str, Any]:
     """What is written beside the bitstream."""
     return {
@@ -56,7 +67,10 @@ def document(*, board: str, config: Mapping[str, Any], identity: str, clock_mhz:
         "config": dict(config),
         "identity": identity,
         "clock_mhz": number(clock_mhz),
-        "fmax_mhz": number(fmax_mhz),
+        "fmax_mhz": number(best.reached[best.seed]),
+        "seed": best.seed,
+        "seeds": {str(seed): None if mhz is None else number(mhz)
+                  for seed, mhz in best.reached.items()},
         "frames": frames,
         "baud": number(baud),
         "versions": dict(versions),
@@ -88,7 +102,7 @@ def cannot_be_routed(title: str, stuck: DoesNotRoute, found: Mapping[str, Area])
     most = ", ".join(f"{block or 'the top'} {area.lut:,}" for block, area in largest(found, "lut"))
     return (f"the NIC cannot be routed on the {title}: {stuck.left:,} of {stuck.arcs:,} "
             f"connections left after {stuck.tries:,} tries (most LUTs in {most}); a smaller NIC, "
-            "or another --seed")
+            "or more --seeds")
 
 
 def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequence[Path],
@@ -99,7 +113,7 @@ def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequen
         through = " → ".join(paths[0].blocks) or "the top"
         where = f"; its longest path, {paths[0].ns:.1f} ns, goes through {through}"
     slower = [one for one in clocks if one <= fmax_mhz]
-    what = (f"try --clock {float(max(slower)):g} or another --seed" if slower else
-            f"no clock as slow gives the line its {BAUD} baud: try another --seed or a smaller NIC")
+    what = (f"try --clock {float(max(slower)):g} or more --seeds" if slower else
+            f"no clock as slow gives the line its {BAUD} baud: try more --seeds or a smaller NIC")
     return (f"the NIC reaches {fmax_mhz:.1f} MHz on the {title}, not {float(clock_mhz):g} MHz"
             f"{where}; {what}")

@@ -90,13 +90,14 @@ def tool_version(name: str) -> str:
 
 
 def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Sequence[Mark] = (),
-        progress: Progress = lambda *_: None, read: Callable[[str], None] = lambda _: None) -> str:
+        progress: Progress = lambda *_: None, read: Callable[[str], None] = lambda _: None,
+        alive: Callable[[], None] = lambda: None) -> str:
     """Run tool ``name`` in folder ``work``, and tell how far it is; what it said.
 
     The tools are WebAssembly that sees its working folder alone: ``arguments`` name files by
     paths relative to it. Among these is ``log``, which the tool writes itself: of what it says
-    elsewhere some is lost. ``read`` gets what is new in it, whole lines; what it raises ends the
-    tool.
+    elsewhere some is lost. ``read`` gets what is new in it, whole lines; ``alive`` is called twice
+    a second. What either raises ends the tool.
 
     Raises
     ------
@@ -120,6 +121,7 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
                     status = process.wait(0.5)
                     break
                 except subprocess.TimeoutExpired:
+                    alive()
                     follow.look()
         finally:
             if process.poll() is None:

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from .. import latencies
-from ..headline import Headline, Series
-from ..latencies import Told
+from ..headline import Series
+from ..latencies import Latencies, ordered
 from ..transfers import sizes
 from .party import BLOCK, POLL
 from .pingpong import Plan, measure_plan
@@ -15,7 +14,11 @@ from .pingpong import Plan, measure_plan
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 POLLING, BLOCKING, SPINNING = "polling", "blocking", "spin, then block"
-TOLD = Told("Blocking: latency of VipRecvWait and of polling", "n", sizes=True, base=POLLING)
+REPORT = Latencies("Blocking: latency of VipRecvWait and of polling", "n", sizes=True, base=POLLING)
+evaluate = REPORT.evaluate
+tables = REPORT.tables
+draw = REPORT.draw
+headline = REPORT.headline
 LONG = 1_000_000
 """Cycles of spinning: longer than any of these messages takes."""
 
@@ -39,29 +42,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     return found
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latencies, and what waiting adds."""
-    return latencies.evaluate(raw, TOLD)
-
-
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size."""
-    return latencies.tables(document, TOLD)
-
-
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over size, three ways."""
-    latencies.draw(document, figure, TOLD)
-
-
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Latencies and differences."""
-    return latencies.headline(document, TOLD)
-
-
 def series(document: Mapping[str, Any]) -> Series:
     """What blocking adds, over size."""
     extra = document["results"]["extra"][BLOCKING]
     return Series("n", "blocking less polling (cycles)",
-                  [(int(size), extra[size]) for size in latencies.ordered(extra)], sizes=True)
+                  [(int(size), extra[size]) for size in ordered(extra)], sizes=True)

@@ -11,11 +11,10 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS, Block, Kind
 from ...report.document import cycles, number
 from ...report.tables import amount, micro, table
-from .. import latencies
 from ..bulk_report import size_text
 from ..common import programs, stamp, ticks_between
 from ..headline import Headline, Series
-from ..latencies import Told
+from ..latencies import Latencies, ordered
 from ..transfers import sizes
 from .party import Party
 from .pingpong import Plan, measure_plan
@@ -23,8 +22,9 @@ from .pingpong import Plan, measure_plan
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 SAME, FRESH = "same buffer", "fresh buffers"
-TOLD = Told("Buffers: latency with fresh pages for every send and receive", "n", sizes=True,
+REPORT = Latencies("Buffers: latency with fresh pages for every send and receive", "n", sizes=True,
             base=SAME)
+draw = REPORT.draw
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -71,7 +71,7 @@ async def measure_registering(lab: Any, pages: list[int]) -> dict[int, dict[str,
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, what fresh buffers add, the table walks that the trace shows."""
-    outcome = latencies.evaluate(raw["runs"], TOLD)
+    outcome = REPORT.evaluate(raw["runs"])
     outcome["results"]["registering"] = {
         str(count): {call: cycles(ticks) for call, ticks in one.items()}
         for count, one in raw["registering"].items()}
@@ -105,27 +105,22 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     walks = results["walks"]
     rows = [(size_text(int(size)), *(amount(walks[variant][size]["a_message"])
                                      for variant in (SAME, FRESH)),
-             amount(walks[FRESH][size]["cycles"])) for size in latencies.ordered(walks[FRESH])]
+             amount(walks[FRESH][size]["cycles"])) for size in ordered(walks[FRESH])]
     calls = [(pages, *(text for call in ("register", "deregister") for text in (
         amount(results["registering"][pages][call]),
         micro(results["registering"][pages][call], clock))))
-        for pages in latencies.ordered(results["registering"])]
-    return [*latencies.tables(document, TOLD),
+        for pages in ordered(results["registering"])]
+    return [*REPORT.tables(document),
             table("Table walks a message", ["n", SAME, FRESH, "cycles a walk"], rows),
             table("Registering memory (cycles)",
                   ["pages", "VipRegisterMem", "µs", "VipDeregisterMem", "µs"], calls)]
 
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over size, with and without."""
-    latencies.draw(document, figure, TOLD)
-
-
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """Latencies, the difference, walks, and registering a page."""
     results = document["results"]
-    first = latencies.ordered(results["walks"][FRESH])[0]
-    return [*latencies.headline(document, TOLD),
+    first = ordered(results["walks"][FRESH])[0]
+    return [*REPORT.headline(document),
             Headline(f"walks a message, {size_text(int(first))}",
                      results["walks"][FRESH][first]["a_message"], "walks"),
             Headline("VipRegisterMem, 1 page", results["registering"]["1"]["register"])
@@ -136,4 +131,4 @@ def series(document: Mapping[str, Any]) -> Series:
     """What fresh buffers add, over size."""
     extra = document["results"]["extra"][FRESH]
     return Series("n", "fresh buffers less the same one (cycles)",
-                  [(int(size), extra[size]) for size in latencies.ordered(extra)], sizes=True)
+                  [(int(size), extra[size]) for size in ordered(extra)], sizes=True)

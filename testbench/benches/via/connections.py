@@ -5,15 +5,16 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...report.document import number
-from .. import latencies
-from ..headline import Headline, Series
-from ..latencies import Told
+from ..headline import Series
+from ..latencies import Latencies
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 ONE, TURN = "on one VI", "on each in turn"
-TOLD = Told("Connections: latency while n VIs are connected", "VIs")
+REPORT = Latencies("Connections: latency while n VIs are connected", "VIs")
+draw = REPORT.draw
+headline = REPORT.headline
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -36,7 +37,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latency by VIs, and that of the most beside that of one."""
-    outcome = latencies.evaluate(raw, TOLD)
+    outcome = REPORT.evaluate(raw)
     half = outcome["results"]["half"]
     outcome["results"]["ratio"] = {
         variant: number(by_x[max(by_x, key=int)] / by_x[min(by_x, key=int)])
@@ -47,21 +48,11 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a number of VIs."""
     ratio = document["results"]["ratio"]
-    return [*latencies.tables(document, TOLD),
+    return [*REPORT.tables(document),
             "the most VIs beside one: " + ", ".join(f"{variant} × {value:.3f}"
                                                     for variant, value in ratio.items())]
 
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over VIs."""
-    latencies.draw(document, figure, TOLD)
-
-
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Latency with the fewest and the most."""
-    return latencies.headline(document, TOLD)
-
-
 def series(document: Mapping[str, Any]) -> Series:
     """Latency over VIs, on one of them."""
-    return latencies.series(document, TOLD, ONE)
+    return REPORT.series(document, ONE)

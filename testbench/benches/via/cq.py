@@ -5,16 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from .. import latencies
-from ..headline import Headline, Series
-from ..latencies import Told
+from ..headline import Series
+from ..latencies import Latencies
 from .party import CQ
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 PLAIN, QUEUE = "work queue", "completion queue"
-TOLD = Told("Completion queue: latency with n receive queues on it", "queues", base=PLAIN)
+REPORT = Latencies("Completion queue: latency with n receive queues on it", "queues", base=PLAIN)
+evaluate = REPORT.evaluate
+tables = REPORT.tables
+draw = REPORT.draw
+headline = REPORT.headline
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -34,27 +37,6 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     return found
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latencies, and what the completion queue adds."""
-    return latencies.evaluate(raw, TOLD)
-
-
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a number of queues."""
-    return latencies.tables(document, TOLD)
-
-
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over queues."""
-    latencies.draw(document, figure, TOLD)
-
-
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Latencies and differences."""
-    return latencies.headline(document, TOLD)
-
-
 def series(document: Mapping[str, Any]) -> Series:
     """Latency over queues."""
-    return latencies.series(document, TOLD, QUEUE)
+    return REPORT.series(document, QUEUE)

@@ -8,15 +8,15 @@ from ....layouts.description import Description
 from ...estimate.one_way import growth
 from ...report.document import number
 from ...report.tables import amount
-from .. import latencies
 from ..bulk_report import size_text
 from ..headline import Headline, Series
-from ..latencies import Told
+from ..latencies import Latencies
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
-TOLD = Told("Gather and scatter: latency of a message in n segments", "segments")
+REPORT = Latencies("Gather and scatter: latency of a message in n segments", "segments")
+draw = REPORT.draw
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, and what a segment costs: the slope over their number."""
-    outcome = latencies.evaluate(raw, TOLD)
+    outcome = REPORT.evaluate(raw)
     outcome["results"]["a_segment"] = {
         total: number(growth([int(x) for x in by_x],
                              [Fraction(str(value)) for value in by_x.values()]).slope)
@@ -49,19 +49,14 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """One row a number of segments."""
     found = document["results"]["a_segment"]
-    return [*latencies.tables(document, TOLD),
+    return [*REPORT.tables(document),
             "cycles a segment: " + ", ".join(f"{amount(value)} of {total}"
                                              for total, value in found.items())]
 
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Latency over segments, a line a total."""
-    latencies.draw(document, figure, TOLD)
-
-
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """Latency in one and in most segments, and a segment's cost."""
-    return [*latencies.headline(document, TOLD),
+    return [*REPORT.headline(document),
             *(Headline(f"a segment, {total}", value)
               for total, value in document["results"]["a_segment"].items())]
 
@@ -70,4 +65,4 @@ def series(document: Mapping[str, Any]) -> Series:
     """Latency over segments of the smallest total."""
     half = document["results"]["half"]
     least = min(half, key=lambda total: min(half[total].values()))
-    return latencies.series(document, TOLD, least)
+    return REPORT.series(document, least)

@@ -1,0 +1,92 @@
+"""A netlist placed with several seeds, and the best of them."""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from .placement import Placement
+from .routing import DoesNotRoute
+from .timing import fmax
+from .tools import Progress
+
+__all__ = ["Best", "PlaceOne", "best_of"]
+
+PlaceOne = Callable[[int, Progress, Callable[[], None]], Placement]
+"""Places with a seed, tells its progress, and calls the last argument twice a second: what that
+raises ends it."""
+
+
+class _Stopped(BaseException):
+    """Another seed failed, or the user interrupted."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The placement with the highest fmax, its seed, and what each seed reached: MHz, or None where
+    the router did not end."""
+
+    placed: Placement
+    seed: int
+    reached: Mapping[int, float | None]
+
+
+def best_of(seeds: Sequence[int], place: PlaceOne, progress: Progress = lambda *_: None,
+            at_once: int | None = None) -> Best:
+    """``place`` with each of ``seeds``; of equal ones the first wins.
+
+    Each seed costs a whole placing and routing: as much CPU time and memory as the first. So many
+    run ``at_once``, by default as many as there are cores.
+
+    Raises
+    ------
+    DoesNotRoute
+        With no seed the router ends; that of the first seed.
+    Exception
+        What ``place`` raises otherwise; the other seeds are ended.
+    """
+    if not seeds:
+        raise ValueError("seeds must have at least one")
+    stop = threading.Event()
+    shares = dict.fromkeys(seeds, 0.0)
+    told = threading.Lock()
+
+    def alive() -> None:
+        if stop.is_set():
+            raise _Stopped
+
+    def one(seed: int) -> Placement:
+        def tell(what: str, done: int, total: int) -> None:
+            with told:
+                shares[seed] = done / total if total else 0.0
+                label = what if len(seeds) == 1 else f"seed {seed}: {what}"
+                progress(label, round(1000 * sum(shares.values()) / len(seeds)), 1000)
+
+        alive()
+        return place(seed, tell, alive)
+
+    pool = ThreadPoolExecutor(at_once or min(len(seeds), os.cpu_count() or 1))
+    found = {seed: pool.submit(one, seed) for seed in seeds}
+    try:
+        _all_over(found.values())
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+    reached = {seed: None if future.exception() else fmax(future.result().report)
+               for seed, future in found.items()}
+    best = max(seeds, key=lambda seed: reached[seed] or 0.0)
+    # Where none was routed, this raises the first one's DoesNotRoute.
+    return Best(found[best].result(), best, reached)
+
+
+def _all_over(futures: Iterable[Future[Placement]]) -> None:
+    """Wait for all; raise what one of them raises, but for a router that does not end."""
+    pending = set(futures)
+    while pending:
+        # In short turns, so that an interrupt is taken.
+        done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in done:
+            error = future.exception()
+            if error is not None and not isinstance(error, DoesNotRoute):
+                raise error
