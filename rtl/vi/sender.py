@@ -51,8 +51,8 @@ class Sender(wiring.Component):
     SendWalk gathers one packet into a send slot or completes a descriptor; a descriptor is read
     while the data of the one before it moves. After every packet of a longer message its VI goes
     to the end of the scheduler's line. SendTransmit sends the slots, a packet's words behind the
-    walk that writes them; SendAcknowledged handles what comes back, time-outs and the manager's
-    orders. The semantics are theirs.
+    walk that writes them, and has their packets carry what OwedAnswers owes; SendAcknowledged
+    handles what comes back, time-outs and the manager's orders. The semantics are theirs.
 
     Completions of a send queue are in posting order. A message is over: Unreliable and Reliable
     Delivery, when its last packet is in its slot; Reliable Reception, when that is acknowledged; an
