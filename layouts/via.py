@@ -289,6 +289,8 @@ DETAIL = Word(
     Field("first", 1, "of its message"), Field("last", 1),
     Field("immediate", 1, "the message has immediate data; in its last packet"),
     Field("acknowledge", 1, "an acknowledgement is asked for; of an ACK: it answers a PROBE"),
+    Field("carries", 1, "of a reliable SEND, RDMA_WRITE or READ_RESPONSE without immediate data of "
+                        "its own: the low 8 bits of ``immediate`` are an ACK's sequence"),
     width=8)
 """The wire header's field ``detail`` in packets of Protocol.VIA."""
 
@@ -296,8 +298,9 @@ VIA_HEADER = Word(
     "via_header",
     Field("destination", VI_BITS, "VI"), Field("source", VI_BITS, "VI"),
     Field("sequence", 8, "number of the packet on this connection; ACK, NAK: expected next"),
-    Field("immediate", 32, "immediate data; READ_REQUEST: bytes wanted; BREAK: BreakCode; PROBE, "
-                           "and an ACK that answers one: any number of the sender's"),
+    Field("immediate", 32, "immediate data, or an acknowledgement carried; READ_REQUEST: bytes "
+                           "wanted; BREAK: BreakCode; PROBE, and an ACK that answers one: any "
+                           "number of the sender's"),
 )
 """The word behind the wire header. RDMA_WRITE and READ_REQUEST have an ADDRESS word behind it:
 where this packet's data goes, or comes from. ACK, NAK, BREAK and PROBE have no sequence number of

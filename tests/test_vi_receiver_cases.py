@@ -17,6 +17,7 @@ from nicbed.layouts.via import (
     Reliability,
     RemoteOperation,
     Status,
+    ViState,
 )
 from nicbed.rtl.vi.types import ControlAction
 from test_vi_receiver import completion, small
@@ -110,6 +111,42 @@ async def control_passes_a_waiting_break(dut: Any) -> None:
     assert bench.break_.taken == [{"vi": 0, "event": Event.CONN_LOST}]
     assert bench.acknowledged.taken == [
         {"vi": 1, "sequence": 3, "again": 0, "echo": 0, "broken": 0, "code": 0}]
+
+
+@cocotb.test()
+async def aborted_with_packets_ahead(dut: Any) -> None:
+    """Two VIs' packets wait for their turn, each with a descriptor taken for it. Whichever VI is
+    aborted, its own descriptor is flushed, at once, and the other one's is left."""
+    bench = await bench_of(dut, RD, RD, RD, RD)
+    buffers = {vi: [(0x1000, bench.memory.register(0x1000, 100, tag=1000 + vi).handle, 100)]
+               for vi in (1, 2)}
+    for aborted in ((1,), (2,), (1, 2), (2, 1), (3,)):
+        for vi in (1, 2, 3):
+            await bench.connect(vi, RD)
+            bench.forget(vi)
+        bench.counts["unmatched"] = 0
+        bench.acknowledged.stall = 1.0
+        await cycles(dut, 2)
+        addresses = {vi: bench.post(vi, segments) for vi, segments in buffers.items()}
+        bench.packet(0, PacketKind.ACK, 0)
+        traces = {vi: bench.packet(vi, PacketKind.SEND, 0, b"waits", first=True, last=True)
+                  for vi in addresses}
+        await cycles(dut, 100)
+        assert not any(bench.queues.posted[vi] for vi in addresses), "taken ahead"
+        for vi in aborted:
+            bench.contexts.vis[vi]["state"] = ViState.ERROR
+            bench.control.send({"vi": vi, "action": ControlAction.ABORT.value})
+        await cycles(dut, 100)
+        wanted = [completion(vi, addresses[vi], 0, status_of(RECEIVE, Status.FLUSHED))
+                  for vi in aborted if vi in addresses]
+        assert bench.complete.taken == wanted, aborted
+        bench.acknowledged.stall = 0.0
+        await bench.settle()
+        wanted += [completion(vi, addresses[vi], 5, status_of(RECEIVE), traces[vi])
+                   for vi in addresses if vi not in aborted]
+        assert bench.complete.taken == wanted, aborted
+        assert bench.counts["unmatched"] == len(set(aborted) & set(addresses))
+        bench.forget_results()
 
 
 @cocotb.test()
@@ -335,7 +372,7 @@ async def nothing_before_the_verdict(dut: Any) -> None:
 
 @pytest.mark.parametrize("case", [
     "a_read_that_waits", "what_is_owed", "control_passes_a_waiting_break",
-    "short_packets_and_strange_vis", "descriptors_at_a_regions_end",
+    "aborted_with_packets_ahead", "short_packets_and_strange_vis", "descriptors_at_a_regions_end",
     "between_the_packets_of_a_message", "nothing_counts_after_a_break",
     "a_read_for_a_broken_vi", "a_read_lost", "nothing_before_the_verdict"])
 def test_cases(case: str) -> None:

@@ -181,6 +181,9 @@ class Program:
              address: tuple[int, int] | None = None, value: int = 0,
              source: int | None = None, node: int | None = None) -> None:
         rng = self.rng
+        carries = rng.random() < 0.3
+        if carries and kind in (PacketKind.SEND, PacketKind.RDMA_WRITE, PacketKind.READ_RESPONSE):
+            value = rng.getrandbits(32)
         if kind not in (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST):
             address = None
         elif address is None:
@@ -190,10 +193,11 @@ class Program:
                        address=address, source=source, node=node)
         self.bench.packet(vi, kind, sequence, content, first=first, last=last,
                           immediate=immediate, acknowledge=acknowledge, address=address,
-                          field=value, source=source, node=node)
+                          field=value, source=source, node=node, carries=carries)
         self.model.packet(vi, source is None and node is None, kind, sequence & 255, content,
                           first=first, last=last, immediate=immediate, acknowledge=acknowledge,
-                          address=address, value=value if immediate is None else immediate)
+                          address=address, value=value if immediate is None else immediate,
+                          carries=carries)
 
 
 def same(name: str, got: list[Any], want: list[Any]) -> None:

@@ -38,15 +38,20 @@ def test_messages_of_one_vi_follow_each_other_over_both_ends():
 
 
 def test_messages_of_many_vis_follow_each_other():
-    """The bus bounds the sender, 16 cycles; the switch what lands, 17."""
+    """The bus of the sender bounds it: 16 cycles, and one more where a doorbell is on it."""
     for name in ("many", "many_reliable"):
         assert gap(name, "begun") <= 16.5
-        assert gap(name) <= 17.5
+        assert gap(name) <= 16.5
+        one = found()[name]
+        after = [cycle for cycle in one["begun"] if cycle > one["last"] + 20]
+        assert len(after) > 10 and after[-1] - after[0] <= 16 * (len(after) - 1)
 
 
 def test_large_messages_fill_the_link_both_ways():
+    """A packet of 1024 bytes is 1044 on the wire, 98.08 %: acknowledgements cost nothing. Of many
+    VIs the ends are left out, where one has no more to send that could carry them."""
     rate = load("ideal").link.bytes_per_cycle
-    for length in (4096, 32768):
-        landed = found()[f"both_{length}"]["landed"]
-        packets = landed[len(landed) // 4:]
-        assert 1024 * (len(packets) - 1) / (packets[-1] - packets[0]) >= 0.95 * rate
+    for name in ("both_4096", "both_32768", "both_many"):
+        landed = found()[name]["landed"]
+        packets = landed[len(landed) // 4:len(landed) * 9 // 10 if name == "both_many" else None]
+        assert 1024 * (len(packets) - 1) / (packets[-1] - packets[0]) >= 0.98 * rate, name

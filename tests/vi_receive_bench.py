@@ -264,7 +264,8 @@ class Bench:
                first: bool = False, last: bool = False, immediate: int | None = None,
                acknowledge: bool = False, address: tuple[int, int] | None = None,
                field: int = 0, node: int | None = None, source: int | None = None,
-               bad: bool = False, comes: int = 1 << 16, held: bool = False) -> int:
+               bad: bool = False, comes: int = 1 << 16, held: bool = False,
+               carries: bool = False) -> int:
         """Sends a packet to ``vi``; returns its trace number. ``bad``: so its last word says, of
         at most ``comes``. ``held``: but for that word, which ``release`` sends."""
         self._trace += 1
@@ -280,7 +281,7 @@ class Bench:
         if len(content) % 8:
             words[-1] |= self.rng.getrandbits(64) << 8 * (len(content) % 8) & (1 << 64) - 1
         words[0] |= DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate is not None,
-                                acknowledge=acknowledge) << 56
+                                acknowledge=acknowledge, carries=carries) << 56
         end = min(len(words), comes) - 1
         sent = [{"data": word, "following": len(words) - 1, "first": int(n == 0),
                  "last": int(n == end), "bad": int(bad and n == end), "trace": self._trace}

@@ -89,7 +89,7 @@ class Model:
 
     def packet(self, vi: int, matches: bool, kind: int, sequence: int, content: bytes, *,
                first: bool, last: bool, immediate: int | None, acknowledge: bool,
-               address: tuple[int, int] | None, value: int) -> None:
+               address: tuple[int, int] | None, value: int, carries: bool = False) -> None:
         """``value``: the header's field immediate; ``matches``: it is from the VI's peer."""
         side = self.sides.get(vi)
         reliable = side is not None and side.level is not UD
@@ -111,6 +111,11 @@ class Model:
                 "echo": int(kind == PacketKind.ACK and acknowledge),
                 "broken": int(kind == PacketKind.BREAK), "code": value})
             return
+        if (carries and reliable and kind != PacketKind.READ_REQUEST
+                and not (last and immediate is not None)):
+            # Whatever becomes of the packet.
+            self.acknowledged.append({"vi": vi, "sequence": value & 255, "again": 0, "echo": 0,
+                                      "broken": 0, "code": value})
         ahead = sequence - side.expected & 255
         if ahead >= (128 if reliable else 224):
             self.counts["duplicate"] += 1

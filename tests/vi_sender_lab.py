@@ -74,6 +74,8 @@ class Packet:
     data: bytes
     trace: int
     cycle: int
+    carried: int | None
+    """Sequence number of the acknowledgement that it carries."""
 
 
 @dataclass
@@ -256,7 +258,8 @@ class Lab:
         return Packet(detail["kind"], detail["first"], detail["last"], detail["immediate"],
                       detail["acknowledge"], number, via["destination"], via["sequence"],
                       via["immediate"], flits[2]["data"] if addressed else None,
-                      body[:size - (16 if addressed else 8)], flits[0]["trace"], self.cycle)
+                      body[:size - (16 if addressed else 8)], flits[0]["trace"], self.cycle,
+                      via["immediate"] if detail["carries"] else None)
 
     # What a test does.
 

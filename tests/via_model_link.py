@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Link", "Packet"]
 
-ASKS = DETAIL.mask("acknowledge")
+ASKS, CARRIES = DETAIL.mask("acknowledge"), DETAIL.mask("carries")
 """In the wire header's last byte."""
+VALUE = 8 + VIA_HEADER.offset("immediate") // 8
+"""Place of the first byte of ``immediate`` in a packet."""
 
 
 @dataclass
@@ -30,17 +32,24 @@ class Packet:
     queued: bool = True
     left: int | None = None
     """When it was sent last, as Link counts."""
+    carries: bool = False
+    """It may carry an acknowledgement."""
 
 
 class Link:
     """What waits for the NIC's uplink: control packets go before what goes again, that before new
     packets. One packet at a time is with the uplink, which serves the rings' packets in turn.
 
+    An ACK that answers no probe waits for the VI's next packet in line that may carry it, but for
+    no longer than to the VI's next answer.
+
     A probe's number says when it leaves; time is counted in packets that have left."""
 
     def __init__(self, engine: "Engine") -> None:
         self.engine = engine
         self.control: deque[bytes] = deque()
+        self.left: dict[Vi, int] = {}
+        """Acknowledgements that packets in line are to carry."""
         self.again: deque[tuple[Vi, Packet]] = deque()
         self.new: deque[tuple[Vi, Packet]] = deque()
         self.on_wire: bytes | None = None
@@ -62,6 +71,13 @@ class Link:
     def tell(self, vi: "Vi", kind: PacketKind, sequence: int, code: int = 0, *,
              echo: bool = False) -> None:
         """Sends the peer an ACK (``echo``: that answers the probe ``code``), NAK or BREAK."""
+        plain = kind == PacketKind.ACK and not echo
+        if plain and vi not in self.left and any(
+                other is vi and packet.carries for other, packet in (*self.again, *self.new)):
+            self.left[vi] = sequence
+            return
+        if kind != PacketKind.PROBE:
+            self.left.pop(vi, None)
         detail = DETAIL.pack(kind=kind, first=1, last=1, acknowledge=echo)
         self.control.append(self.frame(vi, detail, sequence, code))
         self.offer()
@@ -85,6 +101,7 @@ class Link:
 
     def forget(self, vi: "Vi") -> int:
         """Drops what waits of ``vi``, but for control packets; how many new ones there were."""
+        self.left.pop(vi, None)
         unsent = sum(other is vi for other, _ in self.new)
         self.again = deque(item for item in self.again if item[0] is not vi)
         self.new = deque(item for item in self.new if item[0] is not vi)
@@ -104,6 +121,11 @@ class Link:
             slots = self.engine.via.send_slots
             if not first or vi.reliable and self.engine.sender.slots > slots // 2:
                 self.on_wire = packet.data[:7] + bytes([packet.data[7] | ASKS]) + packet.data[8:]
+            if packet.carries and vi in self.left:
+                data = bytearray(self.on_wire)
+                data[7] |= CARRIES
+                data[VALUE] = self.left.pop(vi)
+                self.on_wire = bytes(data)
             packet.queued, packet.left = False, self.count
             self.count += 1
             self.engine.count("via_sent" if first else "via_resent")

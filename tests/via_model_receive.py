@@ -60,6 +60,9 @@ class Arrived:
         self.kind = detail["kind"]
         self.first, self.last = detail["first"], detail["last"]
         self.ask = detail["acknowledge"]
+        self.carries = (detail["carries"] and not (detail["immediate"] and detail["last"])
+                        and self.kind in (PacketKind.SEND, PacketKind.RDMA_WRITE,
+                                          PacketKind.READ_RESPONSE))
         self.has_immediate = detail["immediate"]
         self.destination, self.source = via["destination"], via["source"]
         self.sequence, self.immediate = via["sequence"], via["immediate"]
@@ -108,8 +111,11 @@ class Receiver:
                                   echo=True)
         elif packet.kind == PacketKind.BREAK:
             self.engine.sender.broken(vi, packet.sequence, packet.immediate)
-        elif self.in_sequence(vi, packet):
-            self.take(vi, packet)
+        else:
+            if packet.carries and vi.reliable:
+                self.engine.sender.acknowledged(vi, packet.immediate & 255, False)
+            if vi.state == ViState.CONNECTED and self.in_sequence(vi, packet):
+                self.take(vi, packet)
 
     @staticmethod
     def counts(vi: "Vi", packet: Arrived) -> bool:

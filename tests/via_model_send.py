@@ -314,7 +314,9 @@ class Sender:
         detail = DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
                              acknowledge=ask)
         data = self.link.frame(vi, detail, side.sequence, word, payload, address)
-        packet = Packet(data, trace, side.sequence, message)
+        packet = Packet(data, trace, side.sequence, message,
+                        carries=vi.reliable and kind != PacketKind.READ_REQUEST
+                        and not (last and immediate))
         side.sequence = side.sequence + 1 & 255
         self.slots += 1
         if vi.reliable:

@@ -103,6 +103,8 @@ class PacketFront(wiring.Component):
             self.meta.vi.eq(job.queue[1:]),
             self.meta.sequence.eq(job.sequence),
             self.meta.reliable.eq(job.reliable),
+            self.meta.carries.eq(job.reliable & (job.kind != JobKind.READ)
+                                 & ~(job.last & job.immediate)),
             self.meta.addressed.eq(addressed),
             self.meta.words.eq(2 + addressed + ((job.bytes + 7) >> 3)),
             self.meta.size.eq(Mux(job.bytes[:3] == 0, FLIT_BYTES, job.bytes[:3])),

@@ -296,6 +296,7 @@ class ReceiveDescriptor(wiring.Component):
         was_same = Signal()
         good = Signal()
         waits = Signal()
+        entry_voided = Signal()
         entering = Signal(_Entry)
         reads = Signal()
         found = Signal(FetchRequest)
@@ -311,10 +312,11 @@ class ReceiveDescriptor(wiring.Component):
                     & (self.context.peer.node == packet.node)
                     & (self.context.peer.vi == packet.header.source)
                     & (was_same | ~self.message.held)),
-            self.voided.eq((self.o.valid & entry.held
-                            & (entry.packet.header.destination == self.void_vi))
-                           | (held & (vi == self.void_vi))),
-            self.voided_address.eq(Mux(held, found.address, entry.request.address)),
+            entry_voided.eq(self.o.valid & entry.held
+                            & (entry.packet.header.destination == self.void_vi)),
+            self.voided.eq(entry_voided | (held & (vi == self.void_vi))),
+            # One of another VI may wait behind the packet at ``o``.
+            self.voided_address.eq(Mux(entry_voided, entry.request.address, found.address)),
             entering.packet.eq(packet),
             entering.held.eq(held),
             entering.request.eq(found),

@@ -85,6 +85,8 @@ class PacketEnd:
         self.refused = Signal()
         self.none_posted = Signal()
         self.flush_read = Signal()
+        # The packet carries an acknowledgement, if its VI is reliable.
+        self.carries = Signal()
         # In this cycle: an answer; the packet is over; nothing of the last one is pending.
         self.answers = Signal()
         self.answer_kind = Signal(3)
@@ -125,7 +127,11 @@ class PacketEnd:
             state.next_sequence.eq(self.sequence),
             state.next_sequence.broken.eq(self.breaks | self.lost),
             self.clear.eq(~port.break_.valid & ~port.event.valid & ~port.read_done.valid
-                          & ~port.acknowledged.valid),
+                          & (~port.acknowledged.valid | port.acknowledged.ready)),
+            self.carries.eq(self.packet.detail.carries
+                            & ((kind == PacketKind.SEND) | (kind == PacketKind.RDMA_WRITE)
+                               | (kind == PacketKind.READ_RESPONSE))
+                            & ~(self.packet.detail.immediate & self.packet.detail.last)),
             end.number.eq(self.packet.trace),
             end.kind.eq(Mux(self.refused, Kind.DROP, Kind.END)),
             end.arg.eq(Mux(self.refused, REFUSED, 0)),
@@ -152,17 +158,25 @@ class PacketEnd:
                 port.event.valid.eq(self.raises),
                 port.event.payload.code.eq(self.event_code),
                 port.event.payload.number.eq(self.vi),
-                port.acknowledged.valid.eq(self.replies),
-                port.acknowledged.payload.vi.eq(self.vi),
-                port.acknowledged.payload.sequence.eq(self.packet.header.sequence),
-                port.acknowledged.payload.again.eq(kind == PacketKind.NAK),
-                port.acknowledged.payload.echo.eq((kind == PacketKind.ACK)
-                                                  & self.packet.detail.acknowledge),
-                port.acknowledged.payload.broken.eq(kind == PacketKind.BREAK),
-                port.acknowledged.payload.code.eq(self.packet.header.immediate),
             ]
+            self._acknowledged(self.replies | self.carries & self.reliable)
             with m.If(self.tells):
                 m.d.comb += [self.answers.eq(1), self.answer_kind.eq(PacketKind.BREAK)]
+
+    def _acknowledged(self, valid: Value) -> None:
+        """If ``valid``, the sender is told what the packet says has arrived at the peer."""
+        m, packet, out = self.m, self.packet, self.port.acknowledged
+        kind = packet.detail.kind
+        m.d.sync += [
+            out.valid.eq(valid),
+            out.payload.vi.eq(self.vi),
+            out.payload.sequence.eq(Mux(self.carries, packet.header.immediate[:8],
+                                        packet.header.sequence)),
+            out.payload.again.eq(kind == PacketKind.NAK),
+            out.payload.echo.eq((kind == PacketKind.ACK) & packet.detail.acknowledge),
+            out.payload.broken.eq(kind == PacketKind.BREAK),
+            out.payload.code.eq(packet.header.immediate),
+        ]
 
     def _break(self, code: Value | int, event: Event = Event.CONN_LOST) -> None:
         """The connection breaks, and the peer is told by ``code``."""

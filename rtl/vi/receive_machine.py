@@ -59,7 +59,8 @@ class PacketMachine(PacketEnd):
                                | fsm.ongoing("WALK") & ~self.walked),
             descriptor.may_look.eq(~self.looks & ~fsm.ongoing("CONTROL") & ~fsm.ongoing("FLUSH")),
             port.idle.eq(fsm.ongoing("IDLE") & ~port.control.valid & ~port.reading.valid
-                         & ~port.read_lost.valid & parse.idle & self.clear & walk.idle
+                         & ~port.read_lost.valid & parse.idle & self.clear
+                         & ~port.acknowledged.valid & walk.idle
                          & descriptor.idle & words.over & words.idle),
         ]
 
@@ -207,11 +208,13 @@ class PacketMachine(PacketEnd):
             with m.Elif(late):
                 m.d.comb += port.duplicate.eq(1)
                 self._drop()
+                self._acknowledged(self.carries & reliable)
                 with m.If(reliable):
                     m.next = "ACKNOWLEDGE"
             with m.Elif(early):
                 m.d.comb += port.gap.eq(1)
                 self._drop()
+                self._acknowledged(self.carries)
                 with m.If(~state.sequence.missed):
                     m.next = "MISS"
             with m.Else():

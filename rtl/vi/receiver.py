@@ -70,7 +70,8 @@ class Receiver(wiring.Component):
       completes it on the send queue, then comes ``read_done``. Without a read: dropped.
     - ACK and NAK are handed on in ``acknowledged``, BREAK too, after a read outstanding was
       completed with its error; the sender breaks the VI when it has done its part.
-
+    - So is what a data packet of a reliable VI carries, as an ACK, when the packet is over, be it a
+      duplicate or behind a gap.
     - PROBE is answered at once by an ACK with its number.
 
     What a reliable VI's packet asks for is acknowledged once its data has landed. Immediate data is

@@ -144,11 +144,13 @@ class Unfinished(data.Struct):
 
 class Slot(data.Struct):
     """A whole packet: of ``words`` words with headers, the last with ``size`` valid bytes, 3 words
-    of header if ``addressed``, else 2. Not ``reliable``: forgotten when it was sent."""
+    of header if ``addressed``, else 2. Not ``reliable``: forgotten when it was sent. It ``carries``
+    an acknowledgement if there is one to carry."""
 
     vi: VI_BITS
     sequence: 8
     reliable: 1
+    carries: 1
     addressed: 1
     words: 9
     size: 4

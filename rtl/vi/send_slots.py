@@ -81,6 +81,17 @@ class SendSlots(wiring.Component):
         The slot to send now.
     o_again, o_asks : Out(1), Out(1)
         It was sent before; it is to ask for an acknowledgement, whether it was made to or not.
+    owed, owed_sequence : In(12), In(8)
+        An acknowledgement that is owed to the peer of that VI.
+    o_same, owed_lined, owed_waits : Out(1), Out(1), Out(1)
+        What ``o`` offers can carry it; some slot in line can; there is one of that VI already that
+        was left to the slots.
+    leave, settle : In(1), In(1)
+        Leave it to the slots in line (``owed_lined``); forget the one that was left, as a later one
+        leaves.
+    o_carries, o_carried : Out(1), Out(8)
+        What ``o`` offers can carry the acknowledgement that was left for its VI; it is forgotten
+        with ``o.ready``.
     forgotten : Out(1)
         What ``o`` offers was released in line: not to be sent; only ``sent``.
     sent, sent_slot : In(1), In
@@ -104,6 +115,11 @@ class SendSlots(wiring.Component):
         self._queued = Signal(slots)
         self._waits = Signal(slots)
         self._reliable = Signal(slots)
+        # May carry an acknowledgement; one was left to it, or to any other of its VI.
+        self._carries = Signal(slots)
+        self._left = Signal(slots)
+        self._vi = Array(Signal(VI_BITS, name=f"vi_{n}") for n in range(slots))
+        self._left_sequence = Array(Signal(8, name=f"left_sequence_{n}") for n in range(slots))
         super().__init__({
             "free": Out(1), "free_slot": Out(bits),
             "front_write": In(1), "front_index": In(2), "front_data": In(64),
@@ -118,6 +134,10 @@ class SendSlots(wiring.Component):
             "extend": In(1), "extension": In(32),
             "now": In(32), "timeout": In(25),
             "o": Out(stream.Signature(bits)), "o_again": Out(1), "o_asks": Out(1),
+            "owed": In(VI_BITS), "owed_sequence": In(8),
+            "o_same": Out(1), "owed_lined": Out(1), "owed_waits": Out(1),
+            "leave": In(1), "settle": In(1),
+            "o_carries": Out(1), "o_carried": Out(8),
             "forgotten": Out(1),
             "sent": In(1), "sent_slot": In(bits),
             "read_en": In(1), "read_slot": In(bits), "read_front": In(2), "read_body": In(8),
@@ -142,7 +162,7 @@ class SendSlots(wiring.Component):
         live, queued, waits = self._live, self._queued, self._waits
         reliable = self._reliable
         crowded = Signal()
-        vi = Array(Signal(VI_BITS, name=f"vi_{n}") for n in slots)
+        vi = self._vi
         sequence = Array(Signal(8, name=f"sequence_{n}") for n in slots)
         deadline = Array(Signal(32, name=f"deadline_{n}") for n in slots)
 
@@ -191,6 +211,8 @@ class SendSlots(wiring.Component):
                                | (crowded & reliable.bit_select(self.o.payload, 1))),
             ]
 
+        self._owed(m)
+
         released = Signal(self._slots)
         matches = Signal(self._slots)
         for n in slots:
@@ -218,6 +240,7 @@ class SendSlots(wiring.Component):
                 vi[self.write_slot].eq(self.meta.vi),
                 sequence[self.write_slot].eq(self.meta.sequence),
                 reliable.bit_select(self.write_slot, 1).eq(self.meta.reliable),
+                self._carries.bit_select(self.write_slot, 1).eq(self.meta.carries),
             ]
         with m.If(self.again):
             m.d.comb += [set_queued.bit_select(self.again_slot, 1).eq(1),
@@ -248,6 +271,35 @@ class SendSlots(wiring.Component):
             with m.If(~self.expired):
                 m.d.sync += turn.eq(turn + 1)
         return m
+
+    def _owed(self, m: Module) -> None:
+        """Acknowledgements that were left to the slots in line."""
+        left, vi, numbers = self._left, self._vi, self._left_sequence
+        owing, offered, gone, place = (Signal(self._slots, name=name)
+                                       for name in ("owing", "offered", "gone", "place"))
+        lined = Signal(self._slots)
+        can = Signal()
+        m.d.comb += [
+            can.eq(self.o.valid & self._carries.bit_select(self.o.payload, 1)),
+            lined.eq(self._queued & self._live & self._carries & owing),
+            self.o_same.eq(self.o.valid & lined.bit_select(self.o.payload, 1)),
+            self.owed_lined.eq(lined.any()),
+            self.owed_waits.eq((left & owing).any()),
+            place.eq(lined & -lined),
+            self.o_carries.eq((left & offered).any()),
+            gone.eq(Mux(self.settle, owing, 0) | Mux(self.o.ready, offered, 0)),
+        ]
+        m.d.sync += left.eq((left & ~gone) | Mux(self.leave, place, 0))
+        for n in range(self._slots):
+            m.d.comb += [owing[n].eq(vi[n] == self.owed),
+                         offered[n].eq(can & (vi[n] == vi[self.o.payload]))]
+            with m.If(self.leave & place[n]):
+                m.d.sync += numbers[n].eq(self.owed_sequence)
+            with m.If(left[n] & offered[n]):
+                m.d.comb += self.o_carried.eq(numbers[n])
+            # Nothing of a connection that is over is told.
+            with m.If(self.release.valid & self.release.all & (vi[n] == self.release.vi)):
+                m.d.sync += left[n].eq(0)
 
     def _memories(self, m: Module, bits: int) -> None:
         stride = 1 << ceil_log2(self._words)

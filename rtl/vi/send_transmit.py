@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.packet import FLIT_BYTES, HEADER, Protocol
-from ...layouts.via import DETAIL, PacketKind, Reliability
+from ...layouts.via import DETAIL, VIA_HEADER, PacketKind, Reliability
 from ..flit import FlitStream, Header
 from ..queue import Queue
 from .send_job import Slot
@@ -18,6 +18,8 @@ __all__ = ["SendTransmit"]
 CONTROL_DEPTH = 8
 ASKS = HEADER.pack(detail=DETAIL.pack(acknowledge=1))
 """What asks for an acknowledgement, in the wire header."""
+CARRIES = HEADER.pack(detail=DETAIL.pack(carries=1))
+"""What says that the packet carries one."""
 
 
 class SendTransmit(wiring.Component):
@@ -28,6 +30,13 @@ class SendTransmit(wiring.Component):
     after it has a later one.
 
     A slot's packet asks for an acknowledgement if it was made to, or if ``slot_asks``.
+
+    An ACK that answers no probe is a packet of its own only if it must be. If a slot in line may
+    carry one and is of the same VI, it is left to the slots, and the VI's packet that leaves first
+    takes its sequence number along; if that is forgotten, the ACK leaves in its place (proven:
+    tests/formal). An answer of a VI that one was left for leaves at once, and stands for both. So
+    an ACK waits for the packets in line at most, and not when more are asked for; and what a packet
+    carries is chosen when it leaves, be it for the second time.
 
     A slot whose data is still coming is sent as it comes: ``o`` is not valid in between, while the
     link and what else waits for it wait. So the data must come without waiting for the link.
@@ -53,6 +62,8 @@ class SendTransmit(wiring.Component):
         Peers.
     slot, slot_again, slot_asks, slot_forgotten, done, done_slot : of SendSlots
         The slot to send: ``o`` to ``sent_slot``.
+    slot_carries, slot_carried, same, lined, waits, leave, settle : of SendSlots
+        ``o_carries`` and ``o_carried``; ``o_same`` to ``settle``, of ``answer``.
     part, part_slot, filled : of SendWalk ``part``, ``write_slot``, ``filled``
         The slot of which only some payload words are there, if any.
     read_en ... body : of SendSlots
@@ -73,6 +84,12 @@ class SendTransmit(wiring.Component):
         self._sending = Signal()
         self._forgets = Signal()
         self._asks = Signal()
+        # It carries this.
+        self._carries = Signal()
+        self._carried = Signal(8)
+        # A control packet is told.
+        self._control = Signal(ControlPacket)
+        self._tells = Signal()
         self._index = Signal(9)
         super().__init__({
             "answer": In(stream.Signature(ControlPacket)),
@@ -82,6 +99,8 @@ class SendTransmit(wiring.Component):
             "context": Out(ContextRead),
             "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_asks": In(1),
             "slot_forgotten": In(1),
+            "slot_carries": In(1), "slot_carried": In(8),
+            "same": In(1), "lined": In(1), "waits": In(1), "leave": Out(1), "settle": Out(1),
             "done": Out(1), "done_slot": Out(bits),
             "part": In(1), "part_slot": In(bits), "filled": In(8),
             "read_en": Out(1), "read_slot": Out(bits), "read_front": Out(2), "read_body": Out(8),
@@ -101,7 +120,7 @@ class SendTransmit(wiring.Component):
         m.submodules.queue = queue = Queue(shape=ControlPacket, depth=CONTROL_DEPTH)
         wiring.connect(m, wiring.flipped(self.control), queue.i)
         told = Signal(ControlPacket)
-        control = Signal(ControlPacket)
+        control = self._control
         flit = self.o.payload
         peer = self.context.data.peer
         header = Signal(Header)
@@ -110,6 +129,7 @@ class SendTransmit(wiring.Component):
         slot = Signal.like(self.slot.payload)
         again = Signal()
         index, asks = self._index, self._asks
+        carries, carried = self._carries, self._carried
         following = Signal(9)
         # The word to be read next, and which of the payload that is; word ``index`` has been read.
         wanted = Signal(9)
@@ -121,6 +141,10 @@ class SendTransmit(wiring.Component):
         # simulators, and Verilator's optimiser has got it wrong.
         last = Signal()
         front = Signal(64)
+        answer = self.answer.payload
+        plain = Signal()
+        rides = Signal()
+        alone = Signal()
         m.d.comb += [
             self.context.vi.eq(control.vi),
             self.done_slot.eq(slot),
@@ -136,15 +160,21 @@ class SendTransmit(wiring.Component):
             via.source.eq(control.vi),
             via.sequence.eq(control.sequence),
             via.immediate.eq(control.code),
+            plain.eq(self.answer.valid & (answer.kind == PacketKind.ACK) & ~answer.echo),
+            rides.eq(plain & self.same),
+            alone.eq(self.answer.valid & ~(plain & self.lined & (self.same | ~self.waits))),
         ]
         with m.FSM() as state:
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)
-                with m.If(self.answer.valid | queue.o.valid):
+                with m.If(self.answer.valid & ~alone & ~rides):
+                    m.d.comb += [self.leave.eq(1), self.answer.ready.eq(1)]
+                with m.If(alone | queue.o.valid):
                     m.d.comb += [
-                        self.answer.ready.eq(self.answer.valid),
-                        queue.o.ready.eq(~self.answer.valid),
-                        told.eq(Mux(self.answer.valid, self.answer.payload, queue.o.payload)),
+                        self.answer.ready.eq(alone | self.leave),
+                        self.settle.eq(alone),
+                        queue.o.ready.eq(~alone),
+                        told.eq(Mux(alone, answer, queue.o.payload)),
                         self.context.vi.eq(told.vi),
                     ]
                     m.d.sync += control.eq(told)
@@ -152,17 +182,25 @@ class SendTransmit(wiring.Component):
                 with m.Elif(self.slot.valid):
                     m.d.comb += [
                         self.slot.ready.eq(1),
+                        self.answer.ready.eq(rides | self.leave),
+                        self.settle.eq(rides),
                         self.read_en.eq(1),
                         self.read_slot.eq(self.slot.payload),
                     ]
                     m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again),
-                                 here.eq(1), asks.eq(self.slot_asks)]
+                                 here.eq(1), asks.eq(self.slot_asks),
+                                 carries.eq(rides | self.slot_carries),
+                                 carried.eq(Mux(rides, answer.sequence, self.slot_carried))]
                     m.next = "SLOT"
                     with m.If(self.slot_forgotten):
                         m.next = "FORGOTTEN"
             with m.State("FORGOTTEN"):
-                m.d.comb += self.done.eq(1)
+                m.d.comb += [self.done.eq(1), self.context.vi.eq(self.meta.vi)]
+                m.d.sync += [control.eq(0), control.vi.eq(self.meta.vi),
+                             control.kind.eq(PacketKind.ACK), control.sequence.eq(carried)]
                 m.next = "IDLE"
+                with m.If(carries):
+                    m.next = "CONTROL"
             with m.State("CONTROL"):
                 with m.If(control.kind == PacketKind.PROBE):
                     m.d.sync += control.code.eq(self.now)
@@ -182,7 +220,10 @@ class SendTransmit(wiring.Component):
                     m.next = "IDLE"
             with m.State("SLOT"):
                 m.d.comb += [
-                    front.eq(self.front | Mux((index == 0) & asks, ASKS, 0)),
+                    front.eq(self.front | Mux((index == 0) & asks, ASKS, 0)
+                             | Mux((index == 0) & carries, CARRIES, 0)
+                             | Mux((index == 1) & carries,
+                                   carried << VIA_HEADER.offset("immediate"), 0)),
                     fronts.eq(Mux(self.meta.addressed, 3, 2)),
                     following.eq(index + 1),
                     flit.data.eq(Mux(index < fronts, front, self.body)),
@@ -211,6 +252,7 @@ class SendTransmit(wiring.Component):
                         m.next = "IDLE"
         m.d.comb += [
             self._forgets.eq(state.ongoing("FORGOTTEN")),
+            self._tells.eq(state.ongoing("CONTROL")),
             self._sending.eq(state.ongoing("SLOT") | self._forgets),
         ]
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~queue.o.valid & (queue.level == 0)

@@ -51,8 +51,8 @@ class Sender(wiring.Component):
     SendWalk gathers one packet into a send slot or completes a descriptor; a descriptor is read
     while the data of the one before it moves. After every packet of a longer message its VI goes
     to the end of the scheduler's line. SendTransmit sends the slots, a packet's words behind the
-    walk that writes them; SendAcknowledged handles what comes back, time-outs and the manager's
-    orders. The semantics are theirs.
+    walk that writes them, and has their packets carry what OwedAnswers owes; SendAcknowledged
+    handles what comes back, time-outs and the manager's orders. The semantics are theirs.
 
     Completions of a send queue are in posting order. A message is over: Unreliable and Reliable
     Delivery, when its last packet is in its slot; Reliable Reception, when that is acknowledged; an
@@ -325,6 +325,13 @@ class Sender(wiring.Component):
         m.d.comb += [
             transmit.node.eq(self.node),
             transmit.slot_again.eq(slots.o_again),
+            slots.owed.eq(transmit.answer.payload.vi),
+            slots.owed_sequence.eq(transmit.answer.payload.sequence),
+            slots.leave.eq(transmit.leave), slots.settle.eq(transmit.settle),
+            transmit.same.eq(slots.o_same), transmit.lined.eq(slots.owed_lined),
+            transmit.waits.eq(slots.owed_waits),
+            transmit.slot_carries.eq(slots.o_carries),
+            transmit.slot_carried.eq(slots.o_carried),
             transmit.slot_forgotten.eq(slots.forgotten),
             transmit.slot_asks.eq(slots.o_asks), transmit.now.eq(self.now),
             slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),

@@ -2,22 +2,51 @@
 
 Who waits for a slot waits for an acknowledgement that was asked for (Full); who waits for a window
 does (Window); what is owed is not forgotten and only replaced by what is newer (Owed), and is told
-after at most one answer of each other VI (Turns of test_proof_scheduler.py, of any OnceQueue). They
-stand beside broken designs that they refute.
+after at most one answer of each other VI (Turns of test_proof_scheduler.py, of any OnceQueue), or
+left to a packet in line, which takes it along (Left). They stand beside broken designs that they
+refute.
 """
 
 import pytest
-from amaranth.hdl import Assert, Assume, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import memory, wiring
-from nicbed.layouts.via import PacketKind, Reliability
+from nicbed.layouts.via import VI_BITS, VIA_HEADER, PacketKind, Reliability
 from nicbed.rtl.vi.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send_decide import SendDecide
 from nicbed.rtl.vi.send_slots import SendSlots
-from nicbed.rtl.vi.send_transmit import ASKS, SendTransmit
+from nicbed.rtl.vi.send_transmit import ASKS, CARRIES, SendTransmit
 from nicbed.rtl.vi.types import ControlPacket
 from prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
+
+
+def joined(m: Module, slots: SendSlots, transmit: SendTransmit) -> None:
+    """Slots and transmitter as the sender joins them, and what it promises them."""
+    m.submodules.slots = slots
+    m.submodules.transmit = transmit
+    wiring.connect(m, transmit.slot, slots.o)
+    m.d.comb += [
+        Assume(~ResetSignal()),
+        transmit.slot_again.eq(slots.o_again),
+        transmit.slot_forgotten.eq(slots.forgotten),
+        transmit.slot_asks.eq(slots.o_asks),
+        slots.owed.eq(transmit.answer.payload.vi),
+        slots.owed_sequence.eq(transmit.answer.payload.sequence),
+        slots.leave.eq(transmit.leave), slots.settle.eq(transmit.settle),
+        transmit.same.eq(slots.o_same), transmit.lined.eq(slots.owed_lined),
+        transmit.waits.eq(slots.owed_waits),
+        transmit.slot_carries.eq(slots.o_carries), transmit.slot_carried.eq(slots.o_carried),
+        slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
+        slots.read_en.eq(transmit.read_en), slots.read_slot.eq(transmit.read_slot),
+        slots.read_front.eq(transmit.read_front), slots.read_body.eq(transmit.read_body),
+        transmit.meta.eq(slots.meta_read),
+        transmit.front.eq(slots.front), transmit.body.eq(slots.body),
+        # Packets are made in free slots, and only what waits is sent again.
+        Assume(~slots.commit | ~(slots._live | slots._queued).bit_select(slots.write_slot, 1)),
+        Assume(~slots.again | slots._waits.bit_select(slots.again_slot, 1)),
+        Assume(~slots.o.valid | slots._queued.bit_select(slots.o.payload, 1)),
+    ]
 
 
 class Full(wiring.Elaboratable):
@@ -35,24 +64,8 @@ class Full(wiring.Elaboratable):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.slots = slots = self.slots
-        m.submodules.transmit = transmit = self.transmit
-        wiring.connect(m, transmit.slot, slots.o)
-        m.d.comb += [
-            Assume(~ResetSignal()),
-            transmit.slot_again.eq(slots.o_again),
-            transmit.slot_forgotten.eq(slots.forgotten),
-            transmit.slot_asks.eq(slots.o_asks),
-            slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
-            slots.read_en.eq(transmit.read_en), slots.read_slot.eq(transmit.read_slot),
-            slots.read_front.eq(transmit.read_front), slots.read_body.eq(transmit.read_body),
-            transmit.meta.eq(slots.meta_read),
-            transmit.front.eq(slots.front), transmit.body.eq(slots.body),
-            # Packets are made in free slots, and only what waits is sent again.
-            Assume(~slots.commit | ~(slots._live | slots._queued).bit_select(slots.write_slot, 1)),
-            Assume(~slots.again | slots._waits.bit_select(slots.again_slot, 1)),
-            Assume(~slots.o.valid | slots._queued.bit_select(slots.o.payload, 1)),
-        ]
+        slots, transmit = self.slots, self.transmit
+        joined(m, slots, transmit)
         full = slots._live.all()
         sending = transmit._sending
         others = slots._queued & ~(sending << transmit.done_slot)
@@ -151,6 +164,76 @@ class Owed(wiring.Elaboratable):
         return m
 
 
+class Left(wiring.Elaboratable):
+    """Of any VI: an ACK that was taken and not told waits beside a packet of the VI in line, and
+    leaves with the first of them, or alone in its place, or is replaced by an answer of the VI that
+    leaves; unless all packets of the VI are forgotten.
+
+    That what is in line has its turn is Queue's: after at most as many packets as there are slots.
+    """
+
+    def __init__(self, slots: SendSlots, transmit: SendTransmit) -> None:
+        self.slots = slots
+        self.transmit = transmit
+        self.watched = Signal(VI_BITS)
+
+    def elaborate(self, platform):
+        m = Module()
+        slots, transmit, watched = self.slots, self.transmit, self.watched
+        joined(m, slots, transmit)
+        answer, flit, index = transmit.answer, transmit.o.payload.data, transmit._index
+        place = VIA_HEADER.offset("immediate")
+        before = Signal.like(watched)
+        begun, waits, takes, takes_now, replaced, over = (Signal() for _ in range(6))
+        number, taken, shown = Signal(8), Signal(8), Signal(8)
+        mine = Signal(slots.slots)
+        forgot = Signal()
+        forgot_vi = Signal(VI_BITS)
+        m.d.comb += [
+            mine.eq(Cat(slots._left[n] & (slots._vi[n] == watched) for n in range(slots.slots))),
+            replaced.eq(transmit.settle & (answer.payload.vi == watched)),
+            over.eq(slots.release.valid & slots.release.all & (slots.release.vi == watched)),
+            takes_now.eq(slots.o.valid & slots.o.ready
+                         & slots._carries.bit_select(slots.o.payload, 1)
+                         & (slots._vi[slots.o.payload] == watched)
+                         & (waits | replaced)),
+        ]
+        m.d.sync += [begun.eq(1), before.eq(watched), takes.eq(takes_now),
+                     taken.eq(Mux(replaced, answer.payload.sequence, number)),
+                     forgot.eq(transmit._forgets & transmit._carries),
+                     forgot_vi.eq(transmit.meta.vi), shown.eq(transmit._carried)]
+        with m.If(takes_now | replaced):
+            m.d.sync += waits.eq(0)
+        with m.If(transmit.leave & (answer.payload.vi == watched)):
+            m.d.sync += [waits.eq(1), number.eq(answer.payload.sequence)]
+        with m.If(over):
+            m.d.sync += waits.eq(0)
+        for n in range(slots.slots):
+            m.d.comb += Assert(~mine[n] | (slots._left_sequence[n] == number))
+        m.d.comb += [
+            Assume(~begun | (before == watched)),
+            Assert((slots._left & ~(slots._queued & slots._carries)) == 0),
+            Assert(~transmit._sending | ~slots._left.bit_select(transmit.done_slot, 1)),
+            Assert(waits == mine.any()),
+            Assert((mine & (mine - 1)) == 0),
+            Assert(~transmit._sending | slots._queued.bit_select(transmit.done_slot, 1)),
+            # Not told, but for an order to leave it; what is told is told with a packet.
+            Assert(~(transmit.leave & ~answer.ready)),
+            Assert(~takes | (transmit._sending & transmit._carries & (transmit._carried == taken))),
+            Assert(~forgot | (transmit._tells & (transmit._control.kind == PacketKind.ACK)
+                              & (transmit._control.sequence == shown)
+                              & (transmit._control.vi == forgot_vi))),
+            # In the packet, which has neither of its own.
+            Assume((transmit.front & CARRIES) == 0),
+            Assume((transmit.front >> place)[:8] == 0),
+        ]
+        with m.If(transmit._sending & ~transmit._forgets & (index == 0)):
+            m.d.comb += Assert(((flit & CARRIES) != 0) == transmit._carries)
+        with m.If(transmit._sending & ~transmit._forgets & (index == 1)):
+            m.d.comb += Assert((flit >> place)[:8] == Mux(transmit._carries, transmit._carried, 0))
+        return m
+
+
 def ports_of(*blocks, more=()):
     return [*(Value.cast(value) for block in blocks
               for _, _, value in block.signature.flatten(block)), *more]
@@ -158,6 +241,11 @@ def ports_of(*blocks, more=()):
 
 def check_full(slots, transmit, work, depth=1):
     prove(Full(slots, transmit), ports_of(slots, transmit), work, depth=depth)
+
+
+def check_left(slots, transmit, work, depth=1):
+    claims = Left(slots, transmit)
+    prove(claims, ports_of(slots, transmit, more=[claims.watched]), work, depth=depth)
 
 
 def check_owed(owed, work, depth=1):
@@ -168,6 +256,11 @@ def check_owed(owed, work, depth=1):
 @pytest.mark.parametrize("slots", [4, 8])
 def test_who_waits_for_a_slot(tmp_path, slots):
     check_full(SendSlots(slots=slots, words=2), SendTransmit(slots=slots), tmp_path)
+
+
+@pytest.mark.parametrize("slots", [4, 8])
+def test_what_is_left_to_packets(tmp_path, slots):
+    check_left(SendSlots(slots=slots, words=2), SendTransmit(slots=slots), tmp_path)
 
 
 @pytest.mark.parametrize("window", [1, 8, 32])
@@ -190,6 +283,15 @@ class Roomy(SendSlots):
         return m
 
 
+class Careless(SendSlots):
+    """Takes an acknowledgement for packets that have left, too."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        m.d.comb += self.owed_lined.eq((self._live & self._carries).any())
+        return m
+
+
 class Hasty(OwedAnswers):
     """Takes a turn while another answer comes."""
 
@@ -202,6 +304,11 @@ class Hasty(OwedAnswers):
 def test_broken_slots_are_refuted(tmp_path):
     with pytest.raises(Refuted, match=r"DONE \(FAIL"):
         check_full(Roomy(slots=2, words=2), SendTransmit(slots=2), tmp_path, depth=24)
+
+
+def test_broken_lines_are_refuted(tmp_path):
+    with pytest.raises(Refuted, match=r"DONE \(FAIL"):
+        check_left(Careless(slots=2, words=2), SendTransmit(slots=2), tmp_path, depth=24)
 
 
 def test_broken_answers_are_refuted(tmp_path):
