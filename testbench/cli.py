@@ -248,7 +248,8 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def test(arguments: tuple[str, ...]) -> None:
-    """Run the tests; --full runs what takes longer, too. ARGUMENTS go to pytest."""
+    """Run the tests; --full runs what takes longer, too, --durations prints the slowest 30.
+    ARGUMENTS go to pytest."""
     from .command import run_tests
 
     sys.exit(run_tests(arguments))

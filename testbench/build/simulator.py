@@ -1,9 +1,13 @@
 """A simulator of the target for a description: built once for each structure, then found."""
 
+import ast
 import importlib
+import importlib.util
 import sys
+import sysconfig
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +28,8 @@ from .verilator import (
 )
 from .verilog import SOURCES, BuildError, module_files, own_files, rtlil, to_verilog
 
-__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "sources_key", "structure",
-           "tool_versions"]
+__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "own_modules", "sources_key",
+           "structure", "tool_versions"]
 
 PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable",
           "skip_enable", "limit", "attention")
@@ -90,11 +94,36 @@ def _parts(description: Description, sim: str, wave: str | None, bare: bool, tar
            ) -> list[str]:
     sources = sources_key()
     if target != _DEFAULT_TARGET:
-        module = importlib.import_module(target.split(":")[0])
-        sources += cache.tree_hash([Path(str(module.__file__)).parent], ("target.py",))
+        sources += cache.key(file.read_text(encoding="utf-8")
+                             for file in own_modules(target.split(":")[0]))
     return [sources, repr(structure(description)), repr(tool_versions(sim)), str(wave), str(bare),
             target, cache.machine(),
             *(toolchain().compiler if sim == "verilator" else ())]
+
+
+def own_modules(name: str) -> list[Path]:
+    """The file of module ``name``, and those of the modules that it imports, and so on, but for
+    nicbed's and installed ones."""
+    installed = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
+    found: dict[Path, None] = {}
+    names = [name]
+    while names:
+        name = names.pop()
+        spec = None
+        if name.split(".")[0] != "nicbed":
+            with suppress(ImportError, ValueError):
+                spec = importlib.util.find_spec(name)
+        origin = str(spec.origin) if spec else ""
+        file = Path(origin)
+        if not origin.endswith(".py") or origin.startswith(installed) or file in found:
+            continue
+        found[file] = None
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.append(node.module)
+    return sorted(found)
 
 
 def find(description: Description, sim: str = "verilator", *, wave: bool = False,
