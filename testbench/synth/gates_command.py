@@ -1,0 +1,41 @@
+"""``python -m nicbed.testbench.synth.gates_command --nic FILE --out FILE.v`` writes the netlist that
+``--sim gates`` runs, with models of its cells."""
+
+from pathlib import Path
+
+import click
+
+from .. import cli, descriptions
+from ..benches import LAYERS
+from ..build.board import DIVISOR
+from . import gates
+from .command import tool_errors
+from .tools import need
+
+__all__ = ["main"]
+
+
+@click.command()
+@click.option("--nic", default="default", metavar="FILE.toml", show_default=True)
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE")
+@click.option("--layer", default="am", type=click.Choice(list(LAYERS)), show_default=True)
+@click.option("--divisor", type=click.IntRange(2), default=DIVISOR, show_default=True,
+              help="Clocks a bit: those of --sim gates unless given.")
+@click.option("--out", required=True, metavar="FILE.v",
+              type=click.Path(dir_okay=False, path_type=Path))
+def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
+    """Write the netlist of what is behind a board's pins, with models, and tell its hash."""
+    from ..command import check_places, progress_bar
+    from ..report.document import save
+
+    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
+    need("yosys")
+    check_places(out.parent, None)
+    with progress_bar("gates") as tell, tool_errors():
+        made = gates.board_gates(description, divisor=divisor, progress=tell)
+    save(out, made.text.encode())
+    print(f"{out}: netlist {made.digest}")
+
+
+if __name__ == "__main__":
+    cli.main(main, "python -m nicbed.testbench.synth.gates_command")
