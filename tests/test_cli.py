@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+GATES = "nicbed.testbench.synth.gates_command"
+
 
 def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: str
            ) -> subprocess.CompletedProcess:
@@ -64,7 +66,7 @@ def test_mistakes_are_one_line(arguments, parts):
     (["--out", "g.v"], "NICBED_YOSYS = /nowhere/yosys: no such program"),
 ])
 def test_mistakes_of_gates_are_one_line(arguments, part):
-    run = nicbed(*arguments, module="nicbed.testbench.synth.gates_command", NICBED_YOSYS="/nowhere/yosys")
+    run = nicbed(*arguments, module=GATES, NICBED_YOSYS="/nowhere/yosys")
     assert run.returncode == 2
     assert run.stdout == ""
     assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
@@ -72,9 +74,9 @@ def test_mistakes_of_gates_are_one_line(arguments, part):
 
 
 def test_help_of_gates_says_how_it_is_run():
-    run = nicbed("--help", module="nicbed.testbench.synth.gates_command")
+    run = nicbed("--help", module=GATES)
     assert run.returncode == 0
-    assert run.stdout.startswith("Usage: python -m nicbed.testbench.synth.gates_command [OPTIONS]\n")
+    assert run.stdout.startswith(f"Usage: python -m {GATES} [OPTIONS]\n")
 
 
 def test_a_command_that_fails_waits_for_the_library_that_it_loads():

@@ -1,5 +1,6 @@
-"""``python -m nicbed.testbench.synth.gates_command --nic FILE --out FILE.v`` writes the netlist that
-``--sim gates`` runs, with models of its cells."""
+"""The netlist that ``--sim gates`` runs, written to a file with models of its cells:
+``python -m nicbed.testbench.synth.gates_command --nic FILE --out FILE.v``.
+"""
 
 from pathlib import Path
 
