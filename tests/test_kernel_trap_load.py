@@ -35,8 +35,8 @@ async def request(side: Side, node: int, name: bytes):
 class Load:
     """``clients`` nodes send ``count`` messages of ``size`` bytes each on each of ``vis`` VIs to
     node 0, which has posted receives for all. ``cycles``: from when all were connected until all
-    had come; ``shares``: messages of each VI while all sent, behind the first quarter;
-    ``traps``: the nodes' providers."""
+    had come; ``waited``: until the last of them had its first; ``shares``: messages of each VI
+    while all sent, behind the first quarter; ``traps``: the nodes' providers."""
 
     def __init__(self, clients: int, count: int, size: int, *, vis: int = 1, level=RD,
                  lose=None, **settings) -> None:
@@ -55,6 +55,7 @@ class Load:
         self.traps = model.run([self._on(program, level) for program in programs],
                                limit=10_000_000).results
         self.cycles = max(times[-1] for times in self.came) - self.began
+        self.waited = max(times[0] for times in self.came) - self.began
         begin = max(times[count // 4] for times in self.came)
         end = min(times[-1] for times in self.came)
         self.shares = [sum(begin <= at <= end for at in times) for times in self.came]
@@ -133,6 +134,12 @@ def test_many_senders(clients, size, window, level):
         load = Load(clients, count, size, via__retry_timeout=timeout, **knobs)
         assert load.total() == 0 and load.fair(window)
         assert load.cycles < 1.1 * longest.cycles
+
+
+def test_a_program_gets_messages_while_more_come():
+    """An interrupt that handled all that comes would end when the senders do."""
+    load = Load(3, 60, 3000, via__retry_timeout=PATIENT)
+    assert load.waited < load.cycles / 10
 
 
 @pytest.mark.parametrize("vis", [

@@ -22,7 +22,7 @@ POINTS = {
                                                                       VIA),
     **{f"{layer}, {core}": (layer, [f"nic.processor={core}"], settings)
        for core in ("picorv32", "vexriscv", "serv")
-       for layer, settings in (("am", AM[:2]), ("via", VIA[:2]), ("gm", GM), ("fm", FM))},
+       for layer, settings in (("am", AM[:3]), ("via", VIA[:2]), ("gm", GM), ("fm", FM))},
 }
 """Each has the time-out that never passes first."""
 
@@ -45,7 +45,7 @@ def check(point: str, nodes: int, name: str, parameters: dict[str, Any],
 
 
 @pytest.mark.parametrize("point", [
-    "am", "engine",
+    "am", "engine", "kernel trap",
     *(pytest.param(f"{layer}, picorv32", marks=pytest.mark.xdist_group("picorv32"))
       for layer in ("am", "via", "gm", "fm"))])
 def test_two_both_ways(point):

@@ -49,7 +49,7 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
         else:
             result = await self._take(queue, completed, activity, begin)
-        await self._kernel.attend()
+        await self._kernel.attend(completed is not None)
         return result
 
     async def _look(self, queue: WorkQueue, spin: int) -> Completed | None:
@@ -108,7 +108,7 @@ class Completing:
             result: Done = DESCRIPTOR_ERROR, None
         else:
             result = await self._take(queue, completed, activity, begin)
-        await kernel.attend()
+        await kernel.attend(completed is not None)
         return result
 
     async def notify(self, queue: WorkQueue, context: Any,

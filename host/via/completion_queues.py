@@ -92,8 +92,9 @@ class CompletionQueues:
         port = self._port
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self._paths.cq_check)
-        result = self._found(await self._completions.entry(cq), begin)
-        await self._kernel.attend()
+        found = await self._completions.entry(cq)
+        result = self._found(found, begin)
+        await self._kernel.attend(found is not None)
         return result
 
     async def wait(self, cq: Cq, timeout: float | None) -> Found:
@@ -120,7 +121,7 @@ class CompletionQueues:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
         result = self._found(found, begin)
-        await kernel.attend()
+        await kernel.attend(True)
         return result
 
     async def notify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:

@@ -47,6 +47,13 @@ BREAKS = (*UNREADABLE, Event.CONN_LOST)
 log = logging.getLogger("nicbed.via")
 
 
+AT_ONCE = 2
+"""Packets that an interrupt of a program that posts or takes messages handles: what a
+peer sends for each message of ours, one of its own and an acknowledgement. If it handled all, peers
+that send as fast as that would keep the program from what it does itself, for ever (receive
+livelock: Mogul and Ramakrishnan, USENIX 1996). Elsewhere it handles what the ring holds."""
+
+
 class Kernel:
     """One a node: ``node.service(Kernel)``.
 
@@ -112,8 +119,9 @@ class Kernel:
 
     # Interrupts
 
-    async def interrupt(self) -> None:
-        """The interrupt handler, and what it calls."""
+    async def interrupt(self, most: int = 0) -> None:
+        """The interrupt handler, and what it calls. It handles up to ``most`` packets, 0: as many
+        as the receive ring holds."""
         self.interrupts += 1
         port = self.port
         port.mark(CONTROL_WORK, BEGIN, 0)
@@ -121,14 +129,17 @@ class Kernel:
         for event, number in await self.provider.events():
             port.spend(self.paths.event)
             await self.event(event, number)
-        await self.ring.drain()
+        await self.ring.drain(most or self.ring.size)
         await self.call()
         port.mark(CONTROL_WORK, END, 0)
 
-    async def attend(self) -> None:
-        """Take the interrupt if the CPU has seen one, and the timer's if something is late."""
-        if self.port.interrupted:
-            await self.interrupt()
+    async def attend(self, found: bool = False, posted: bool = False) -> None:
+        """Take the interrupt if the CPU has seen one, and the timer's if something is late. If the
+        call has ``found`` what it looked for, packets that the last interrupt left wait on: the
+        program is to have what has come before more is taken. A call that has ``posted`` handles no
+        more than AT_ONCE, either."""
+        if self.ring.left and not found or self.port.interrupted and not self.ring.left:
+            await self.interrupt(AT_ONCE if found or posted else 0)
         if self.deadline() <= self.port.cycle:
             await self._tick()
         if self._calls:
@@ -153,6 +164,10 @@ class Kernel:
         come."""
         port = self.port
         end = FAR if deadline is None else deadline
+        if self.ring.left:
+            await self.interrupt()
+            await self._tick()
+            return port.cycle < end
         until = min(end, self.deadline())
         timeout = min(LONGEST, max(1, until - port.cycle)) if until < FAR else 0
         if until >= port.cycle:

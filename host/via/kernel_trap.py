@@ -12,9 +12,12 @@ When the kernel runs
   send ring have room. It never waits there: what is left goes out in a later entry.
 - in a check of a queue (VipRecvDone and the like). The library looks at the head's status and, in a
   page that it may read, at the receive ring's next completion word, and enters the kernel only if
-  there is a packet, a time-out is due, or something waits for room that the NIC has made.
+  the head is not done and there is a packet, a time-out is due, or something waits for room that
+  the NIC has made. It handles up to 8 packets then.
 - on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
-  others.
+  others. In a call that posts or has found something it handles up to two packets; those left wait
+  for the next that has found nothing or posts, so that a program gets what has come, and sends,
+  however much comes.
 
 A node whose program does not call VIPL answers nothing meanwhile, and has lost nothing. So a
 time-out sends a PROBE, whose answer says what was lost; only that goes again. Time-outs follow the
@@ -61,6 +64,8 @@ NEXT = struct.Struct("<QI")
 STATUS_WORD = 24
 """Where Length and Status are in it."""
 DONE = int(Status.DONE) << 32
+A_LOOK = 8
+"""Packets that a check which has found nothing handles: their messages are handed out first."""
 GLANCE = 500
 """Cycles between two looks of a sleeping kernel whether the NIC has read on in the send ring."""
 
@@ -101,7 +106,7 @@ class KernelTrap(MemoryQueues):
         self._space = space = TrapMemory(node, records.regions)
         self._send_ring = send_ring = SendRing(node)
         self._completing = completing = Completing(port, prices, space)
-        self._timers = timers = Timers(port)
+        self._timers = timers = Timers(port, self.ends)
         self._packets = packets = Packets(node, prices, send_ring, timers,
                                           self.counters)
         messages = Messages(node.description.nic.mtu, space, send_ring, completing, packets)
@@ -239,8 +244,8 @@ class KernelTrap(MemoryQueues):
     async def done(self, queue: WorkQueue) -> Completed | None:
         await self._glance()
         found = await super().done(queue)
-        served = await self._serve()
         if found is None:
+            served = await self._serve()
             await self._call()
             if served and queue.entries:
                 found = await super().done(queue)
@@ -254,8 +259,8 @@ class KernelTrap(MemoryQueues):
     async def cq_done(self, cq: Cq) -> CqEntry | None:
         await self._glance()
         found = await super().cq_done(cq)
-        served = await self._serve()
         if found is None:
+            served = await self._serve()
             await self._call()
             if served:
                 found = await super().cq_done(cq)
@@ -300,13 +305,13 @@ class KernelTrap(MemoryQueues):
         port, ring = self.port, self._ring
         arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
         if not arrived and not (self._packets.starved and self._send_ring.moved()):
-            late = port.cycle >= self._timers.due
+            late = self._timers.late()
             if late:
                 await self.tick()
             return late
         port.spend(self._prices.enter)
         if arrived:
-            await ring.drain()
+            await ring.drain(A_LOOK)
         if self._packets.starved:
             await self._send_ring.look()
             await self._turns.feed()
@@ -315,6 +320,7 @@ class KernelTrap(MemoryQueues):
         return True
 
     def deadline(self) -> int:
+        self._timers.late()
         # No interrupt tells of room in the send ring, so a sleeping kernel looks for it.
         if self._completing.happened or self._packets.starved and self._send_ring.moved():
             return self.port.cycle
@@ -328,9 +334,9 @@ class KernelTrap(MemoryQueues):
             self.port.spend(self.paths.interrupt)
             await self._send_ring.look()
             await self._turns.feed()
-        elif self.port.cycle >= self._timers.due:
+        elif self._timers.late():
             self.port.spend(self.paths.interrupt)
-        if self.port.cycle >= self._timers.due:
+        if self._timers.late():
             await self._retransmission.late()
         await self._tell()
 

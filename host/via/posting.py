@@ -30,5 +30,5 @@ class Posting:
         port.mark(activity, BEGIN, trace)
         result: VIP_RETURN = await self._provider.post(queue, descriptor, handle, trace)
         port.mark(activity, END, trace)
-        await self._kernel.attend()
+        await self._kernel.attend(posted=True)
         return result

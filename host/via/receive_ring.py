@@ -20,7 +20,14 @@ Receiver = Callable[[int, int, int], Awaitable[None]]
 
 
 class ReceiveRing:
-    """Slots in host memory. ``receivers``: who takes packets of which protocol; others are dropped.
+    """Slots in host memory.
+
+    Attributes
+    ----------
+    receivers
+        Who takes packets of which protocol; others are dropped.
+    left
+        Whether packets may wait of which no interrupt will tell.
     """
 
     def __init__(self, node: Node) -> None:
@@ -32,6 +39,7 @@ class ReceiveRing:
         self.slot_bytes = node.description.slot_bytes
         self.receivers: dict[int, Receiver] = {}
         self.base = 0
+        self.left = False
         self._taken = 0
         self._told = 0
 
@@ -48,15 +56,17 @@ class ReceiveRing:
         """What that word's phase bit will be then."""
         return 1 - (self._taken // self.size & 1)
 
-    async def drain(self) -> None:
-        """In the interrupt handler: hand out what has come. A packet that comes too late for that
-        raises the interrupt again."""
+    async def drain(self, most: int) -> None:
+        """In the interrupt handler, or a call that looks: hand out what has come, up to ``most``
+        packets. A packet that comes too late for that raises the interrupt again."""
         port = self.port
         if not await self._check() and not port.interrupted:
+            self.left = False
             return
         await port.room(1)
         port.put_write(IRQ_STATUS, 1, Irq.RECEIVE)
-        while await self._check():
+        handled, self.left = 0, await self._check()
+        while self.left and handled < most:
             slot = self.slot()
             completion, header = self.memory.word(slot), self.memory.word(slot + 8)
             port.spend(self.paths.packet)
@@ -64,8 +74,10 @@ class ReceiveRing:
             if receiver is not None:
                 await receiver(header, slot, COMPLETION.get(completion, "trace"))
             self._taken += 1
+            handled += 1
             if self._taken - self._told >= max(1, self.size // 4):
                 await self._tell()
+            self.left = await self._check()
         if self._told != self._taken:
             await self._tell()
 

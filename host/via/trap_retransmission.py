@@ -118,4 +118,4 @@ class Retransmission:
             else:
                 await self._messages.fail(end, Status.TRANSPORT)
                 await self._completing.break_(end, Event.CONN_LOST)
-        self._timers.due = min((end.deadline for end in self._ends.values()), default=FAR)
+        self._timers.look()

@@ -17,11 +17,11 @@ from .traffic import Plan, measure_traffic
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
-BUDGET = 64 << 10
+BUDGET = 192 << 10
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """2 to N nodes; 64 KB from each."""
+    """2 to N nodes; 192 KB from each, so that windows fill."""
     return {"nodes": levels(description.fabric.nodes)[1:], "sizes": sizes_of(description),
             "bytes": BUDGET}
 

@@ -18,7 +18,8 @@ SENDS = 16
 
 class ViaTalker(Party):
     """All receives are posted before the VIs are connected, and their completions taken from one
-    completion queue. All messages of a node have one buffer, and all that come to it another."""
+    completion queue: one at most behind each that is sent, so that nodes that send to each other
+    share. All messages of a node have one buffer, and all that come to it another."""
 
     def __init__(self, node: Node, plan: Plan) -> None:
         super().__init__(node)
@@ -72,6 +73,7 @@ class ViaTalker(Party):
                 self._reaped[key] += 1
             times.append(stamp(self.node))
             await self.post_send(vi, sends[(len(times) - 1) % len(sends)], self._arena)
+            await self._look()
 
     async def finish(self) -> None:
         expected = self.plan.expected(self.node.number)
