@@ -7,8 +7,8 @@ __all__ = ["Timers"]
 
 
 class Timers:
-    """The deadlines of connections. ``due``: no deadline of ``ends`` is before this cycle; FAR if there
-    is none."""
+    """The deadlines of connections. ``due``: no deadline of ``ends`` is before this cycle; FAR if
+    there is none."""
 
     def __init__(self, port: Port, ends: dict[int, End]) -> None:
         self.due = FAR

@@ -24,13 +24,13 @@ __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "t
 
 RECEIVER = 0
 BUDGET = 64 << 10
-LOSS = 0.01
+LOSSES = (0.001, 0.01)
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """1 to N - 1 senders of 64 KB each, without loss and with a packet in a hundred lost (or with
-    the faults that the description has). ``layer`` fm stands no loss."""
-    faults = [0.0] if loses(description) else [0.0, LOSS]
+    """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets lost
+    (or with the faults that the description has). ``layer`` fm stands no loss."""
+    faults = [0.0] if loses(description) else [0.0, *LOSSES]
     return {"senders": levels(description.fabric.nodes - 1), "sizes": sizes_of(description),
             "bytes": BUDGET, "loss": faults}
 
