@@ -19,9 +19,18 @@ from nicbed.rtl.vi.doorbells import Doorbells
 from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.events import EventQueue
 from nicbed.rtl.vi.manager import Manager
+from nicbed.rtl.vi.read_responder import ReadResponder
+from nicbed.rtl.vi.read_watch import ReadWatch
+from nicbed.rtl.vi.send_acknowledged import SendAcknowledged
+from nicbed.rtl.vi.send_fetch import SendFetch
+from nicbed.rtl.vi.send_ring import SendRing
+from nicbed.rtl.vi.send_slots import SendSlots
+from nicbed.rtl.vi.send_transmit import SendTransmit
+from nicbed.rtl.vi.send_walk import SendWalk
 from nicbed.rtl.vi.table_walk import TableWalk
 from nicbed.rtl.vi.translation_cache import TranslationCache
 from nicbed.rtl.vi.translator import Translator
+from nicbed.rtl.vi.vi_records import ViRecords
 from nicbed.rtl.vi.work_queues import WorkQueues
 
 MOST = 12
@@ -41,6 +50,15 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "translator": lambda: Translator(description=DESCRIPTION, clients=1),
     "translation cache": lambda: TranslationCache(sets=4, ways=2, replacement="lru"),
     "table walk": TableWalk,
+    "send fetch": lambda: SendFetch(vis=8, window=4, mtu=64),
+    "send walk": lambda: SendWalk(mtu=64, slots=4),
+    "send slots": lambda: SendSlots(slots=4, words=8),
+    "send transmit": lambda: SendTransmit(slots=4),
+    "send acknowledged": lambda: SendAcknowledged(vis=8, window=4, slots=4),
+    "send ring": lambda: SendRing(vis=8, window=4),
+    "records": lambda: ViRecords(shape=8, vis=8, readers=1),
+    "read responder": lambda: ReadResponder(vis=8),
+    "read watch": lambda: ReadWatch(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),
     "processor's doorbells": lambda: ProcessorDoorbells(depth=4, memory_bytes=1 << 14),
     "register file": lambda: Mmio(memory_bytes=1 << 14),

@@ -4,11 +4,11 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.via import QUEUE_BITS, VI_BITS
+from ...layouts.via import QUEUE_BITS
 from .send_job import Response
 from .sizes import check_vis
 from .types import ReadJob
-from .vi_records import ViRecords
+from .vi_records import Clear, ViRecords, record_read, record_write
 
 __all__ = ["ReadResponder"]
 
@@ -32,12 +32,12 @@ class ReadResponder(wiring.Component):
         From the receiver.
     wake : Out(stream of QUEUE_BITS)
         To the scheduler.
-    look, look_vi, response : In(1), In(12), Out(Response)
-        Reads a VI's; there in the next cycle.
-    update, update_vi, update_data : In(1), In(12), In(Response)
+    response : In(record_read(Response))
+        Reads a VI's.
+    update : In(record_write(Response))
         After a packet of it.
-    clear, clear_vi : In(1), In(12)
-        Forget a VI's, only while ``update`` is low.
+    clear : In(Clear)
+        Forgets a VI's.
     idle : Out(1)
         Nothing to keep, nobody to wake.
     """
@@ -48,9 +48,9 @@ class ReadResponder(wiring.Component):
         super().__init__({
             "job": In(stream.Signature(ReadJob)),
             "wake": Out(stream.Signature(QUEUE_BITS)),
-            "look": In(1), "look_vi": In(VI_BITS), "response": Out(Response),
-            "update": In(1), "update_vi": In(VI_BITS), "update_data": In(Response),
-            "clear": In(1), "clear_vi": In(VI_BITS),
+            "response": In(record_read(Response)),
+            "update": In(record_write(Response)),
+            "clear": In(Clear),
             "idle": Out(1),
         })
 
@@ -62,33 +62,33 @@ class ReadResponder(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.records = records = ViRecords(shape=Response, vis=self._vis, readers=1)
+        wiring.connect(m, wiring.flipped(self.response), records.read[0])
         held = Signal()
         asked = Signal(ReadJob)
         m.d.comb += [
             self.job.ready.eq(~held & ~self.wake.valid),
             self.wake.payload.eq(asked.vi << 1),
             self.idle.eq(~held & ~self.wake.valid & ~self.job.valid),
-            records.read[0].en.eq(self.look),
-            records.read[0].vi.eq(self.look_vi),
-            self.response.eq(records.read[0].data),
-            records.clear.eq(self.clear),
-            records.clear_vi.eq(self.clear_vi),
+            records.clear.valid.eq(self.clear.valid),
+            records.clear.vi.eq(self.clear.vi),
+            # What is held gives way.
+            self.clear.writing.eq(self.update.valid),
         ]
         with m.If(self.job.valid & self.job.ready):
             m.d.sync += [held.eq(1), asked.eq(self.job.payload)]
-        with m.If(self.update):
+        with m.If(self.update.valid):
             m.d.comb += [
-                records.write.eq(1),
-                records.write_vi.eq(self.update_vi),
-                records.write_data.eq(self.update_data),
+                records.write.valid.eq(1),
+                records.write.vi.eq(self.update.vi),
+                records.write.data.eq(self.update.data),
             ]
-        with m.Elif(held & ~self.clear):
+        with m.Elif(held & ~self.clear.valid):
             m.d.comb += [
-                records.write.eq(1),
-                records.write_vi.eq(asked.vi),
-                records.write_data.active.eq(1),
-                records.write_data.address.eq(asked.address),
-                records.write_data.left.eq(asked.length),
+                records.write.valid.eq(1),
+                records.write.vi.eq(asked.vi),
+                records.write.data.active.eq(1),
+                records.write.data.address.eq(asked.address),
+                records.write.data.left.eq(asked.length),
             ]
             m.d.sync += [held.eq(0), self.wake.valid.eq(1)]
         with m.If(self.wake.valid & self.wake.ready):

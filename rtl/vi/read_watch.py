@@ -9,7 +9,17 @@ from ..block_ram import BlockRam
 from .once_queue import OnceQueue
 from .sizes import check_vis
 
-__all__ = ["LEAST", "ReadWatch"]
+__all__ = ["LEAST", "ReadWatch", "Watched"]
+
+Watched = wiring.Signature({
+    "o": In(stream.Signature(VI_BITS)),
+    "vi": Out(VI_BITS),
+    "done": Out(1),
+    "again": Out(1),
+})
+"""Of reads that are outstanding for long: ``o`` offers a VI to look at, withdrawn when its read is
+done. The read of ``vi`` is ``done``; or it was taken and is outstanding still, ``again``, not while
+one is offered."""
 
 LEAST = 1 << 14
 """Cycles that a read is outstanding before its VI is offered, however short the time-out."""
@@ -34,12 +44,10 @@ class ReadWatch(wiring.Component):
 
     Members
     -------
-    begun, begun_vi, done, done_vi : In
-        A read of that VI was begun; is over.
-    o : Out(stream of VI_BITS)
-        Look at this one. Withdrawn when its read is done.
-    again, again_vi : In
-        What was taken has a read outstanding still. Not while one is offered.
+    begun, begun_vi : In
+        A read of that VI was begun.
+    watched : In(Watched)
+        Who looks at them.
     now, timeout : In(32), In(25)
         Cycle counter and time.
     idle : Out(1)
@@ -51,9 +59,7 @@ class ReadWatch(wiring.Component):
         self._vis = vis
         super().__init__({
             "begun": In(1), "begun_vi": In(VI_BITS),
-            "done": In(1), "done_vi": In(VI_BITS),
-            "o": Out(stream.Signature(VI_BITS)),
-            "again": In(1), "again_vi": In(VI_BITS),
+            "watched": In(Watched),
             "now": In(32), "timeout": In(25),
             "idle": Out(1),
         })
@@ -75,6 +81,7 @@ class ReadWatch(wiring.Component):
         late = Signal()
         wait = Signal.like(self.timeout)
         over = Signal()
+        watched = self.watched
         # A read begun goes in at once, one that comes again when it can.
         m.d.comb += [
             queue.i.valid.eq(self.begun | returns),
@@ -86,8 +93,8 @@ class ReadWatch(wiring.Component):
             read.addr.eq(queue.o.payload),
             read.en.eq(0),
             late.eq((self.now - read.data)[:32].as_signed() >= 0),
-            over.eq(queue.o.valid & self.done & (queue.o.payload == self.done_vi)),
-            self.o.payload.eq(queue.o.payload),
+            over.eq(queue.o.valid & watched.done & (queue.o.payload == watched.vi)),
+            watched.o.payload.eq(queue.o.payload),
             self.idle.eq(queue.idle & ~returns),
         ]
         with m.If(self.begun):
@@ -96,16 +103,16 @@ class ReadWatch(wiring.Component):
             m.d.sync += returns.eq(0)
         with m.If(queue.i.valid):
             m.d.sync += came.eq(queue.i.payload)
-        with m.If(self.again):
-            m.d.sync += [returns.eq(1), returns_vi.eq(self.again_vi)]
+        with m.If(watched.again):
+            m.d.sync += [returns.eq(1), returns_vi.eq(watched.vi)]
         with m.FSM():
             with m.State("FIRST"):
                 m.d.comb += read.en.eq(queue.o.valid)
                 with m.If(queue.o.valid & ~over):
                     m.next = "WAIT"
             with m.State("WAIT"):
-                m.d.comb += self.o.valid.eq(late & ~returns & ~over)
-                with m.If(self.o.valid & self.o.ready | over):
+                m.d.comb += watched.o.valid.eq(late & ~returns & ~over)
+                with m.If(watched.o.valid & watched.o.ready | over):
                     m.next = "FIRST"
-        m.d.comb += queue.o.ready.eq(self.o.valid & self.o.ready | over)
+        m.d.comb += queue.o.ready.eq(watched.o.valid & watched.o.ready | over)
         return m

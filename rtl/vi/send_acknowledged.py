@@ -5,15 +5,29 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from ...layouts.via import QUEUE_BITS, VI_BITS, BreakCode, Event, PacketKind, Status
-from .send_job import Progress, Release, Unfinished, before
-from .send_ring import PLACE_BITS
+from ...layouts.via import VI_BITS, BreakCode, Event, PacketKind, Status
+from ..timing import Timing
+from .read_watch import Watched
+from .send_job import Abort, Numbers, Outcome, Progress, before
+from .send_ring import PLACE_BITS, RingRead
+from .send_slots import slot_wait
 from .send_walk import remote_operation
 from .sizes import check_power_of_two, check_vis
-from .types import Acknowledged, Break, Completion, Control, ControlAction, ControlPacket
-from .vi_records import ViRecords
+from .types import Acknowledged, Control, ControlAction
+from .vi_records import Clear, ViRecords, record_read
 
-__all__ = ["SendAcknowledged"]
+__all__ = ["CLEARED", "Reads", "SendAcknowledged"]
+
+CLEARED = 4
+"""Blocks beside this one that keep records of VIs."""
+
+Reads = wiring.Signature({
+    "done": In(stream.Signature(VI_BITS)),
+    "lost": Out(stream.Signature(VI_BITS)),
+    "watch": Out(Watched),
+})
+"""RDMA reads that are outstanding: ``done``, as the receiver says; ``lost``, which it is told of;
+and the ``watch`` over those of silent peers."""
 
 
 class _Cause(enum.Enum, shape=3):
@@ -43,16 +57,16 @@ class SendAcknowledged(wiring.Component):
       begun, gets the code's error, the VI's packets are forgotten and it breaks with CONN_LOST.
       With LOST, neither: it may come of the peer's disconnection, and its number says nothing.
     - A time-out of the oldest packet sends the peer a probe, and nothing again: it may only be
-      late. Each in a row takes twice the time, up to LONGEST_DOUBLED or ``timeout``, whichever is
+      late. Each in a row takes twice the time, up to LONGEST_DOUBLED or the time-out, whichever is
       more; the ``retries``-th breaks the connection, with error TRANSPORT.
-    - A VI that is ``watched`` has an RDMA read outstanding for a while. If no packet of it waits
+    - A VI that ``watch`` offers has an RDMA read outstanding for a while. If no packet of it waits
       for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
       probe. When ``retries`` of these found no answer the next one breaks the connection.
     - A connection that breaks for want of acknowledgements while a read is outstanding has it
-      completed first (``read_lost``), as the receiver has it.
-    - ``read_done`` and what else opens a way wakes the VI.
+      completed first (``lost``), as the receiver has it.
+    - A read that is ``done`` and what else opens a way wakes the VI.
     - Control CREATE and CONNECT forget all about the VI (``clear``). ABORT stops the walk stage's
-      job of it (``abort``, until ``quiet``), forgets its packets, completes all that is in the ring
+      job of it (``abort``), forgets its packets, completes all that is in the ring
       flushed, oldest first, sends one BREAK(LOST), then lets go; the manager wakes the VI after
       it.
 
@@ -69,28 +83,25 @@ class SendAcknowledged(wiring.Component):
 
     Members
     -------
-    control, acknowledged, read_done : In(stream)
+    control, acknowledged : In(stream)
         What comes.
-    watched, watch_again, read_over : of ReadWatch ``o``, ``again``, ``done``
-        Reads that are outstanding; of ``clear_vi``.
-    read_lost : Out(stream of VI_BITS)
-        To the receiver.
-    timeout, retries : In(25), In(8)
-        A time-out; so many in a row break a connection.
-    complete, wake, break_, control_packet : Out(stream)
+    reads : Out(Reads)
+        Reads that are outstanding.
+    timing : In(Timing)
+        ``via.retry_timeout``, a time-out; ``via.retries``: so many in a row break a connection.
+    outcome : Out(Outcome)
         What is said about it.
-    look, look_vi, progress : In(1).array(2), In(12).array(2), Out(Progress).array(2)
+    progress : In(record_read(Progress)).array(2)
         Readers of progress: fetch stage, walk stage.
-    numbers_look, numbers_vi, numbers_next, numbers_reads : Out, Out, In(8), In(1)
+    numbers : Out(record_read(Numbers))
         A VI's next sequence number, its bit of the reads begun.
-    ring_look, ring_vi, newest, ring_read, ring_place, oldest : of SendRing
+    ring : Out(RingRead)
         The ring.
-    writing, clear, clear_vi : In(1), Out(1), Out(12)
+    clear : Out(Clear).array(CLEARED)
         Clears the records of a VI, while nobody writes his.
-    abort, abort_vi, quiet : Out(1), Out(12), In(1)
+    abort : Out(Abort)
         Of the walk stage.
-    release, slot_vi, slot_sequence, found, found_slot, found_waits, found_sent, again, again_slot,
-    expired, expired_vi, expired_sequence, extend, extension : of SendSlots
+    slots : Out(slot_wait(bits))
         The slots.
     idle : Out(1)
         Nothing under way, nothing asked for.
@@ -102,34 +113,19 @@ class SendAcknowledged(wiring.Component):
         check_power_of_two("slots", slots)
         self._vis = vis
         self._window = window
-        self._slots = slots
         bits = ceil_log2(slots)
         super().__init__({
             "control": In(stream.Signature(Control)),
             "acknowledged": In(stream.Signature(Acknowledged)),
-            "read_done": In(stream.Signature(VI_BITS)),
-            "watched": In(stream.Signature(VI_BITS)),
-            "watch_again": Out(1), "read_over": Out(1),
-            "read_lost": Out(stream.Signature(VI_BITS)),
-            "timeout": In(25), "retries": In(8),
-            "complete": Out(stream.Signature(Completion)),
-            "wake": Out(stream.Signature(QUEUE_BITS)),
-            "break_": Out(stream.Signature(Break)),
-            "control_packet": Out(stream.Signature(ControlPacket)),
-            "look": In(1).array(2), "look_vi": In(VI_BITS).array(2),
-            "progress": Out(Progress).array(2),
-            "numbers_look": Out(1), "numbers_vi": Out(VI_BITS), "numbers_next": In(8),
-            "numbers_reads": In(1),
-            "ring_look": Out(1), "ring_vi": Out(VI_BITS), "newest": In(PLACE_BITS),
-            "ring_read": Out(1), "ring_place": Out(PLACE_BITS), "oldest": In(Unfinished),
-            "writing": In(1), "clear": Out(1), "clear_vi": Out(VI_BITS),
-            "abort": Out(1), "abort_vi": Out(VI_BITS), "quiet": In(1),
-            "release": Out(Release),
-            "slot_vi": Out(VI_BITS), "slot_sequence": Out(8), "found": In(1),
-            "found_slot": In(bits), "found_waits": In(1), "found_sent": In(32),
-            "again": Out(1), "again_slot": Out(bits),
-            "expired": In(1), "expired_vi": In(VI_BITS), "expired_sequence": In(8),
-            "extend": Out(1), "extension": Out(32),
+            "reads": Out(Reads),
+            "timing": In(Timing),
+            "outcome": Out(Outcome),
+            "progress": In(record_read(Progress)).array(2),
+            "numbers": Out(record_read(Numbers)),
+            "ring": Out(RingRead),
+            "clear": Out(Clear).array(CLEARED),
+            "abort": Out(Abort),
+            "slots": Out(slot_wait(bits)),
             "idle": Out(1),
         })
 
@@ -143,17 +139,17 @@ class SendAcknowledged(wiring.Component):
         """Packets not acknowledged."""
         return self._window
 
-    @property
-    def slots(self) -> int:
-        """Send slots."""
-        return self._slots
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.records = records = ViRecords(shape=Progress, vis=self._vis, readers=3)
-        for port, en, vi_, out in zip(list(records.read)[1:], self.look, self.look_vi,
-                                      self.progress, strict=True):
-            m.d.comb += [port.en.eq(en), port.vi.eq(vi_), out.eq(port.data)]
+        for reader, port in zip(self.progress, list(records.read)[1:], strict=True):
+            wiring.connect(m, wiring.flipped(reader), port)
+        reads, outcome, ring, slots = self.reads, self.outcome, self.ring, self.slots
+        numbers = self.numbers.data
+        timeout, retries = self.timing.via_retry_timeout, self.timing.via_retries
+        writing = Signal()
+        clear = Signal()
+        m.d.comb += writing.eq(Cat(port.writing for port in self.clear).any())
 
         vi = Signal(VI_BITS)
         cause = Signal(_Cause)
@@ -178,7 +174,7 @@ class SendAcknowledged(wiring.Component):
         begins = Signal()
         code_errors = Signal(9)
         old = records.read[0].data
-        entry = self.oldest
+        entry = ring.oldest
         over = Signal()
         doubled = Signal(32)
         break_pending = Signal()
@@ -186,34 +182,36 @@ class SendAcknowledged(wiring.Component):
         m.d.comb += [
             records.read[0].en.eq(begins),
             records.read[0].vi.eq(chosen),
-            self.numbers_look.eq(begins), self.numbers_vi.eq(chosen),
-            self.ring_look.eq(begins), self.ring_vi.eq(Mux(begins, chosen, vi)),
-            self.ring_place.eq(progress.oldest),
-            records.write_vi.eq(vi),
-            records.write_data.eq(progress),
-            self.clear_vi.eq(vi),
-            self.abort_vi.eq(vi),
-            self.release.vi.eq(vi),
-            self.release.sequence.eq(progress.acknowledged),
-            self.slot_vi.eq(vi),
-            self.slot_sequence.eq(sequence),
-            self.again_slot.eq(self.found_slot),
-            self.wake.payload.eq(vi << 1),
-            self.break_.valid.eq(break_pending),
-            self.break_.payload.event.eq(Event.CONN_LOST),
-            self.control_packet.valid.eq(tell_pending),
-            self.control_packet.payload.code.eq(BreakCode.LOST),
-            self.read_lost.payload.eq(vi),
-            doubled.eq((self.timeout << 1) << Mux(old.retries > MOST_DOUBLINGS, MOST_DOUBLINGS,
+            self.numbers.en.eq(begins), self.numbers.vi.eq(chosen),
+            ring.look.eq(begins), ring.vi.eq(Mux(begins, chosen, vi)),
+            ring.place.eq(progress.oldest),
+            records.write.vi.eq(vi),
+            records.write.data.eq(progress),
+            *(port.valid.eq(clear) for port in self.clear),
+            *(port.vi.eq(vi) for port in self.clear),
+            reads.watch.vi.eq(vi),
+            self.abort.vi.eq(vi),
+            slots.release.vi.eq(vi),
+            slots.release.sequence.eq(progress.acknowledged),
+            slots.find.vi.eq(vi),
+            slots.find.sequence.eq(sequence),
+            slots.again_slot.eq(slots.find.slot),
+            outcome.wake.payload.eq(vi << 1),
+            outcome.break_.valid.eq(break_pending),
+            outcome.break_.payload.event.eq(Event.CONN_LOST),
+            outcome.control_packet.valid.eq(tell_pending),
+            outcome.control_packet.payload.code.eq(BreakCode.LOST),
+            reads.lost.payload.eq(vi),
+            doubled.eq((timeout << 1) << Mux(old.retries > MOST_DOUBLINGS, MOST_DOUBLINGS,
                                                   old.retries[:3])),
-            self.extension.eq(Mux(doubled < LONGEST_DOUBLED, doubled,
-                                  Mux(self.timeout < LONGEST_DOUBLED, LONGEST_DOUBLED,
-                                      self.timeout))),
-            reading.eq(old.connected & (self.numbers_reads != old.read_done)),
-            self.complete.payload.queue.eq(vi << 1),
-            self.complete.payload.address.eq(entry.address),
-            self.complete.payload.silent.eq(entry.silent),
-            self.complete.payload.trace.eq(entry.trace),
+            slots.expiry.extension.eq(Mux(doubled < LONGEST_DOUBLED, doubled,
+                                  Mux(timeout < LONGEST_DOUBLED, LONGEST_DOUBLED,
+                                      timeout))),
+            reading.eq(old.connected & (numbers.reads != old.read_done)),
+            outcome.complete.payload.queue.eq(vi << 1),
+            outcome.complete.payload.address.eq(entry.address),
+            outcome.complete.payload.silent.eq(entry.silent),
+            outcome.complete.payload.trace.eq(entry.trace),
         ]
         with m.Switch(message.code):
             with m.Case(BreakCode.REMOTE_DESCRIPTOR):
@@ -223,7 +221,8 @@ class SendAcknowledged(wiring.Component):
             with m.Case(BreakCode.TRANSPORT):
                 m.d.comb += code_errors.eq(Status.TRANSPORT)
 
-        for pending, port in ((break_pending, self.break_), (tell_pending, self.control_packet)):
+        for pending, port in ((break_pending, outcome.break_),
+                              (tell_pending, outcome.control_packet)):
             with m.If(port.ready):
                 m.d.sync += pending.eq(0)
 
@@ -234,9 +233,9 @@ class SendAcknowledged(wiring.Component):
                 with m.If(self.control.valid):
                     m.d.comb += [begins.eq(1), chosen.eq(self.control.payload.vi)]
                     m.d.sync += [cause.eq(_Cause.CONTROL), action.eq(self.control.payload.action)]
-                with m.Elif(self.read_done.valid):
-                    m.d.comb += [begins.eq(1), chosen.eq(self.read_done.payload),
-                                 self.read_done.ready.eq(1)]
+                with m.Elif(reads.done.valid):
+                    m.d.comb += [begins.eq(1), chosen.eq(reads.done.payload),
+                                 reads.done.ready.eq(1)]
                     m.d.sync += cause.eq(_Cause.READ_DONE)
                 with m.Elif(~break_pending):
                     with m.If(self.acknowledged.valid):
@@ -244,37 +243,37 @@ class SendAcknowledged(wiring.Component):
                                      self.acknowledged.ready.eq(1)]
                         m.d.sync += [cause.eq(_Cause.ACKNOWLEDGED),
                                      message.eq(self.acknowledged.payload)]
-                    with m.Elif(self.expired & ~tell_pending):
-                        m.d.comb += [begins.eq(1), chosen.eq(self.expired_vi)]
+                    with m.Elif(slots.expiry.valid & ~tell_pending):
+                        m.d.comb += [begins.eq(1), chosen.eq(slots.expiry.vi)]
                         m.d.sync += cause.eq(_Cause.EXPIRED)
-                    with m.Elif(self.watched.valid & ~tell_pending):
-                        m.d.comb += [begins.eq(1), chosen.eq(self.watched.payload),
-                                     self.watched.ready.eq(1)]
+                    with m.Elif(reads.watch.o.valid & ~tell_pending):
+                        m.d.comb += [begins.eq(1), chosen.eq(reads.watch.o.payload),
+                                     reads.watch.o.ready.eq(1)]
                         m.d.sync += cause.eq(_Cause.WATCHED)
                 with m.If(begins):
                     m.d.sync += vi.eq(chosen)
                     m.next = "LOOK"
             with m.State("LOOK"):
-                m.d.sync += [progress.eq(old), newest.eq(self.newest),
-                             following.eq(self.numbers_next)]
+                m.d.sync += [progress.eq(old), newest.eq(ring.newest),
+                             following.eq(numbers.following)]
                 with m.Switch(cause):
                     with m.Case(_Cause.CONTROL):
                         m.next = "CLEAR"
                         with m.If(action == ControlAction.ABORT):
                             m.next = "QUIET"
                     with m.Case(_Cause.READ_DONE):
-                        m.d.comb += self.read_over.eq(1)
+                        m.d.comb += reads.watch.done.eq(1)
                         m.d.sync += [progress.read_done.eq(~old.read_done), wakes.eq(1)]
                         m.next = "END"
                     with m.Case(_Cause.ACKNOWLEDGED):
                         m.next = "CHECK"
                     with m.Case(_Cause.EXPIRED):
                         # Younger ones wait for what comes of the oldest.
-                        m.d.comb += self.extend.eq(1)
+                        m.d.comb += slots.expiry.extend.eq(1)
                         m.next = "IDLE"
-                        with m.If(self.expired_sequence == old.acknowledged):
+                        with m.If(slots.expiry.sequence == old.acknowledged):
                             m.next = "PROBE"
-                            with m.If(old.retries + 1 >= self.retries):
+                            with m.If(old.retries + 1 >= retries):
                                 m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
                                 m.next = "FAIL"
                                 with m.If(reading):
@@ -282,24 +281,24 @@ class SendAcknowledged(wiring.Component):
                     with m.Case(_Cause.WATCHED):
                         m.next = "IDLE"
                         with m.If(reading):
-                            m.d.comb += self.watch_again.eq(1)
+                            m.d.comb += reads.watch.again.eq(1)
                             # What waits for an acknowledgement has its own time.
-                            with m.If(old.acknowledged == self.numbers_next):
+                            with m.If(old.acknowledged == numbers.following):
                                 m.next = "PROBE"
-                                with m.If(old.retries >= self.retries):
+                                with m.If(old.retries >= retries):
                                     m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
                                     m.next = "READ LOST"
             with m.State("READ LOST"):
-                m.d.comb += self.read_lost.valid.eq(1)
-                with m.If(self.read_lost.ready):
+                m.d.comb += reads.lost.valid.eq(1)
+                with m.If(reads.lost.ready):
                     m.next = "FAIL"
             with m.State("PROBE"):
                 m.d.sync += [
                     progress.retries.eq(progress.retries + 1),
                     tell_pending.eq(1),
-                    self.control_packet.payload.vi.eq(vi),
-                    self.control_packet.payload.kind.eq(PacketKind.PROBE),
-                    self.control_packet.payload.sequence.eq(0),
+                    outcome.control_packet.payload.vi.eq(vi),
+                    outcome.control_packet.payload.kind.eq(PacketKind.PROBE),
+                    outcome.control_packet.payload.sequence.eq(0),
                 ]
                 m.next = "END"
             with m.State("CHECK"):
@@ -321,7 +320,7 @@ class SendAcknowledged(wiring.Component):
                         m.d.sync += wakes.eq(~message.broken)
                     m.next = "RELEASE"
             with m.State("RELEASE"):
-                m.d.comb += [self.release.valid.eq(1), self.ring_read.eq(1)]
+                m.d.comb += [slots.release.valid.eq(1), ring.read.eq(1)]
                 m.next = "POP"
                 with m.If(progress.oldest == newest):
                     m.next = "END"
@@ -333,14 +332,14 @@ class SendAcknowledged(wiring.Component):
                                     & before(entry.sequence, progress.acknowledged))
                 with m.If(over | flush):
                     m.d.comb += [
-                        self.complete.valid.eq(1),
+                        outcome.complete.valid.eq(1),
                         self._status(entry, Mux(flush & (entry.errors == 0), flushed,
                                                 entry.errors)),
                     ]
                     # What was under way when it failed may have come into the ring since.
                     m.d.comb += flushed.eq(Mux(progress.failure != 0, progress.failure,
                                                Status.FLUSHED))
-                    with m.If(self.complete.ready):
+                    with m.If(outcome.complete.ready):
                         m.d.sync += [progress.oldest.eq(progress.oldest + 1),
                                      progress.failure.eq(0)]
                         m.next = "NEXT"
@@ -349,7 +348,7 @@ class SendAcknowledged(wiring.Component):
                     with m.If(breaks):
                         m.next = "FAIL"
             with m.State("NEXT"):
-                m.d.comb += self.ring_read.eq(1)
+                m.d.comb += ring.read.eq(1)
                 m.next = "POP"
                 with m.If(progress.oldest == newest):
                     m.next = "END"
@@ -357,8 +356,8 @@ class SendAcknowledged(wiring.Component):
                         m.next = "FAIL"
             with m.State("FAIL"):
                 # The error goes to the oldest unfinished descriptor, else to the one under way.
-                m.d.comb += [self.release.valid.eq(1), self.release.all.eq(1),
-                             self.ring_read.eq(1)]
+                m.d.comb += [slots.release.valid.eq(1), slots.release.all.eq(1),
+                             ring.read.eq(1)]
                 m.next = "END"
                 with m.If(errors != 0):
                     with m.If(progress.oldest != newest):
@@ -367,15 +366,15 @@ class SendAcknowledged(wiring.Component):
                         m.d.sync += progress.failure.eq(errors)
             with m.State("BLAME"):
                 m.d.comb += [
-                    self.complete.valid.eq(1),
+                    outcome.complete.valid.eq(1),
                     self._status(entry, Mux(entry.errors == 0, errors, entry.errors)),
                 ]
-                with m.If(self.complete.ready):
+                with m.If(outcome.complete.ready):
                     m.d.sync += progress.oldest.eq(progress.oldest + 1)
                     m.next = "END"
             with m.State("END"):
-                m.d.comb += records.write.eq(1)
-                m.d.sync += waited.eq(self.found & self.found_waits)
+                m.d.comb += records.write.valid.eq(1)
+                m.d.sync += waited.eq(slots.find.found & slots.find.waits)
                 m.next = "IDLE"
                 with m.If(flush):
                     m.next = "TELL"
@@ -389,57 +388,57 @@ class SendAcknowledged(wiring.Component):
                     m.next = "WAKE"
             with m.State("JUDGE"):
                 m.next = "IDLE"
-                with m.If(waited & (self.found_sent - message.code)[31]):
+                with m.If(waited & (slots.find.sent - message.code)[31]):
                     m.next = "REPEAT"
                 with m.Elif(wakes):
                     m.next = "WAKE"
             with m.State("REPEAT"):
-                m.d.comb += self.again.eq(self.found & self.found_waits)
+                m.d.comb += slots.again.eq(slots.find.found & slots.find.waits)
                 m.d.sync += sequence.eq(sequence + 1)
-                with m.If(~self.found):
+                with m.If(~slots.find.found):
                     m.next = "IDLE"
                     with m.If(wakes):
                         m.next = "WAKE"
             with m.State("BREAK"):
-                m.d.sync += [break_pending.eq(1), self.break_.payload.vi.eq(vi)]
+                m.d.sync += [break_pending.eq(1), outcome.break_.payload.vi.eq(vi)]
                 m.next = "IDLE"
             with m.State("WAKE"):
-                m.d.comb += self.wake.valid.eq(1)
-                with m.If(self.wake.ready):
+                m.d.comb += outcome.wake.valid.eq(1)
+                with m.If(outcome.wake.ready):
                     m.next = "IDLE"
             with m.State("CLEAR"):
-                with m.If(~self.writing):
+                with m.If(~writing):
                     m.d.comb += [
-                        self.clear.eq(1), self.control.ready.eq(1),
-                        records.write.eq(1), records.write_data.eq(0),
-                        records.write_data.connected.eq(action == ControlAction.CONNECT),
+                        clear.eq(1), self.control.ready.eq(1),
+                        records.write.valid.eq(1), records.write.data.eq(0),
+                        records.write.data.connected.eq(action == ControlAction.CONNECT),
                     ]
                     m.next = "IDLE"
             with m.State("QUIET"):
-                m.d.comb += self.abort.eq(1)
-                with m.If(self.quiet):
+                m.d.comb += self.abort.valid.eq(1)
+                with m.If(self.abort.quiet):
                     m.next = "DROP"
             with m.State("DROP"):
-                m.d.comb += [self.abort.eq(1), self.release.valid.eq(1), self.release.all.eq(1),
-                             self.ring_look.eq(1)]
+                m.d.comb += [self.abort.valid.eq(1), slots.release.valid.eq(1),
+                             slots.release.all.eq(1), ring.look.eq(1)]
                 m.next = "DROPPED"
             with m.State("DROPPED"):
-                m.d.comb += self.abort.eq(1)
-                m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(self.newest)]
+                m.d.comb += self.abort.valid.eq(1)
+                m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(ring.newest)]
                 m.next = "NEXT"
             with m.State("TELL"):
                 # If one still waits for the link, this peer finds out by its time-outs.
                 with m.If(~tell_pending):
-                    m.d.sync += [tell_pending.eq(1), self.control_packet.payload.vi.eq(vi),
-                                 self.control_packet.payload.kind.eq(PacketKind.BREAK),
-                                 self.control_packet.payload.sequence.eq(0)]
+                    m.d.sync += [tell_pending.eq(1), outcome.control_packet.payload.vi.eq(vi),
+                                 outcome.control_packet.payload.kind.eq(PacketKind.BREAK),
+                                 outcome.control_packet.payload.sequence.eq(0)]
                 m.d.comb += self.control.ready.eq(1)
                 m.next = "IDLE"
         with m.If(flush):
-            m.d.comb += self.abort.eq(1)
+            m.d.comb += self.abort.valid.eq(1)
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.control.valid
-                                 & ~self.read_done.valid & ~self.acknowledged.valid
-                                 & ~self.watched.valid
+                                 & ~reads.done.valid & ~self.acknowledged.valid
+                                 & ~reads.watch.o.valid
                                  & ~break_pending & ~tell_pending)
         return m
 
@@ -447,7 +446,7 @@ class SendAcknowledged(wiring.Component):
         """The completion of a ring's entry."""
         good = Mux(errors == 0, entry.length, 0)
         return [
-            self.complete.payload.length.eq(good),
-            self.complete.payload.status.eq(
+            self.outcome.complete.payload.length.eq(good),
+            self.outcome.complete.payload.status.eq(
                 Cat(errors[:9], Const(0, 7), remote_operation(entry.operation))),
         ]

@@ -4,6 +4,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ...layouts.trace import Kind
 from ...layouts.via import (
     QUEUE_BITS,
     VI_BITS,
@@ -11,16 +12,25 @@ from ...layouts.via import (
     Reliability,
     ViState,
 )
-from ..burst import Burst
+from ..event import EventPort
 from .descriptor_fetch import DescriptorFetch, next_address
 from .send_decide import SendDecide
-from .send_job import Job, Numbers, Position, Progress, Response
+from .send_job import Job, Numbers, Position, Progress, Response, Work
 from .send_ring import PLACE_BITS
 from .sizes import check_count, check_power_of_two, check_vis
-from .types import Address, ContextRead, Take, Translate
-from .vi_records import ViRecords
+from .types import Address, ContextRead, Take, VirtualMemory
+from .vi_records import Clear, ViRecords, record_read
 
-__all__ = ["SendFetch"]
+__all__ = ["Known", "SendFetch"]
+
+Known = wiring.Signature({
+    "position": Out(record_read(Position)),
+    "progress": Out(record_read(Progress)),
+    "response": Out(record_read(Response)),
+    "newest": Out(record_read(PLACE_BITS)),
+})
+"""What other parts keep of a VI, asked for all at once: how far its descriptor has gone and its
+acknowledgements have come, what its peer is still to get, where its ring ends."""
 
 
 class _Turn(data.Struct):
@@ -77,24 +87,18 @@ class SendFetch(wiring.Component):
         From and to the scheduler.
     take, context : Out(Take), Out(ContextRead)
         Work queues and contexts.
-    translate, bus, max_beats : Out(Translate), Out(Burst), In(10)
+    memory : Out(VirtualMemory)
         For its DescriptorFetch.
-    look, look_vi : Out(1), Out(12)
-        Asks for the following four of a VI, there in the next cycle and until ``look``.
-    position, progress, response, newest : In
-        What the other parts keep of it.
-    numbers_look, numbers_vi, numbers_next, numbers_reads : In(1), In(12), Out(8), Out(1)
-        Reads a VI's next sequence number, and its bit of the reads begun.
-    clear, clear_vi, writing : In(1), In(12), Out(1)
-        Forget a VI's numbers, only while ``writing`` is low.
-    job : Out(stream of Job)
-        To the walk stage, which takes it when it is done with the one before.
-    exclusive, exclusive_vi : In(1), In(12)
-        The walk stage has an exclusive job of that VI under way.
-    turn, queue : Out(1), Out(13)
-        A descriptor's turn began: high for a cycle; whose.
-    came, came_queue, trace : Out(1), Out(13), Out(24)
-        A descriptor came: high for a cycle; whose, and its trace number.
+    known : Out(Known)
+        What the other parts keep of a VI.
+    numbers : In(record_read(Numbers))
+        Reads a VI's.
+    clear : In(Clear)
+        Forgets a VI's numbers.
+    work : Out(Work)
+        To the walk stage.
+    events : Out(EventPort).array(2)
+        BEGIN when a descriptor's turn begins (arg: the queue), END when it has come.
     idle : Out(1)
         Nothing under way.
     """
@@ -111,19 +115,12 @@ class SendFetch(wiring.Component):
             "wake": Out(stream.Signature(QUEUE_BITS)),
             "take": Out(Take),
             "context": Out(ContextRead),
-            "translate": Out(Translate),
-            "bus": Out(Burst),
-            "max_beats": In(10),
-            "look": Out(1), "look_vi": Out(VI_BITS),
-            "position": In(Position), "progress": In(Progress), "response": In(Response),
-            "newest": In(PLACE_BITS),
-            "numbers_look": In(1), "numbers_vi": In(VI_BITS), "numbers_next": Out(8),
-            "numbers_reads": Out(1),
-            "clear": In(1), "clear_vi": In(VI_BITS), "writing": Out(1),
-            "job": Out(stream.Signature(Job)),
-            "exclusive": In(1), "exclusive_vi": In(VI_BITS),
-            "turn": Out(1), "queue": Out(QUEUE_BITS),
-            "came": Out(1), "came_queue": Out(QUEUE_BITS), "trace": Out(24),
+            "memory": Out(VirtualMemory),
+            "known": Out(Known),
+            "numbers": In(record_read(Numbers)),
+            "clear": In(Clear),
+            "work": Out(Work),
+            "events": Out(EventPort).array(2),
             "idle": Out(1),
         })
 
@@ -147,11 +144,18 @@ class SendFetch(wiring.Component):
         m.submodules.fetch = fetch = DescriptorFetch()
         m.submodules.decide = decide = SendDecide(window=self._window, mtu=self._mtu)
         m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
-        wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
-        wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
+        wiring.connect(m, wiring.flipped(self.memory.translate), fetch.translate)
+        wiring.connect(m, wiring.flipped(self.memory.bus), fetch.bus)
+        wiring.connect(m, wiring.flipped(self.numbers), store.read[1])
+        wiring.connect(m, wiring.flipped(self.clear), store.clear)
+        known, work = self.known, self.work
+        look = Signal()
+        look_vi = Signal(VI_BITS)
+        for port in (known.position, known.progress, known.response, known.newest, store.read[0]):
+            m.d.comb += [port.en.eq(look), port.vi.eq(look_vi)]
 
         # The turn that is looked into.
-        queue = self.queue
+        queue = Signal(QUEUE_BITS)
         vi = Signal(VI_BITS)
         address = Signal(Address)
         follow = Signal()
@@ -183,19 +187,10 @@ class SendFetch(wiring.Component):
         told_lost = Signal()
         m.d.comb += [
             vi.eq(queue[1:]),
-            self.context.vi.eq(self.look_vi),
-            self.look_vi.eq(turn.queue[1:]),
-            store.read[0].vi.eq(self.look_vi),
-            store.read[0].en.eq(self.look),
-            store.read[1].vi.eq(self.numbers_vi),
-            store.read[1].en.eq(self.numbers_look),
-            self.numbers_next.eq(store.read[1].data.following),
-            self.numbers_reads.eq(store.read[1].data.reads),
-            store.clear.eq(self.clear),
-            store.clear_vi.eq(self.clear_vi),
-            store.write_vi.eq(turn.queue[1:]),
-            store.write.eq(self.writing),
-            fetch.max_beats.eq(self.max_beats),
+            self.context.vi.eq(look_vi),
+            look_vi.eq(turn.queue[1:]),
+            store.write.vi.eq(turn.queue[1:]),
+            fetch.max_beats.eq(self.memory.max_beats),
             fetch.request.payload.tag.eq(tag),
             fetch.request.payload.address.eq(entering.address),
             fetch.request.payload.brief.eq(~long),
@@ -216,9 +211,9 @@ class SendFetch(wiring.Component):
         job = Signal(Job)
         hand = Signal()
         room = Signal()
-        m.d.comb += room.eq((~self.job.valid | self.job.ready) & ~(link_pending | wake_pending))
+        m.d.comb += room.eq((~work.job.valid | work.job.ready) & ~(link_pending | wake_pending))
 
-        position, progress = self.position, self.progress
+        position, progress, response = known.position.data, known.progress.data, known.response.data
         held = Signal()
         under_way = Signal()
         open_ = Signal()
@@ -247,8 +242,8 @@ class SendFetch(wiring.Component):
                 with m.If(self.next.valid & ~looks & (free | (next_queue[1:] != turn.queue[1:]))):
                     m.d.comb += [
                         self.next.ready.eq(1),
-                        self.look.eq(1),
-                        self.look_vi.eq(next_queue[1:]),
+                        look.eq(1),
+                        look_vi.eq(next_queue[1:]),
                     ]
                     m.d.sync += [
                         queue.eq(next_queue), follow.eq(0), taken.eq(0), flush.eq(0),
@@ -258,14 +253,14 @@ class SendFetch(wiring.Component):
             with m.State("LOOK"):
                 m.d.comb += [
                     under_way.eq(position.active & position.begun),
-                    held.eq(~queue[0] & ((self.job.valid & self.job.payload.exclusive
-                                          & (self.job.payload.queue[1:] == vi))
-                                         | (self.exclusive & (self.exclusive_vi == vi)))),
+                    held.eq(~queue[0] & ((work.job.valid & work.job.payload.exclusive
+                                          & (work.job.payload.queue[1:] == vi))
+                                         | (work.exclusive & (work.vi == vi)))),
                     reading.eq(numbers.reads != progress.read_done),
                     open_.eq(~reliable | ((numbers.following - progress.acknowledged)[:8]
                                           < self._window)),
                     unsafe.eq((position.operation == Operation.RDMA_READ)
-                              & (self.newest != progress.oldest)),
+                              & (known.newest.data != progress.oldest)),
                 ]
                 m.d.sync += [long.eq(numbers.long), tag.eq(context.attributes.tag)]
                 m.next = "IDLE"
@@ -278,7 +273,7 @@ class SendFetch(wiring.Component):
                                     m.d.sync += lose.eq(1)
                                     m.next = "PASS"
                             with m.Elif(~queue[0] & open_):
-                                with m.If(self.response.active & ~under_way):
+                                with m.If(response.active & ~under_way):
                                     m.d.sync += respond.eq(1)
                                     m.next = "PASS"
                                 with m.Elif(~reading):
@@ -300,7 +295,8 @@ class SendFetch(wiring.Component):
                                     m.d.sync += [resumed.eq(1), address.eq(position.address)]
                                     m.next = "PASS"
             with m.State("TAKE"):
-                m.d.comb += [self.take.request.valid.eq(1), self.turn.eq(self.take.request.ready)]
+                m.d.comb += [self.take.request.valid.eq(1),
+                             self.events[0].valid.eq(self.take.request.ready)]
                 with m.If(self.take.request.ready):
                     m.next = "TAKEN"
             with m.State("TAKEN"):
@@ -322,7 +318,7 @@ class SendFetch(wiring.Component):
                     m.d.sync += turn.eq(entering)
                     m.next = "READ"
                     with m.If(~reads):
-                        m.d.comb += [self.look.eq(1), self.look_vi.eq(vi)]
+                        m.d.comb += [look.eq(1), look_vi.eq(vi)]
                         m.next = "HAND"
             with m.State("READ"):
                 # A read that is refused at once is over before this state is.
@@ -336,16 +332,17 @@ class SendFetch(wiring.Component):
                 with m.If(room):
                     m.d.comb += hand.eq(1)
                     m.next = "EMPTY"
-                with m.Elif(self.look):
+                with m.Elif(look):
                     # The turn before it has looked: what is seen next is not of this one.
                     m.next = "LOOK"
         with m.If(looks):
-            m.d.comb += self.look.eq(1)
+            m.d.comb += look.eq(1)
         m.d.comb += [
-            self.came.eq(fetch.valid),
-            self.came_queue.eq(turn.queue),
+            self.events[0].kind.eq(Kind.BEGIN), self.events[0].arg.eq(queue),
+            self.events[1].valid.eq(fetch.valid), self.events[1].kind.eq(Kind.END),
+            self.events[1].number.eq(fetch.words[2][:24]), self.events[1].arg.eq(turn.queue),
             self.idle.eq(state.ongoing("IDLE") & behind.ongoing("EMPTY") & ~self.next.valid
-                         & ~self.job.valid & ~(link_pending | wake_pending)),
+                         & ~work.job.valid & ~(link_pending | wake_pending)),
         ]
 
         m.d.comb += [
@@ -361,22 +358,21 @@ class SendFetch(wiring.Component):
             decide.follow.eq(turn.follow),
             decide.position.eq(position),
             decide.failure.eq(progress.failure),
-            decide.response.eq(self.response),
+            decide.response.eq(response),
             decide.words.eq(fetch.words),
             decide.count.eq(Mux(fetch.ok, fetch.count, 0)),
             decide.cut.eq(fetch.cut),
             decide.numbers.eq(numbers),
             job.eq(decide.job),
-            self.writing.eq(decide.counts),
-            store.write_data.eq(decide.next_numbers),
-            self.trace.eq(fetch.words[2][:24]),
+            store.write.valid.eq(decide.counts),
+            store.write.data.eq(decide.next_numbers),
         ]
-        with m.If(self.job.ready):
-            m.d.sync += self.job.valid.eq(0)
+        with m.If(work.job.ready):
+            m.d.sync += work.job.valid.eq(0)
         with m.If(hand):
             m.d.sync += [
-                self.job.valid.eq(1),
-                self.job.payload.eq(job),
+                work.job.valid.eq(1),
+                work.job.payload.eq(job),
                 told_queue.eq(turn.queue),
                 told_address.eq(next_address(fetch.words)),
                 told_lost.eq(job.silent),

@@ -1,15 +1,15 @@
 """What the parts of the sender say to each other."""
 
-from amaranth.lib import data, enum, wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import QUEUE_BITS, VI_BITS
 from .segment_walk import Segment
-from .types import Address, PeerLayout
+from .types import Address, Break, Completion, ControlPacket, PeerLayout
 
-__all__ = ["Job", "JobKind", "LENGTH_BITS", "Numbers", "Position", "Progress", "Release",
-           "Response", "Slot", "Unfinished", "before"]
+__all__ = ["Abort", "Job", "JobKind", "LENGTH_BITS", "Numbers", "Outcome", "Position", "Progress",
+           "Release", "Response", "Slot", "Unfinished", "Work", "before"]
 
 LENGTH_BITS = 25
 """Of a message's length: MaxTransferSize has 24 bits."""
@@ -155,6 +155,34 @@ class Slot(data.Struct):
     words: 9
     size: 4
     trace: TRACE_BITS
+
+
+Work = wiring.Signature({
+    "job": Out(stream.Signature(Job)),
+    "exclusive": In(1),
+    "vi": In(VI_BITS),
+})
+"""Jobs, each taken when the one before is done; whether the one under way, of ``vi``, is
+``exclusive``."""
+
+
+Abort = wiring.Signature({
+    "valid": Out(1),
+    "vi": Out(VI_BITS),
+    "quiet": In(1),
+})
+"""``valid``, held for ``vi``, stops a job of that VI at the next point at which no slot is half
+written, no burst under way; ``quiet`` tells that it has, or there is none."""
+
+
+Outcome = wiring.Signature({
+    "complete": Out(stream.Signature(Completion)),
+    "break_": Out(stream.Signature(Break)),
+    "wake": Out(stream.Signature(QUEUE_BITS)),
+    "control_packet": Out(stream.Signature(ControlPacket)),
+})
+"""What comes of a VI's descriptors: completions, broken connections, a queue to look at again,
+control packets to the peer."""
 
 
 Release = wiring.Signature({

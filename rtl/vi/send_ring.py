@@ -9,19 +9,39 @@ from ...layouts.via import VI_BITS
 from ..block_ram import BlockRam
 from .send_job import Unfinished
 from .sizes import check_power_of_two, check_vis
-from .vi_records import ViRecords
+from .vi_records import Clear, ViRecords, record_read
 
-__all__ = ["PLACE_BITS", "SendRing"]
+__all__ = ["PLACE_BITS", "RingPush", "RingRead", "SendRing"]
 
 PLACE_BITS = 6
+
+RingPush = wiring.Signature({
+    "look": Out(1),
+    "vi": Out(VI_BITS),
+    "place": In(PLACE_BITS),
+    "valid": Out(1),
+    "entry": Out(Unfinished),
+})
+"""``look`` reads the newest ``place`` of ``vi``, there in the next cycle; then ``valid`` puts
+``entry`` there, once, while nothing else is pushed."""
+
+RingRead = wiring.Signature({
+    "look": Out(1),
+    "vi": Out(VI_BITS),
+    "newest": In(PLACE_BITS),
+    "read": Out(1),
+    "place": Out(PLACE_BITS),
+    "oldest": In(Unfinished),
+})
+"""``look`` reads ``newest`` of ``vi``, where its next entry will go; ``read`` reads the entry of
+``vi`` in ``place``: each there in the next cycle."""
 
 
 class SendRing(wiring.Component):
     """A ring of ``window`` unfinished descriptors for each VI.
 
-    Whoever pushes has read the VI's ``newest`` place with ``push_look`` and pushes (once) while
-    nothing else is pushed. Whoever pops keeps the ``oldest`` place himself: the ring is empty when
-    it equals ``newest``. A window closes before its ring is full.
+    Whoever pops keeps the ``oldest`` place himself: the ring is empty when it equals ``newest``. A
+    window closes before its ring is full.
 
     Latency: what is read is there in the cycle after it was asked for. Throughput: one push, one
     look a cycle. Reset: the places are not reset; ``clear`` first.
@@ -33,18 +53,12 @@ class SendRing(wiring.Component):
 
     Members
     -------
-    push_look, push_vi, push, entry : In
-        ``push`` appends ``entry`` to the VI that the last ``push_look`` was for.
-    push_newest : Out
-        Where ``push`` puts it.
-    look, look_vi, newest : In, In, Out
-        Where the next entry will go.
-    read, read_place, oldest : In, In, Out(Unfinished)
-        The entry of ``look_vi`` in a place.
-    spare_look, spare_vi, spare_newest : In, In, Out
+    push, pop : In(RingPush), In(RingRead)
+        Who appends entries; who takes them off.
+    newest : In(record_read(PLACE_BITS))
         A second reader of ``newest``.
-    clear, clear_vi : In
-        Empty the ring; the oldest place is then 0. Not together with ``push``.
+    clear : In(Clear)
+        Empties a ring; the oldest place is then 0.
     """
 
     def __init__(self, *, vis: int, window: int) -> None:
@@ -53,12 +67,10 @@ class SendRing(wiring.Component):
         self._vis = vis
         self._window = window
         super().__init__({
-            "push_look": In(1), "push_vi": In(VI_BITS), "push": In(1), "entry": In(Unfinished),
-            "push_newest": Out(PLACE_BITS),
-            "look": In(1), "look_vi": In(VI_BITS), "newest": Out(PLACE_BITS),
-            "read": In(1), "read_place": In(PLACE_BITS), "oldest": Out(Unfinished),
-            "spare_look": In(1), "spare_vi": In(VI_BITS), "spare_newest": Out(PLACE_BITS),
-            "clear": In(1), "clear_vi": In(VI_BITS),
+            "push": In(RingPush),
+            "pop": In(RingRead),
+            "newest": In(record_read(PLACE_BITS)),
+            "clear": In(Clear),
         })
 
     @property
@@ -79,25 +91,24 @@ class SendRing(wiring.Component):
         bits = ceil_log2(self._window)
         width = ceil_log2(self._vis)
         vi = Signal(VI_BITS)
-        for port, en, who in zip(places.read, (self.push_look, self.look, self.spare_look),
-                                 (self.push_vi, self.look_vi, self.spare_vi), strict=True):
-            m.d.comb += [port.en.eq(en), port.vi.eq(who)]
-        with m.If(self.push_look):
-            m.d.sync += vi.eq(self.push_vi)
+        push, pop = self.push, self.pop
+        wiring.connect(m, wiring.flipped(self.newest), places.read[2])
+        wiring.connect(m, wiring.flipped(self.clear), places.clear)
+        for port, asks in zip(places.read, (push, pop), strict=False):
+            m.d.comb += [port.en.eq(asks.look), port.vi.eq(asks.vi)]
+        with m.If(push.look):
+            m.d.sync += vi.eq(push.vi)
         m.d.comb += [
-            self.push_newest.eq(places.read[0].data),
-            self.newest.eq(places.read[1].data),
-            self.spare_newest.eq(places.read[2].data),
-            places.write.eq(self.push),
-            places.write_vi.eq(vi),
-            places.write_data.eq(places.read[0].data + 1),
-            places.clear.eq(self.clear),
-            places.clear_vi.eq(self.clear_vi),
-            write.en.eq(self.push),
+            push.place.eq(places.read[0].data),
+            pop.newest.eq(places.read[1].data),
+            places.write.valid.eq(push.valid),
+            places.write.vi.eq(vi),
+            places.write.data.eq(places.read[0].data + 1),
+            write.en.eq(push.valid),
             write.addr.eq(Cat(places.read[0].data[:bits], vi[:width])),
-            write.data.eq(self.entry),
-            read.en.eq(self.read),
-            read.addr.eq(Cat(self.read_place[:bits], self.look_vi[:width])),
-            self.oldest.eq(read.data),
+            write.data.eq(push.entry),
+            read.en.eq(pop.read),
+            read.addr.eq(Cat(pop.place[:bits], pop.vi[:width])),
+            pop.oldest.eq(read.data),
         ]
         return m

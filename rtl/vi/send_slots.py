@@ -11,10 +11,114 @@ from ..queue import Queue
 from .send_job import Release, Slot, before
 from .sizes import check_count, check_power_of_two
 
-__all__ = ["FRONT_WORDS", "SendSlots"]
+__all__ = ["FRONT_WORDS", "Owing", "SendSlots", "slot_send", "slot_wait", "slot_write"]
 
 FRONT_WORDS = 4
 """Room for a packet's headers, in words."""
+
+Owing = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "sequence": Out(8),
+    "same": In(1),
+    "lined": In(1),
+    "waits": In(1),
+    "leave": Out(1),
+    "settle": Out(1),
+})
+"""An acknowledgement ``sequence`` that is owed to the peer of ``vi``: the slot that is offered can
+carry it (``same``); some slot in line can (``lined``); there is one of that VI already that was
+left to the slots (``waits``). ``leave`` leaves it to the slots in line, only if ``lined``;
+``settle`` forgets the one that was left, as a later one leaves."""
+
+
+def slot_write(bits: int) -> wiring.Signature:
+    """Writes a packet into a slot whose index has so many bits.
+
+    ``free``: ``free_slot`` is one for the next packet; it stays until ``commit``, but the index may
+    change from cycle to cycle: keep it. Words of the headers (``front``) and of the payload
+    (``body``) go to ``slot``, ``commit`` puts it in line as ``meta``. ``part``, from the cycle
+    after ``commit``: it is not whole, only ``filled`` of its payload words are there.
+    """
+    def word(index: int) -> wiring.Signature:
+        return wiring.Signature({"valid": Out(1), "index": Out(index), "data": Out(64)})
+
+    return wiring.Signature({
+        "free": In(1),
+        "free_slot": In(bits),
+        "slot": Out(bits),
+        "front": Out(word(2)),
+        "body": Out(word(8)),
+        "commit": Out(1),
+        "meta": Out(Slot),
+        "part": Out(1),
+        "filled": Out(8),
+    })
+
+
+def slot_wait(bits: int) -> wiring.Signature:
+    """Handles slots that wait for an acknowledgement.
+
+    ``release`` forgets packets. ``find``: which slot holds packet ``sequence`` of ``vi``, whether
+    it was sent and is not in line (``waits``), and when it was ``sent`` last, a cycle later, of a
+    slot that waited; ``again`` puts ``again_slot``, which waits, in line. ``expiry``: packet
+    ``sequence`` of ``vi`` was not acknowledged in time, until ``extend``, ``again`` or ``release``
+    ends it; after ``extend`` it is asked about again when ``extension`` cycles have passed.
+    """
+    return wiring.Signature({
+        "release": Out(Release),
+        "find": Out(wiring.Signature({
+            "vi": Out(VI_BITS),
+            "sequence": Out(8),
+            "found": In(1),
+            "slot": In(bits),
+            "waits": In(1),
+            "sent": In(32),
+        })),
+        "again": Out(1),
+        "again_slot": Out(bits),
+        "expiry": Out(wiring.Signature({
+            "valid": In(1),
+            "vi": In(VI_BITS),
+            "sequence": In(8),
+            "extend": Out(1),
+            "extension": Out(32),
+        })),
+    })
+
+
+def slot_send(bits: int) -> wiring.Signature:
+    """Sends slots.
+
+    ``offer``: the slot to send now. It was sent before (``again``); is to ask for an
+    acknowledgement, whether it was made to or not (``asks``); was released in line, not to be sent,
+    only ``done`` (``forgotten``); can carry the acknowledgement ``carried`` that was left for its
+    VI (``carries``), which is forgotten with ``offer.ready``. ``done``: ``done_slot`` has left, or
+    is forgotten. ``read``: after a cycle with ``en``, ``meta`` of ``slot``, word ``front_index`` of
+    its headers, word ``body_index`` of its payload. ``part``: of ``part_slot`` only ``filled`` of
+    the payload words are there.
+    """
+    return wiring.Signature({
+        "offer": In(stream.Signature(bits)),
+        "again": In(1),
+        "asks": In(1),
+        "forgotten": In(1),
+        "carries": In(1),
+        "carried": In(8),
+        "done": Out(1),
+        "done_slot": Out(bits),
+        "read": Out(wiring.Signature({
+            "en": Out(1),
+            "slot": Out(bits),
+            "front_index": Out(2),
+            "body_index": Out(8),
+            "meta": In(Slot),
+            "front": In(64),
+            "body": In(64),
+        })),
+        "part": In(1),
+        "part_slot": In(bits),
+        "filled": In(8),
+    })
 
 
 def _count(bits: Value) -> Value:
@@ -29,18 +133,18 @@ class SendSlots(wiring.Component):
 
     A slot is ``free``, then written, then with ``commit`` it waits its turn (first committed, first
     sent); whoever commits it before its last word sees to it that no word is read before it is
-    written. ``o`` offers the slot to send now: one to be sent again before a
-    new one. When it is ``sent``, a slot that is not reliable is free again; a reliable one waits
-    for its ``release`` (an acknowledgement, or all of its VI: an abort). While it waits,
-    ``expired`` tells that ``timeout`` has passed since it was sent, or ``extension`` since the last
-    ``extend``; ``again`` puts slot ``again_slot`` in line once more. A slot released while it is in
-    line or being sent is free only after that.
+    written. ``offer`` has the slot to send now: one to be sent again before a new one. When it is
+    ``done``, a slot that is not reliable is free again; a reliable one waits for its ``release``
+    (an acknowledgement, or all of its VI: an abort). While it waits, ``expiry`` tells that
+    ``timeout`` has passed since it was sent, or ``extension`` since the last ``extend``; ``again``
+    puts slot ``again_slot`` in line once more. A slot released while it is in line or being sent is
+    free only after that.
 
-    A reliable slot that is taken from ``o`` while more than half of the slots are committed is to
-    ask for an acknowledgement (``o_asks``): so where no slot is free and none in line, the last
+    A reliable slot that is taken from ``offer`` while more than half of the slots are committed is
+    to ask for an acknowledgement (``asks``): so where no slot is free and none in line, the last
     that was sent has asked (proven: tests/formal). So is one that was sent before.
 
-    Latency: ``commit`` to ``o`` 2 cycles. ``release`` acts at the edge. Throughput: one commit,
+    Latency: ``commit`` to ``offer`` 2 cycles. ``release`` acts at the edge. Throughput: one commit,
     one release, one transmission a cycle. A time-out is seen at most ``slots`` cycles late.
     Reset: all free.
 
@@ -53,54 +157,14 @@ class SendSlots(wiring.Component):
 
     Members
     -------
-    free, free_slot : Out(1), Out
-        A slot for the next packet; stays until ``commit``, but the index may change from cycle to
-        cycle: keep it.
-    front_write, front_index, front_data : In
-        Header word ``front_index`` of slot ``write_slot``.
-    body_write, body_index, body_data : In
-        Payload word of slot ``write_slot``.
-    write_slot, commit, meta : In, In(1), In(Slot)
-        The slot written, and the end of it.
-    release : In(Release)
-        Forget packets.
-    look_vi, look_sequence, found, found_slot, found_waits : In, In, Out, Out, Out
-        Which slot holds that packet of that VI, and whether it was sent and is not in line.
-    found_sent : Out(32)
-        When it was sent last, a cycle later; of a slot that waited.
-    again, again_slot : In(1), In
-        Put a slot that waits (``found_waits``) in line.
-    expired, expired_vi, expired_sequence : Out(1), Out(12), Out(8)
-        That packet of that VI was not acknowledged in time; until ``extend``, ``again`` or
-        ``release`` ends it.
-    extend, extension : In(1), In(32)
-        Ask again about the packet that has ``expired`` after so many cycles.
+    write : In(slot_write(bits))
+        Who makes packets.
+    wait : In(slot_wait(bits))
+        Who handles what comes back.
+    send, owing : In(slot_send(bits)), In(Owing)
+        Who sends them, and what that is to tell.
     now, timeout : In(32), In(25)
         Cycle counter and time.
-    o : Out(stream)
-        The slot to send now.
-    o_again, o_asks : Out(1), Out(1)
-        It was sent before; it is to ask for an acknowledgement, whether it was made to or not.
-    owed, owed_sequence : In(12), In(8)
-        An acknowledgement that is owed to the peer of that VI.
-    o_same, owed_lined, owed_waits : Out(1), Out(1), Out(1)
-        What ``o`` offers can carry it; some slot in line can; there is one of that VI already that
-        was left to the slots.
-    leave, settle : In(1), In(1)
-        Leave it to the slots in line (``owed_lined``); forget the one that was left, as a later one
-        leaves.
-    o_carries, o_carried : Out(1), Out(8)
-        What ``o`` offers can carry the acknowledgement that was left for its VI; it is forgotten
-        with ``o.ready``.
-    forgotten : Out(1)
-        What ``o`` offers was released in line: not to be sent; only ``sent``.
-    sent, sent_slot : In(1), In
-        That slot has left (or is forgotten).
-    meta_read : Out(Slot)
-        Of the slot that ``read_slot`` said in the cycle before.
-    read_slot, read_index, front, body : In, In, Out(64), Out(64)
-        In the cycle after ``read_en``: word ``read_index`` of the headers, and word
-        ``body_index_read`` of the payload.
     idle : Out(1)
         All free.
     """
@@ -121,27 +185,12 @@ class SendSlots(wiring.Component):
         self._vi = Array(Signal(VI_BITS, name=f"vi_{n}") for n in range(slots))
         self._left_sequence = Array(Signal(8, name=f"left_sequence_{n}") for n in range(slots))
         super().__init__({
-            "free": Out(1), "free_slot": Out(bits),
-            "front_write": In(1), "front_index": In(2), "front_data": In(64),
-            "body_write": In(1), "body_index": In(8), "body_data": In(64),
-            "write_slot": In(bits), "commit": In(1), "meta": In(Slot),
-            "release": In(Release),
-            "look_vi": In(VI_BITS), "look_sequence": In(8),
-            "found": Out(1), "found_slot": Out(bits), "found_waits": Out(1),
-            "found_sent": Out(32),
-            "again": In(1), "again_slot": In(bits),
-            "expired": Out(1), "expired_vi": Out(VI_BITS), "expired_sequence": Out(8),
-            "extend": In(1), "extension": In(32),
-            "now": In(32), "timeout": In(25),
-            "o": Out(stream.Signature(bits)), "o_again": Out(1), "o_asks": Out(1),
-            "owed": In(VI_BITS), "owed_sequence": In(8),
-            "o_same": Out(1), "owed_lined": Out(1), "owed_waits": Out(1),
-            "leave": In(1), "settle": In(1),
-            "o_carries": Out(1), "o_carried": Out(8),
-            "forgotten": Out(1),
-            "sent": In(1), "sent_slot": In(bits),
-            "read_en": In(1), "read_slot": In(bits), "read_front": In(2), "read_body": In(8),
-            "meta_read": Out(Slot), "front": Out(64), "body": Out(64),
+            "write": In(slot_write(bits)),
+            "wait": In(slot_wait(bits)),
+            "send": In(slot_send(bits)),
+            "owing": In(Owing),
+            "now": In(32),
+            "timeout": In(25),
             "idle": Out(1),
         })
 
@@ -159,6 +208,7 @@ class SendSlots(wiring.Component):
         m = Module()
         slots = range(self._slots)
         bits = ceil_log2(self._slots)
+        write, wait, send = self.write, self.wait, self.send
         live, queued, waits = self._live, self._queued, self._waits
         reliable = self._reliable
         crowded = Signal()
@@ -170,12 +220,12 @@ class SendSlots(wiring.Component):
         m.submodules.times = times = BlockRam(shape=32, depth=self._slots)
         time_write, time_read = times.write_port(), times.read_port()
         m.d.comb += [
-            time_write.en.eq(self.sent),
-            time_write.addr.eq(self.sent_slot),
+            time_write.en.eq(send.done),
+            time_write.addr.eq(send.done_slot),
             time_write.data.eq(self.now),
-            time_read.addr.eq(self.found_slot),
-            time_read.en.eq(self.found_waits),
-            self.found_sent.eq(time_read.data),
+            time_read.addr.eq(wait.find.slot),
+            time_read.en.eq(wait.find.waits),
+            wait.find.sent.eq(time_read.data),
         ]
         m.submodules.new = new = Queue(shape=bits, depth=self._slots)
         m.submodules.resend = resend = Queue(shape=bits, depth=self._slots)
@@ -184,31 +234,34 @@ class SendSlots(wiring.Component):
         free = Signal(self._slots)
         m.d.comb += [
             free.eq(~(live | queued)),
-            self.free.eq(free.any()),
+            write.free.eq(free.any()),
             self.idle.eq(~(live | queued).any()),
             crowded.eq(_count(live) > self._slots // 2),
-            new.i.payload.eq(self.write_slot),
-            new.i.valid.eq(self.commit),
-            resend.i.payload.eq(self.again_slot),
-            resend.i.valid.eq(self.again),
+            send.part.eq(write.part),
+            send.part_slot.eq(write.slot),
+            send.filled.eq(write.filled),
+            new.i.payload.eq(write.slot),
+            new.i.valid.eq(write.commit),
+            resend.i.payload.eq(wait.again_slot),
+            resend.i.valid.eq(wait.again),
         ]
         for n in reversed(slots):
             with m.If(free[n]):
-                m.d.comb += self.free_slot.eq(n)
+                m.d.comb += write.free_slot.eq(n)
 
         # In line.
         m.d.comb += [
-            self.o_again.eq(resend.o.valid),
-            self.o.valid.eq(resend.o.valid | new.o.valid),
-            self.o.payload.eq(Mux(resend.o.valid, resend.o.payload, new.o.payload)),
-            resend.o.ready.eq(self.o.ready & resend.o.valid),
-            new.o.ready.eq(self.o.ready & ~resend.o.valid),
+            send.again.eq(resend.o.valid),
+            send.offer.valid.eq(resend.o.valid | new.o.valid),
+            send.offer.payload.eq(Mux(resend.o.valid, resend.o.payload, new.o.payload)),
+            resend.o.ready.eq(send.offer.ready & resend.o.valid),
+            new.o.ready.eq(send.offer.ready & ~resend.o.valid),
         ]
-        with m.If(self.o.valid):
+        with m.If(send.offer.valid):
             m.d.comb += [
-                self.forgotten.eq(~live.bit_select(self.o.payload, 1)),
-                self.o_asks.eq(self.o_again
-                               | (crowded & reliable.bit_select(self.o.payload, 1))),
+                send.forgotten.eq(~live.bit_select(send.offer.payload, 1)),
+                send.asks.eq(send.again
+                             | (crowded & reliable.bit_select(send.offer.payload, 1))),
             ]
 
         self._owed(m)
@@ -217,42 +270,43 @@ class SendSlots(wiring.Component):
         matches = Signal(self._slots)
         for n in slots:
             mine = Signal(name=f"mine_{n}")
-            with m.If(self.release.valid):
+            with m.If(wait.release.valid):
                 m.d.comb += [
-                    mine.eq(live[n] & reliable[n] & (vi[n] == self.release.vi)),
-                    released[n].eq((mine & before(sequence[n], self.release.sequence))
-                                   | (self.release.all & live[n] & (vi[n] == self.release.vi))),
+                    mine.eq(live[n] & reliable[n] & (vi[n] == wait.release.vi)),
+                    released[n].eq((mine & before(sequence[n], wait.release.sequence))
+                                   | (wait.release.all & live[n]
+                                      & (vi[n] == wait.release.vi))),
                 ]
-            m.d.comb += matches[n].eq(live[n] & reliable[n] & (vi[n] == self.look_vi)
-                                      & (sequence[n] == self.look_sequence))
+            m.d.comb += matches[n].eq(live[n] & reliable[n] & (vi[n] == wait.find.vi)
+                                      & (sequence[n] == wait.find.sequence))
             with m.If(matches[n]):
-                m.d.comb += [self.found_slot.eq(n), self.found_waits.eq(waits[n])]
-        m.d.comb += self.found.eq(matches.any())
+                m.d.comb += [wait.find.slot.eq(n), wait.find.waits.eq(waits[n])]
+        m.d.comb += wait.find.found.eq(matches.any())
 
         set_live, set_queued, set_waits = (Signal(self._slots, name=f"set_{name}")
                                            for name in ("live", "queued", "waits"))
         end_live, end_queued, end_waits = (Signal(self._slots, name=f"end_{name}")
                                            for name in ("live", "queued", "waits"))
-        with m.If(self.commit):
-            m.d.comb += [set_live.bit_select(self.write_slot, 1).eq(1),
-                         set_queued.bit_select(self.write_slot, 1).eq(1)]
+        with m.If(write.commit):
+            m.d.comb += [set_live.bit_select(write.slot, 1).eq(1),
+                         set_queued.bit_select(write.slot, 1).eq(1)]
             m.d.sync += [
-                vi[self.write_slot].eq(self.meta.vi),
-                sequence[self.write_slot].eq(self.meta.sequence),
-                reliable.bit_select(self.write_slot, 1).eq(self.meta.reliable),
-                self._carries.bit_select(self.write_slot, 1).eq(self.meta.carries),
+                vi[write.slot].eq(write.meta.vi),
+                sequence[write.slot].eq(write.meta.sequence),
+                reliable.bit_select(write.slot, 1).eq(write.meta.reliable),
+                self._carries.bit_select(write.slot, 1).eq(write.meta.carries),
             ]
-        with m.If(self.again):
-            m.d.comb += [set_queued.bit_select(self.again_slot, 1).eq(1),
-                         end_waits.bit_select(self.again_slot, 1).eq(1)]
-        with m.If(self.sent):
-            m.d.comb += end_queued.bit_select(self.sent_slot, 1).eq(1)
-            m.d.sync += deadline[self.sent_slot].eq(self.now + self.timeout)
-            with m.If(reliable.bit_select(self.sent_slot, 1)):
-                m.d.comb += set_waits.bit_select(self.sent_slot, 1).eq(1)
+        with m.If(wait.again):
+            m.d.comb += [set_queued.bit_select(wait.again_slot, 1).eq(1),
+                         end_waits.bit_select(wait.again_slot, 1).eq(1)]
+        with m.If(send.done):
+            m.d.comb += end_queued.bit_select(send.done_slot, 1).eq(1)
+            m.d.sync += deadline[send.done_slot].eq(self.now + self.timeout)
+            with m.If(reliable.bit_select(send.done_slot, 1)):
+                m.d.comb += set_waits.bit_select(send.done_slot, 1).eq(1)
             with m.Else():
-                m.d.comb += end_live.bit_select(self.sent_slot, 1).eq(1)
-        with m.If(self.commit | self.sent | self.again | self.release.valid):
+                m.d.comb += end_live.bit_select(send.done_slot, 1).eq(1)
+        with m.If(write.commit | send.done | wait.again | wait.release.valid):
             m.d.sync += [
                 live.eq((live & ~end_live & ~released) | set_live),
                 queued.eq((queued & ~end_queued) | set_queued),
@@ -262,62 +316,64 @@ class SendSlots(wiring.Component):
         # Time: one slot a cycle.
         turn = Signal(bits)
         late = Signal()
-        m.d.comb += [self.expired_vi.eq(vi[turn]), self.expired_sequence.eq(sequence[turn])]
-        with m.If(self.extend):
-            m.d.sync += deadline[turn].eq(self.now + self.extension)
+        m.d.comb += [wait.expiry.vi.eq(vi[turn]), wait.expiry.sequence.eq(sequence[turn])]
+        with m.If(wait.expiry.extend):
+            m.d.sync += deadline[turn].eq(self.now + wait.expiry.extension)
         with m.If(waits.any()):
             m.d.comb += late.eq((self.now - deadline[turn])[:32].as_signed() >= 0)
-            m.d.comb += self.expired.eq(waits.bit_select(turn, 1) & late)
-            with m.If(~self.expired):
+            m.d.comb += wait.expiry.valid.eq(waits.bit_select(turn, 1) & late)
+            with m.If(~wait.expiry.valid):
                 m.d.sync += turn.eq(turn + 1)
         return m
 
     def _owed(self, m: Module) -> None:
         """Acknowledgements that were left to the slots in line."""
+        send, owes, release = self.send, self.owing, self.wait.release
         left, vi, numbers = self._left, self._vi, self._left_sequence
         owing, offered, gone, place = (Signal(self._slots, name=name)
                                        for name in ("owing", "offered", "gone", "place"))
         lined = Signal(self._slots)
         can = Signal()
         m.d.comb += [
-            can.eq(self.o.valid & self._carries.bit_select(self.o.payload, 1)),
+            can.eq(send.offer.valid & self._carries.bit_select(send.offer.payload, 1)),
             lined.eq(self._queued & self._live & self._carries & owing),
-            self.o_same.eq(self.o.valid & lined.bit_select(self.o.payload, 1)),
-            self.owed_lined.eq(lined.any()),
-            self.owed_waits.eq((left & owing).any()),
+            owes.same.eq(send.offer.valid & lined.bit_select(send.offer.payload, 1)),
+            owes.lined.eq(lined.any()),
+            owes.waits.eq((left & owing).any()),
             place.eq(lined & -lined),
-            self.o_carries.eq((left & offered).any()),
-            gone.eq(Mux(self.settle, owing, 0) | Mux(self.o.ready, offered, 0)),
+            send.carries.eq((left & offered).any()),
+            gone.eq(Mux(owes.settle, owing, 0) | Mux(send.offer.ready, offered, 0)),
         ]
-        m.d.sync += left.eq((left & ~gone) | Mux(self.leave, place, 0))
+        m.d.sync += left.eq((left & ~gone) | Mux(owes.leave, place, 0))
         for n in range(self._slots):
-            m.d.comb += [owing[n].eq(vi[n] == self.owed),
-                         offered[n].eq(can & (vi[n] == vi[self.o.payload]))]
-            with m.If(self.leave & place[n]):
-                m.d.sync += numbers[n].eq(self.owed_sequence)
+            m.d.comb += [owing[n].eq(vi[n] == owes.vi),
+                         offered[n].eq(can & (vi[n] == vi[send.offer.payload]))]
+            with m.If(owes.leave & place[n]):
+                m.d.sync += numbers[n].eq(owes.sequence)
             with m.If(left[n] & offered[n]):
-                m.d.comb += self.o_carried.eq(numbers[n])
+                m.d.comb += send.carried.eq(numbers[n])
             # Nothing of a connection that is over is told.
-            with m.If(self.release.valid & self.release.all & (vi[n] == self.release.vi)):
+            with m.If(release.valid & release.all & (vi[n] == release.vi)):
                 m.d.sync += left[n].eq(0)
 
     def _memories(self, m: Module, bits: int) -> None:
+        write, read = self.write, self.send.read
         stride = 1 << ceil_log2(self._words)
         m.submodules.fronts = fronts = BlockRam(shape=64, depth=self._slots * FRONT_WORDS)
         m.submodules.bodies = bodies = BlockRam(shape=64, depth=self._slots * stride)
         m.submodules.metas = metas = BlockRam(shape=Slot, depth=self._slots)
         low = ceil_log2(stride)
         for items, en, place, value in (
-                (fronts, self.front_write, Cat(self.front_index, self.write_slot),
-                 self.front_data),
-                (bodies, self.body_write, Cat(self.body_index[:low], self.write_slot),
-                 self.body_data),
-                (metas, self.commit, self.write_slot, self.meta)):
+                (fronts, write.front.valid, Cat(write.front.index, write.slot),
+                 write.front.data),
+                (bodies, write.body.valid, Cat(write.body.index[:low], write.slot),
+                 write.body.data),
+                (metas, write.commit, write.slot, write.meta)):
             port = items.write_port()
             m.d.comb += [port.en.eq(en), port.addr.eq(place), port.data.eq(value)]
         for items, place, out in (
-                (fronts, Cat(self.read_front, self.read_slot), self.front),
-                (bodies, Cat(self.read_body[:low], self.read_slot), self.body),
-                (metas, self.read_slot, self.meta_read)):
+                (fronts, Cat(read.front_index, read.slot), read.front),
+                (bodies, Cat(read.body_index[:low], read.slot), read.body),
+                (metas, read.slot, read.meta)):
             port = items.read_port()
-            m.d.comb += [port.en.eq(self.read_en), port.addr.eq(place), out.eq(port.data)]
+            m.d.comb += [port.en.eq(read.en), port.addr.eq(place), out.eq(port.data)]

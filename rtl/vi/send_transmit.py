@@ -6,10 +6,12 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.packet import FLIT_BYTES, HEADER, Protocol
+from ...layouts.trace import Kind
 from ...layouts.via import DETAIL, VIA_HEADER, PacketKind, Reliability
+from ..event import EventPort
 from ..flit import FlitStream, Header
 from ..queue import Queue
-from .send_job import Slot
+from .send_slots import Owing, slot_send
 from .sizes import check_power_of_two
 from .types import ContextRead, ControlPacket, Detail, ViaHeader
 
@@ -29,7 +31,7 @@ class SendTransmit(wiring.Component):
     is not told of a break. A probe's number is the time at which it left, so that whatever was sent
     after it has a later one.
 
-    A slot's packet asks for an acknowledgement if it was made to, or if ``slot_asks``.
+    A slot's packet asks for an acknowledgement if it was made to, or if the slots say so.
 
     An ACK that answers no probe is a packet of its own only if it must be. If a slot in line may
     carry one and is of the same VI, it is left to the slots, and the VI's packet that leaves first
@@ -60,18 +62,14 @@ class SendTransmit(wiring.Component):
         This node's number; cycle counter.
     context : Out(ContextRead)
         Peers.
-    slot, slot_again, slot_asks, slot_forgotten, done, done_slot : of SendSlots
-        The slot to send: ``o`` to ``sent_slot``.
-    slot_carries, slot_carried, same, lined, waits, leave, settle : of SendSlots
-        ``o_carries`` and ``o_carried``; ``o_same`` to ``settle``, of ``answer``.
-    part, part_slot, filled : of SendWalk ``part``, ``write_slot``, ``filled``
-        The slot of which only some payload words are there, if any.
-    read_en ... body : of SendSlots
-        Its words.
+    slots : Out(slot_send(bits)), owing : Out(Owing)
+        The slots to send; of ``answer``.
     o : Out(FlitStream)
         Packets without CRC.
     sent, resent : Out(1), Out(1)
         A packet of a slot left, for the first time or again: high with its last flit.
+    event : Out(EventPort)
+        AGAIN with ``resent`` (arg: the VI).
     idle : Out(1)
         No packet under way, none to send.
     """
@@ -97,28 +95,20 @@ class SendTransmit(wiring.Component):
             "node": In(8),
             "now": In(32),
             "context": Out(ContextRead),
-            "slot": In(stream.Signature(bits)), "slot_again": In(1), "slot_asks": In(1),
-            "slot_forgotten": In(1),
-            "slot_carries": In(1), "slot_carried": In(8),
-            "same": In(1), "lined": In(1), "waits": In(1), "leave": Out(1), "settle": Out(1),
-            "done": Out(1), "done_slot": Out(bits),
-            "part": In(1), "part_slot": In(bits), "filled": In(8),
-            "read_en": Out(1), "read_slot": Out(bits), "read_front": Out(2), "read_body": Out(8),
-            "meta": In(Slot), "front": In(64), "body": In(64),
+            "slots": Out(slot_send(bits)),
+            "owing": Out(Owing),
             "o": Out(FlitStream),
             "sent": Out(1), "resent": Out(1),
+            "event": Out(EventPort),
             "idle": Out(1),
         })
-
-    @property
-    def slots(self) -> int:
-        """Of the SendSlots."""
-        return self._slots
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.queue = queue = Queue(shape=ControlPacket, depth=CONTROL_DEPTH)
         wiring.connect(m, wiring.flipped(self.control), queue.i)
+        slots, read, owing = self.slots, self.slots.read, self.owing
+        offer = slots.offer
         told = Signal(ControlPacket)
         control = self._control
         flit = self.o.payload
@@ -126,7 +116,7 @@ class SendTransmit(wiring.Component):
         header = Signal(Header)
         detail = Signal(Detail)
         via = Signal(ViaHeader)
-        slot = Signal.like(self.slot.payload)
+        slot = Signal.like(offer.payload)
         again = Signal()
         index, asks = self._index, self._asks
         carries, carried = self._carries, self._carried
@@ -147,7 +137,13 @@ class SendTransmit(wiring.Component):
         alone = Signal()
         m.d.comb += [
             self.context.vi.eq(control.vi),
-            self.done_slot.eq(slot),
+            slots.done_slot.eq(slot),
+            owing.vi.eq(answer.vi),
+            owing.sequence.eq(answer.sequence),
+            self.event.valid.eq(self.resent),
+            self.event.kind.eq(Kind.AGAIN),
+            self.event.number.eq(read.meta.trace),
+            self.event.arg.eq(read.meta.vi),
             header.route.eq(peer.route),
             header.length.eq(8),
             header.source.eq(self.node),
@@ -161,42 +157,42 @@ class SendTransmit(wiring.Component):
             via.sequence.eq(control.sequence),
             via.immediate.eq(control.code),
             plain.eq(self.answer.valid & (answer.kind == PacketKind.ACK) & ~answer.echo),
-            rides.eq(plain & self.same),
-            alone.eq(self.answer.valid & ~(plain & self.lined & (self.same | ~self.waits))),
+            rides.eq(plain & owing.same),
+            alone.eq(self.answer.valid & ~(plain & owing.lined & (owing.same | ~owing.waits))),
         ]
         with m.FSM() as state:
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)
                 with m.If(self.answer.valid & ~alone & ~rides):
-                    m.d.comb += [self.leave.eq(1), self.answer.ready.eq(1)]
+                    m.d.comb += [owing.leave.eq(1), self.answer.ready.eq(1)]
                 with m.If(alone | queue.o.valid):
                     m.d.comb += [
-                        self.answer.ready.eq(alone | self.leave),
-                        self.settle.eq(alone),
+                        self.answer.ready.eq(alone | owing.leave),
+                        owing.settle.eq(alone),
                         queue.o.ready.eq(~alone),
                         told.eq(Mux(alone, answer, queue.o.payload)),
                         self.context.vi.eq(told.vi),
                     ]
                     m.d.sync += control.eq(told)
                     m.next = "CONTROL"
-                with m.Elif(self.slot.valid):
+                with m.Elif(offer.valid):
                     m.d.comb += [
-                        self.slot.ready.eq(1),
-                        self.answer.ready.eq(rides | self.leave),
-                        self.settle.eq(rides),
-                        self.read_en.eq(1),
-                        self.read_slot.eq(self.slot.payload),
+                        offer.ready.eq(1),
+                        self.answer.ready.eq(rides | owing.leave),
+                        owing.settle.eq(rides),
+                        read.en.eq(1),
+                        read.slot.eq(offer.payload),
                     ]
-                    m.d.sync += [slot.eq(self.slot.payload), again.eq(self.slot_again),
-                                 here.eq(1), asks.eq(self.slot_asks),
-                                 carries.eq(rides | self.slot_carries),
-                                 carried.eq(Mux(rides, answer.sequence, self.slot_carried))]
+                    m.d.sync += [slot.eq(offer.payload), again.eq(slots.again),
+                                 here.eq(1), asks.eq(slots.asks),
+                                 carries.eq(rides | slots.carries),
+                                 carried.eq(Mux(rides, answer.sequence, slots.carried))]
                     m.next = "SLOT"
-                    with m.If(self.slot_forgotten):
+                    with m.If(slots.forgotten):
                         m.next = "FORGOTTEN"
             with m.State("FORGOTTEN"):
-                m.d.comb += [self.done.eq(1), self.context.vi.eq(self.meta.vi)]
-                m.d.sync += [control.eq(0), control.vi.eq(self.meta.vi),
+                m.d.comb += [slots.done.eq(1), self.context.vi.eq(read.meta.vi)]
+                m.d.sync += [control.eq(0), control.vi.eq(read.meta.vi),
                              control.kind.eq(PacketKind.ACK), control.sequence.eq(carried)]
                 m.next = "IDLE"
                 with m.If(carries):
@@ -220,35 +216,35 @@ class SendTransmit(wiring.Component):
                     m.next = "IDLE"
             with m.State("SLOT"):
                 m.d.comb += [
-                    front.eq(self.front | Mux((index == 0) & asks, ASKS, 0)
+                    front.eq(read.front | Mux((index == 0) & asks, ASKS, 0)
                              | Mux((index == 0) & carries, CARRIES, 0)
                              | Mux((index == 1) & carries,
                                    carried << VIA_HEADER.offset("immediate"), 0)),
-                    fronts.eq(Mux(self.meta.addressed, 3, 2)),
+                    fronts.eq(Mux(read.meta.addressed, 3, 2)),
                     following.eq(index + 1),
-                    flit.data.eq(Mux(index < fronts, front, self.body)),
+                    flit.data.eq(Mux(index < fronts, front, read.body)),
                     flit.first.eq(index == 0),
-                    last.eq(following == self.meta.words),
+                    last.eq(following == read.meta.words),
                     flit.last.eq(last),
-                    flit.size.eq(Mux(last, self.meta.size, FLIT_BYTES)),
-                    flit.trace.eq(self.meta.trace),
+                    flit.size.eq(Mux(last, read.meta.size, FLIT_BYTES)),
+                    flit.trace.eq(read.meta.trace),
                     self.o.valid.eq(here),
                     wanted.eq(Mux(here, following, index)),
                     place.eq(wanted - fronts),
-                    there.eq((wanted < fronts) | ~self.part | (slot != self.part_slot)
-                             | (place < self.filled)),
-                    self.read_slot.eq(slot),
-                    self.read_front.eq(wanted),
-                    self.read_body.eq(place),
+                    there.eq((wanted < fronts) | ~slots.part | (slot != slots.part_slot)
+                             | (place < slots.filled)),
+                    read.slot.eq(slot),
+                    read.front_index.eq(wanted),
+                    read.body_index.eq(place),
                 ]
                 with m.If(~here):
-                    m.d.comb += self.read_en.eq(there)
+                    m.d.comb += read.en.eq(there)
                     m.d.sync += here.eq(there)
                 with m.Elif(self.o.ready):
-                    m.d.comb += self.read_en.eq(~last & there)
+                    m.d.comb += read.en.eq(~last & there)
                     m.d.sync += [index.eq(following), here.eq(there)]
                     with m.If(last):
-                        m.d.comb += [self.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
+                        m.d.comb += [slots.done.eq(1), self.sent.eq(~again), self.resent.eq(again)]
                         m.next = "IDLE"
         m.d.comb += [
             self._forgets.eq(state.ongoing("FORGOTTEN")),
@@ -256,5 +252,5 @@ class SendTransmit(wiring.Component):
             self._sending.eq(state.ongoing("SLOT") | self._forgets),
         ]
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~queue.o.valid & (queue.level == 0)
-                                 & ~self.answer.valid & ~self.slot.valid)
+                                 & ~self.answer.valid & ~offer.valid)
         return m

@@ -5,8 +5,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from ...layouts.trace import Kind
 from ...layouts.via import (
-    QUEUE_BITS,
     VI_BITS,
     BreakCode,
     Event,
@@ -14,25 +14,45 @@ from ...layouts.via import (
     RemoteOperation,
     Status,
 )
-from ..burst import Burst
+from ..event import EventPort
 from .packet_front import PacketFront
 from .packet_gather import PacketGather
 from .segment_walk import SegmentWalk
-from .send_job import LENGTH_BITS, Job, JobKind, Position, Progress, Response, Slot, Unfinished
-from .send_ring import PLACE_BITS
+from .send_job import (
+    LENGTH_BITS,
+    Abort,
+    Job,
+    JobKind,
+    Outcome,
+    Position,
+    Progress,
+    Response,
+    Work,
+)
+from .send_ring import RingPush
+from .send_slots import slot_write
 from .sizes import check_count, check_power_of_two
 from .types import (
     Access,
     Address,
-    Break,
-    Completion,
-    ControlPacket,
     EngineEvent,
     Reading,
-    Translate,
+    VirtualMemory,
 )
+from .vi_records import record_read, record_write
 
-__all__ = ["SendWalk", "remote_operation"]
+__all__ = ["Kept", "SendWalk", "remote_operation"]
+
+Kept = wiring.Signature({
+    "progress": Out(record_read(Progress)),
+    "failed": Out(record_read(Position)),
+    "position": Out(record_write(Position)),
+    "response": Out(record_write(Response)),
+    "unfinished": Out(RingPush),
+})
+"""What other parts keep of the VI of a job: its ``progress`` and whether it has ``failed`` are
+read when the job comes; how far its descriptor has gone (``position``), what its peer is still to
+get (``response``) and what was sent and is ``unfinished`` are written."""
 
 
 def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
@@ -58,10 +78,9 @@ class SendWalk(wiring.Component):
     A message that fails or is flushed behind its first packet is PARTIAL too. A refused response to
     the peer's RDMA read raises RDMAR_PROT, tells the peer, breaks the connection.
 
-    ``abort``, held for ``abort_vi``, stops a job of that VI at the next point at which no slot is
-    half written, no burst under way; ``quiet`` tells that it has, or there is none. When ``abort``
-    falls, that descriptor completes flushed (or with the VI's ``failure`` if it had begun). So does
-    every later job of a VI that is not ``connected`` any more.
+    ``abort`` stops a job of its VI. When it falls, that descriptor completes flushed (or with the
+    VI's ``failure`` if it had begun). So does every later job of a VI that is not ``connected`` any
+    more.
 
     Latency, of a packet of one piece whose translation takes t cycles and whose burst takes b: t +
     b + 5 cycles from the job to ``commit``, its completion 1 later. Throughput: a job at a time;
@@ -74,33 +93,24 @@ class SendWalk(wiring.Component):
 
     Members
     -------
-    job, exclusive : In(stream of Job), Out(1)
-        Taken when the one before is done. The one under way, of ``look_vi``, is exclusive.
-    node, max_beats : In(8), In(10)
-        This node's number; longest burst.
-    look, look_vi, progress, failed : Out, Out, In(Progress), In(1)
-        Reads a VI's progress, and its position's ``failed``, there in the next cycle.
-    push_look, push, entry, push_place : Out, Out, Out(Unfinished), In
-        To the ring; of ``look_vi``.
-    position_write, position : Out(1), Out(Position)
-        Keeps the position of ``look_vi``.
-    response_write, response : Out(1), Out(Response)
-        And what its peer's read is still to get.
-    free ... meta : of SendSlots
+    work : In(Work)
+        From the fetch stage.
+    node : In(8)
+        This node's number.
+    kept : Out(Kept)
+        What the other parts keep of the VI.
+    slot : Out(slot_write(bits))
         The slot being written.
-    part, filled : Out(1), Out(8)
-        It was committed and is not whole: so many of its payload words are there.
-    chunks, piece : Out(Translate)
-        Translations of the descriptor's further blocks, and of data.
-    chunk_bus, bus : Out(Burst)
-        Their reads.
-    complete, break_, wake, event, control_packet, reading : Out(stream)
-        Completions; CONN_LOST and POST_DESC; the VI of an exclusive job; RDMAR_PROT; BREAK; an
-        RDMA read's descriptor, before its request is committed.
-    abort, abort_vi, quiet : In(1), In(12), Out(1)
+    chunks, pieces : Out(VirtualMemory)
+        The descriptor's further blocks, and data.
+    outcome : Out(Outcome)
+        Completions; CONN_LOST and POST_DESC; the VI of an exclusive job; BREAK.
+    event, reading : Out(stream of EngineEvent, Reading)
+        RDMAR_PROT; an RDMA read's descriptor, before its request is committed.
+    abort : In(Abort)
         See above.
-    begin, end, trace : Out(1), Out(1), Out(24)
-        A packet's first translation, and its commit: high for a cycle.
+    events : Out(EventPort).array(2)
+        BEGIN with a packet's first translation, END when it is whole.
     idle : Out(1)
         No job, no read under way.
     """
@@ -112,29 +122,17 @@ class SendWalk(wiring.Component):
         self._slots = slots
         bits = ceil_log2(slots)
         super().__init__({
-            "job": In(stream.Signature(Job)), "exclusive": Out(1),
-            "node": In(8), "max_beats": In(10),
-            "look": Out(1), "look_vi": Out(VI_BITS), "progress": In(Progress),
-            "failed": In(1),
-            "push_look": Out(1), "push": Out(1), "entry": Out(Unfinished),
-            "push_place": In(PLACE_BITS),
-            "position_write": Out(1), "position": Out(Position),
-            "response_write": Out(1), "response": Out(Response),
-            "free": In(1), "free_slot": In(bits),
-            "front_write": Out(1), "front_index": Out(2), "front_data": Out(64),
-            "body_write": Out(1), "body_index": Out(8), "body_data": Out(64),
-            "write_slot": Out(bits), "commit": Out(1), "meta": Out(Slot),
-            "part": Out(1), "filled": Out(8),
-            "chunks": Out(Translate), "piece": Out(Translate),
-            "chunk_bus": Out(Burst), "bus": Out(Burst),
-            "complete": Out(stream.Signature(Completion)),
-            "break_": Out(stream.Signature(Break)),
-            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "work": In(Work),
+            "node": In(8),
+            "kept": Out(Kept),
+            "slot": Out(slot_write(bits)),
+            "chunks": Out(VirtualMemory),
+            "pieces": Out(VirtualMemory),
+            "outcome": Out(Outcome),
             "event": Out(stream.Signature(EngineEvent)),
-            "control_packet": Out(stream.Signature(ControlPacket)),
             "reading": Out(stream.Signature(Reading)),
-            "abort": In(1), "abort_vi": In(VI_BITS), "quiet": Out(1),
-            "begin": Out(1), "end": Out(1), "trace": Out(24),
+            "abort": In(Abort),
+            "events": Out(EventPort).array(2),
             "idle": Out(1),
         })
 
@@ -152,12 +150,21 @@ class SendWalk(wiring.Component):
         m = Module()
         m.submodules.walk = walk = SegmentWalk()
         m.submodules.gather = gather = PacketGather()
-        wiring.connect(m, wiring.flipped(self.chunks), walk.translate)
-        wiring.connect(m, wiring.flipped(self.chunk_bus), walk.bus)
-        wiring.connect(m, wiring.flipped(self.bus), gather.bus)
+        wiring.connect(m, wiring.flipped(self.chunks.translate), walk.translate)
+        wiring.connect(m, wiring.flipped(self.chunks.bus), walk.bus)
+        wiring.connect(m, wiring.flipped(self.pieces.bus), gather.bus)
+
+        kept, to, outcome = self.kept, self.slot, self.outcome
+        translate = self.pieces.translate
+        look = Signal()
+        look_vi = Signal(VI_BITS)
+        for port in (kept.progress, kept.failed):
+            m.d.comb += [port.en.eq(look), port.vi.eq(look_vi)]
+        for port in (kept.position, kept.response, kept.unfinished):
+            m.d.comb += port.vi.eq(look_vi)
 
         # What is offered is taken at once, so that the fetch stage goes on.
-        offered = self.job.payload
+        offered = self.work.job.payload
         job = Signal(Job)
         idle = Signal()
         vi = job.queue[1:]
@@ -174,7 +181,7 @@ class SendWalk(wiring.Component):
         piece = Signal(data.StructLayout({"address": Address, "wide": 1, "left": 32}))
         there = Signal()
         none = Signal()
-        request = self.piece.request.payload
+        request = translate.request.payload
         told = Signal()
         ends = Signal()
         placed = Signal()
@@ -199,25 +206,26 @@ class SendWalk(wiring.Component):
         def ask() -> None:
             """Have the piece translated."""
             m.d.comb += [
-                self.piece.request.valid.eq(1), self.piece.hold.eq(1),
-                self.begin.eq(self.piece.request.ready & (went == 0)),
+                translate.request.valid.eq(1), translate.hold.eq(1),
+                self.events[0].valid.eq(translate.request.ready & (went == 0)),
             ]
-            with m.If(self.piece.request.ready):
+            with m.If(translate.request.ready):
                 m.next = "TRANSLATE"
 
         def commit() -> None:
             """The packet goes, and with it its part of the message."""
             m.d.comb += [
-                self.commit.eq(1),
-                self.response_write.eq(is_respond),
-                self.position_write.eq(~is_respond & (job.resumed | ~job.last)),
-                self.position.active.eq(~job.last),
-                self.push.eq(job.last & job.until_received & (job.kind == JobKind.PACKET)),
+                to.commit.eq(1),
+                kept.response.valid.eq(is_respond),
+                kept.position.valid.eq(~is_respond & (job.resumed | ~job.last)),
+                kept.position.data.active.eq(~job.last),
+                kept.unfinished.valid.eq(job.last & job.until_received
+                                         & (job.kind == JobKind.PACKET)),
             ]
 
         def whole() -> None:
             """The packet is in its slot."""
-            m.d.comb += self.end.eq(1)
+            m.d.comb += self.events[1].valid.eq(1)
             with m.If(is_respond):
                 m.next = "WAKE"
             with m.Elif(job.last & (job.kind == JobKind.PACKET) & ~job.until_received):
@@ -226,11 +234,12 @@ class SendWalk(wiring.Component):
                 over()
 
         m.d.comb += [
-            self.look_vi.eq(Mux(idle, offered.queue[1:], vi)),
-            self.exclusive.eq(~idle & job.exclusive),
-            stop.eq((self.abort & (self.abort_vi == vi)) | doomed),
+            look_vi.eq(Mux(idle, offered.queue[1:], vi)),
+            self.work.vi.eq(look_vi),
+            self.work.exclusive.eq(~idle & job.exclusive),
+            stop.eq((self.abort.valid & (self.abort.vi == vi)) | doomed),
             is_respond.eq(job.kind == JobKind.RESPOND),
-            walk.max_beats.eq(self.max_beats),
+            walk.max_beats.eq(self.chunks.max_beats),
             walk.walk.address.eq(offered.address),
             walk.walk.tag.eq(offered.tag),
             walk.walk.segments.eq(offered.segments),
@@ -241,16 +250,17 @@ class SendWalk(wiring.Component):
             walk.head.eq(offered.head),
             walk.head_count.eq(offered.head_count),
             walk.cut.eq(offered.head_cut),
-            gather.max_beats.eq(self.max_beats),
+            gather.max_beats.eq(self.pieces.max_beats),
             gather.trace.eq(job.trace),
-            gather.place.eq(self.piece.physical),
+            gather.place.eq(translate.physical),
             gather.bytes.eq(size),
-            self.body_write.eq(gather.write),
-            self.body_index.eq(gather.index),
-            self.body_data.eq(gather.data),
-            self.write_slot.eq(slot),
-            self.filled.eq(gather.index),
-            self.trace.eq(job.trace),
+            to.body.valid.eq(gather.write),
+            to.body.index.eq(gather.index),
+            to.body.data.eq(gather.data),
+            to.slot.eq(slot),
+            to.filled.eq(gather.index),
+            self.events[0].kind.eq(Kind.BEGIN), self.events[0].number.eq(job.trace),
+            self.events[1].kind.eq(Kind.END), self.events[1].number.eq(job.trace),
             request.address.eq(piece.address),
             request.wide.eq(piece.wide),
             request.tag.eq(job.tag),
@@ -269,7 +279,7 @@ class SendWalk(wiring.Component):
         with m.Else():
             m.d.comb += [piece.eq(walk.piece), there.eq(walk.valid), none.eq(walk.exhausted)]
 
-        with m.If(self.abort & (self.abort_vi == vi)):
+        with m.If(self.abort.valid & (self.abort.vi == vi)):
             m.d.sync += doomed.eq(1)
         # The message's end must be the segments' end.
         m.d.comb += ends.eq(~job.last | is_respond | walk.exhausted)
@@ -279,36 +289,36 @@ class SendWalk(wiring.Component):
             front.job.eq(job),
             front.placed.eq(placed),
             front.node.eq(self.node),
-            self.front_write.eq(front.write),
-            self.front_index.eq(front.index),
-            self.front_data.eq(front.data),
-            self.meta.eq(front.meta),
+            to.front.valid.eq(front.write),
+            to.front.index.eq(front.index),
+            to.front.data.eq(front.data),
+            to.meta.eq(front.meta),
         ]
         self._records(m, job, errors, walk)
 
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += idle.eq(1)
-                with m.If(self.job.valid):
+                with m.If(self.work.job.valid):
                     m.d.comb += [
-                        self.job.ready.eq(1),
-                        self.look.eq(1), self.push_look.eq(1), gather.clear.eq(1),
+                        self.work.job.ready.eq(1),
+                        look.eq(1), kept.unfinished.look.eq(1), gather.clear.eq(1),
                         walk.load.eq((offered.kind == JobKind.PACKET)
                                      | (offered.kind == JobKind.READ)),
                     ]
                     m.d.sync += [
                         job.eq(offered), left.eq(offered.bytes), went.eq(0),
                         errors.eq(offered.errors),
-                        doomed.eq(0), told.eq(0), placed.eq(0), late.eq(0), self.part.eq(0),
+                        doomed.eq(0), told.eq(0), placed.eq(0), late.eq(0), to.part.eq(0),
                         broken.eq(offered.breaks & ~offered.silent),
                     ]
                     m.next = "START"
             with m.State("START"):
                 # Nothing is committed in this state: what aborts now is seen in the next.
-                with m.If(~self.progress.connected | stop):
+                with m.If(~kept.progress.data.connected | stop):
                     m.d.sync += doomed.eq(1)
                     m.next = "DOOMED"
-                with m.Elif(self.failed & (job.kind != JobKind.BREAK)):
+                with m.Elif(kept.failed.data.failed & (job.kind != JobKind.BREAK)):
                     m.d.sync += [errors.eq(Status.FLUSHED), broken.eq(0), late.eq(1)]
                     m.next = "FINISH"
                     with m.If(is_respond):
@@ -316,7 +326,7 @@ class SendWalk(wiring.Component):
                 with m.Else():
                     with m.Switch(job.kind):
                         with m.Case(JobKind.BREAK):
-                            m.d.comb += [self.position_write.eq(1), self.position.failed.eq(1)]
+                            m.d.comb += [kept.position.valid.eq(1), kept.position.data.failed.eq(1)]
                             m.next = "BREAK"
                         with m.Case(JobKind.COMPLETE):
                             m.next = "FINISH"
@@ -327,19 +337,19 @@ class SendWalk(wiring.Component):
                             m.next = "SUM"
                         with m.Default():
                             m.next = "SLOT"
-                            with m.If(self.free):
+                            with m.If(to.free):
                                 m.d.sync += placed.eq(1)
                                 m.next = "PIECE"
                                 with m.If(job.bytes == 0):
                                     m.next = "TAIL"
                                 with m.Elif(there):
                                     ask()
-                m.d.sync += slot.eq(self.free_slot)
+                m.d.sync += slot.eq(to.free_slot)
             with m.State("SLOT"):
-                m.d.sync += slot.eq(self.free_slot)
+                m.d.sync += slot.eq(to.free_slot)
                 with m.If(stop):
                     m.next = "DOOMED"
-                with m.Elif(self.free):
+                with m.Elif(to.free):
                     m.d.sync += placed.eq(1)
                     m.next = "PIECE"
                     with m.If(job.bytes == 0):
@@ -355,13 +365,13 @@ class SendWalk(wiring.Component):
                     fail(Status.PROTECTION)
             with m.State("TRANSLATE"):
                 m.d.comb += [
-                    self.piece.hold.eq(1),
+                    translate.hold.eq(1),
                     size.eq(Mux(piece.left < left, piece.left, left)),
                 ]
-                with m.If(self.piece.room < Mux(piece.left < left, piece.left, left)):
-                    m.d.comb += size.eq(self.piece.room)
-                with m.If(self.piece.valid):
-                    with m.If(self.piece.ok):
+                with m.If(translate.room < Mux(piece.left < left, piece.left, left)):
+                    m.d.comb += size.eq(translate.room)
+                with m.If(translate.valid):
+                    with m.If(translate.ok):
                         m.d.comb += [gather.start.eq(1), walk.bytes.eq(size),
                                      walk.advance.eq(~is_respond)]
                         m.d.sync += [left.eq(left - size), went.eq(went + size)]
@@ -369,10 +379,10 @@ class SendWalk(wiring.Component):
                     with m.Else():
                         fail(Status.PROTECTION)
             with m.State("MOVE"):
-                m.d.comb += self.piece.hold.eq(1)
-                with m.If((left == 0) & fronts & ends & ~self.part & ~stop):
+                m.d.comb += translate.hold.eq(1)
+                with m.If((left == 0) & fronts & ends & ~to.part & ~stop):
                     commit()
-                    m.d.sync += self.part.eq(1)
+                    m.d.sync += to.part.eq(1)
                 with m.If(gather.done):
                     m.next = "PIECE"
                     with m.If(left == 0):
@@ -380,9 +390,9 @@ class SendWalk(wiring.Component):
                     with m.Elif(stop):
                         m.next = "DOOMED"
             with m.State("TAIL"):
-                with m.If(self.part):
+                with m.If(to.part):
                     m.d.comb += gather.flush.eq(1)
-                    m.d.sync += self.part.eq(0)
+                    m.d.sync += to.part.eq(0)
                     whole()
                 with m.Elif(ends):
                     with m.If(stop):
@@ -410,8 +420,8 @@ class SendWalk(wiring.Component):
             with m.State("READING"):
                 with m.If(stop):
                     m.next = "DOOMED"
-                with m.Elif(self.free):
-                    m.d.sync += [slot.eq(self.free_slot), placed.eq(1)]
+                with m.Elif(to.free):
+                    m.d.sync += [slot.eq(to.free_slot), placed.eq(1)]
                     m.next = "TELL"
             with m.State("TELL"):
                 m.d.comb += self.reading.valid.eq(1)
@@ -432,20 +442,20 @@ class SendWalk(wiring.Component):
                 with m.If(stop):
                     m.next = "DOOMED"
                 with m.Else():
-                    m.d.comb += [self.position_write.eq(1), self.position.active.eq(1)]
+                    m.d.comb += [kept.position.valid.eq(1), kept.position.data.active.eq(1)]
             with m.State("DOOMED"):
                 m.d.comb += quiet.eq(1)
-                with m.If(~self.abort | (self.abort_vi != vi)):
-                    m.d.comb += self.look.eq(1)
+                with m.If(~self.abort.valid | (self.abort.vi != vi)):
+                    m.d.comb += look.eq(1)
                     m.next = "FLUSH"
             with m.State("FLUSH"):
                 # A response has no completion, and a read that was told none here.
-                m.d.comb += self.position_write.eq(job.resumed)
+                m.d.comb += kept.position.valid.eq(job.resumed)
                 m.d.sync += broken.eq(0)
                 with m.If(job.kind != JobKind.COMPLETE):
                     m.d.sync += errors.eq(Status.FLUSHED | partial)
-                    with m.If(~job.first & (self.progress.failure != 0)):
-                        m.d.sync += errors.eq(self.progress.failure | partial)
+                    with m.If(~job.first & (kept.progress.data.failure != 0)):
+                        m.d.sync += errors.eq(kept.progress.data.failure | partial)
                 m.next = "FINISH"
                 with m.If(is_respond | told | (job.kind == JobKind.BREAK)):
                     m.next = "WAKE"
@@ -453,13 +463,13 @@ class SendWalk(wiring.Component):
                 with m.If(stop):
                     m.next = "DOOMED"
                 with m.Elif(is_respond):
-                    m.d.comb += self.response_write.eq(1)
+                    m.d.comb += kept.response.valid.eq(1)
                     m.next = "EVENT"
                 with m.Else():
                     m.next = "FINISH"
             with m.State("FINISH"):
                 # One behind an error does not break the connection before that does.
-                m.d.comb += [quiet.eq(~self.complete.valid),
+                m.d.comb += [quiet.eq(~outcome.complete.valid),
                              failing.eq(broken | job.silent),
                              unreadable.eq(job.silent & ~late)]
                 with m.If(job.until_received & (errors != 0) & (broken | job.breaks | late)
@@ -467,9 +477,9 @@ class SendWalk(wiring.Component):
                     # Behind what is unfinished. When that has completed the VI's turn breaks the
                     # connection, and the abort completes this and what came late, in order.
                     m.d.comb += [
-                        self.push.eq(~stop), quiet.eq(0),
-                        self.position_write.eq((job.resumed | failing) & ~stop),
-                        self.position.failed.eq(failing), self.position.armed.eq(broken),
+                        kept.unfinished.valid.eq(~stop), quiet.eq(0),
+                        kept.position.valid.eq((job.resumed | failing) & ~stop),
+                        kept.position.data.failed.eq(failing), kept.position.data.armed.eq(broken),
                     ]
                     m.next = "WAKE"
                     with m.If(stop):
@@ -479,10 +489,10 @@ class SendWalk(wiring.Component):
                     with m.Elif(~broken):
                         over()
                 with m.Else():
-                    m.d.comb += self.complete.valid.eq(1)
-                    with m.If(self.complete.ready):
-                        m.d.comb += [self.position_write.eq(job.resumed | failing),
-                                     self.position.failed.eq(failing)]
+                    m.d.comb += outcome.complete.valid.eq(1)
+                    with m.If(outcome.complete.ready):
+                        m.d.comb += [kept.position.valid.eq(job.resumed | failing),
+                                     kept.position.data.failed.eq(failing)]
                         m.next = "BREAK"
                         with m.If(~(broken | unreadable)):
                             over()
@@ -491,27 +501,29 @@ class SendWalk(wiring.Component):
                 with m.If(self.event.ready):
                     m.next = "TELL BREAK"
             with m.State("TELL BREAK"):
-                m.d.comb += [self.control_packet.valid.eq(1), quiet.eq(1)]
-                with m.If(self.control_packet.ready):
+                m.d.comb += [outcome.control_packet.valid.eq(1), quiet.eq(1)]
+                with m.If(outcome.control_packet.ready):
                     m.next = "BREAK"
             with m.State("BREAK"):
                 # Whoever takes breaks may wait for an abort to be taken.
-                m.d.comb += [self.break_.valid.eq(1), quiet.eq(1)]
-                with m.If(self.break_.ready):
+                m.d.comb += [outcome.break_.valid.eq(1), quiet.eq(1)]
+                with m.If(outcome.break_.ready):
                     over()
             with m.State("WAKE"):
-                m.d.comb += [self.wake.valid.eq(1), quiet.eq(1)]
-                with m.If(self.wake.ready):
+                m.d.comb += [outcome.wake.valid.eq(1), quiet.eq(1)]
+                with m.If(outcome.wake.ready):
                     m.next = "IDLE"
         m.d.comb += [
-            self.quiet.eq(idle | (self.abort_vi != vi) | quiet),
-            self.idle.eq(idle & ~self.job.valid & walk.idle),
+            self.abort.quiet.eq(idle | (self.abort.vi != vi) | quiet),
+            self.idle.eq(idle & ~self.work.job.valid & walk.idle),
         ]
         return m
 
     def _records(self, m: Module, job: "data.View", errors: Signal, walk: SegmentWalk) -> None:
         """What is written elsewhere about the job; the writes' enables are the states'."""
-        completion = self.complete.payload
+        kept, outcome = self.kept, self.outcome
+        entry, position, response = kept.unfinished.entry, kept.position.data, kept.response.data
+        completion = outcome.complete.payload
         operation = Signal(3)
         rest = Signal(LENGTH_BITS)
         failing = Signal()
@@ -524,36 +536,36 @@ class SendWalk(wiring.Component):
             completion.status.eq(Cat(errors, Const(0, 7), operation)),
             completion.silent.eq(job.silent),
             completion.trace.eq(job.trace),
-            self.entry.address.eq(job.address),
-            self.entry.length.eq(job.length),
-            self.entry.operation.eq(job.operation),
-            self.entry.trace.eq(job.trace),
-            self.entry.sequence.eq(job.sequence),
-            self.entry.errors.eq(errors),
-            self.entry.silent.eq(job.silent),
-            self.position.address.eq(job.address),
-            self.position.begun.eq(job.kind != JobKind.PARK),
-            self.position.operation.eq(job.operation),
-            self.position.trace.eq(job.trace),
-            self.position.place.eq(self.push_place),
-            self.position.index.eq(walk.index),
-            self.position.offset.eq(walk.offset),
-            self.position.done.eq(Mux(job.kind == JobKind.PARK, 0, job.done + job.bytes)),
+            entry.address.eq(job.address),
+            entry.length.eq(job.length),
+            entry.operation.eq(job.operation),
+            entry.trace.eq(job.trace),
+            entry.sequence.eq(job.sequence),
+            entry.errors.eq(errors),
+            entry.silent.eq(job.silent),
+            position.address.eq(job.address),
+            position.begun.eq(job.kind != JobKind.PARK),
+            position.operation.eq(job.operation),
+            position.trace.eq(job.trace),
+            position.place.eq(kept.unfinished.place),
+            position.index.eq(walk.index),
+            position.offset.eq(walk.offset),
+            position.done.eq(Mux(job.kind == JobKind.PARK, 0, job.done + job.bytes)),
             rest.eq(job.length - job.bytes),
             failing.eq(errors != 0),
-            self.response.active.eq(~job.last & ~failing),
-            self.response.begun.eq(1),
-            self.response.address.va.eq(job.remote.va + job.bytes),
-            self.response.address.handle.eq(job.remote.handle),
-            self.response.left.eq(rest),
-            self.wake.payload.eq(job.queue),
-            self.break_.payload.vi.eq(job.queue[1:]),
-            self.break_.payload.event.eq(Mux(job.silent, Event.POST_DESC, Event.CONN_LOST)),
+            response.active.eq(~job.last & ~failing),
+            response.begun.eq(1),
+            response.address.va.eq(job.remote.va + job.bytes),
+            response.address.handle.eq(job.remote.handle),
+            response.left.eq(rest),
+            outcome.wake.payload.eq(job.queue),
+            outcome.break_.payload.vi.eq(job.queue[1:]),
+            outcome.break_.payload.event.eq(Mux(job.silent, Event.POST_DESC, Event.CONN_LOST)),
             self.event.payload.code.eq(Event.RDMAR_PROT),
             self.event.payload.number.eq(job.queue[1:]),
-            self.control_packet.payload.vi.eq(job.queue[1:]),
-            self.control_packet.payload.kind.eq(PacketKind.BREAK),
-            self.control_packet.payload.code.eq(BreakCode.RDMA_PROTECTION),
+            outcome.control_packet.payload.vi.eq(job.queue[1:]),
+            outcome.control_packet.payload.kind.eq(PacketKind.BREAK),
+            outcome.control_packet.payload.code.eq(BreakCode.RDMA_PROTECTION),
             self.reading.payload.vi.eq(job.queue[1:]),
             self.reading.payload.address.eq(job.address),
         ]

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
-from ...layouts.trace import Block, Kind
+from ...layouts.trace import Block
 from ...layouts.via import QUEUE_BITS, VI_BITS
 from ..burst import Burst
 from ..event import EventPort
@@ -179,172 +179,93 @@ class Sender(wiring.Component):
         m.submodules.wakes = wakes = StreamMerge(shape=QUEUE_BITS, inputs=4)
         m.submodules.breaks = breaks = StreamMerge(shape=Break, inputs=2)
         m.submodules.completions = completions = StreamMerge(shape=Completion, inputs=2)
-        max_beats = self.timing.bus_max_burst >> 3
 
         # First stage.
         connect(m, flipped(self.next), fetch.next)
         connect(m, flipped(self.take), fetch.take)
         connect(m, flipped(self.context[0]), fetch.context)
-        connect(m, flipped(self.translate[0]), fetch.translate)
-        connect(m, walk.job, fetch.job)
-        m.d.comb += [
-            fetch.max_beats.eq(max_beats),
-            positions.read[1].en.eq(walk.look), positions.read[1].vi.eq(walk.look_vi),
-            walk.failed.eq(positions.read[1].data.failed),
-            walk.push_place.eq(ring.push_newest),
-            positions.read[0].en.eq(fetch.look), positions.read[0].vi.eq(fetch.look_vi),
-            back.look[0].eq(fetch.look), back.look_vi[0].eq(fetch.look_vi),
-            responder.look.eq(fetch.look), responder.look_vi.eq(fetch.look_vi),
-            ring.spare_look.eq(fetch.look), ring.spare_vi.eq(fetch.look_vi),
-            fetch.position.eq(positions.read[0].data),
-            fetch.progress.eq(back.progress[0]),
-            fetch.response.eq(responder.response),
-            fetch.newest.eq(ring.spare_newest),
-        ]
+        connect(m, flipped(self.translate[0]), fetch.memory.translate)
+        connect(m, fetch.memory.bus, share.i[0])
+        connect(m, fetch.known.position, positions.read[0])
+        connect(m, fetch.known.progress, back.progress[0])
+        connect(m, fetch.known.response, responder.response)
+        connect(m, fetch.known.newest, ring.newest)
+        connect(m, fetch.work, walk.work)
 
         # Second stage.
-        connect(m, flipped(self.translate[1]), walk.chunks)
-        connect(m, flipped(self.translate[2]), walk.piece)
-        connect(m, flipped(self.bus[0]), share.o)
-        connect(m, share.i[0], fetch.bus)
-        connect(m, share.i[1], walk.chunk_bus)
-        connect(m, flipped(self.bus[1]), walk.bus)
+        connect(m, flipped(self.translate[1]), walk.chunks.translate)
+        connect(m, walk.chunks.bus, share.i[1])
+        connect(m, flipped(self.translate[2]), walk.pieces.translate)
+        connect(m, flipped(self.bus[1]), walk.pieces.bus)
         connect(m, flipped(self.event), walk.event)
         connect(m, flipped(self.reading), walk.reading)
-        m.d.comb += [
-            walk.node.eq(self.node),
-            fetch.exclusive.eq(walk.exclusive), fetch.exclusive_vi.eq(walk.look_vi),
-            walk.max_beats.eq(max_beats),
-            back.look[1].eq(walk.look), back.look_vi[1].eq(walk.look_vi),
-            walk.progress.eq(back.progress[1]),
-            ring.push_look.eq(walk.push_look), ring.push_vi.eq(walk.look_vi),
-            ring.push.eq(walk.push), ring.entry.eq(walk.entry),
-            positions.write.eq(walk.position_write), positions.write_vi.eq(walk.look_vi),
-            positions.write_data.eq(walk.position),
-            responder.update.eq(walk.response_write), responder.update_vi.eq(walk.look_vi),
-            responder.update_data.eq(walk.response),
-            walk.free.eq(slots.free), walk.free_slot.eq(slots.free_slot),
-            slots.write_slot.eq(walk.write_slot),
-            slots.front_write.eq(walk.front_write), slots.front_index.eq(walk.front_index),
-            slots.front_data.eq(walk.front_data),
-            slots.body_write.eq(walk.body_write), slots.body_index.eq(walk.body_index),
-            slots.body_data.eq(walk.body_data),
-            slots.commit.eq(walk.commit), slots.meta.eq(walk.meta),
-            transmit.part.eq(walk.part), transmit.part_slot.eq(walk.write_slot),
-            transmit.filled.eq(walk.filled),
-            walk.abort.eq(back.abort), walk.abort_vi.eq(back.abort_vi),
-        ]
-        self._back(m, back, fetch, walk, slots, ring, responder, positions)
-        self._watch(m, watch, back, walk)
+        connect(m, walk.kept.failed, positions.read[1])
+        connect(m, walk.kept.progress, back.progress[1])
+        connect(m, walk.kept.position, positions.write)
+        connect(m, walk.kept.response, responder.update)
+        connect(m, walk.kept.unfinished, ring.push)
+        connect(m, walk.slot, slots.write)
+
+        # The link.
         connect(m, flipped(self.control_packet), owed.i)
         connect(m, owed.o, transmit.answer)
-        self._transmit(m, transmit, slots, back, walk)
+        connect(m, flipped(self.context[1]), transmit.context)
+        connect(m, transmit.slots, slots.send)
+        connect(m, transmit.owing, slots.owing)
+        connect(m, flipped(self.tx), transmit.o)
+
+        # What comes back.
+        connect(m, flipped(self.control), back.control)
+        connect(m, flipped(self.acknowledged), back.acknowledged)
+        connect(m, flipped(self.read_done), back.reads.done)
+        connect(m, flipped(self.read_lost), back.reads.lost)
+        connect(m, flipped(self.read_job), responder.job)
+        connect(m, back.reads.watch, watch.watched)
+        connect(m, back.numbers, fetch.numbers)
+        connect(m, back.ring, ring.pop)
+        connect(m, back.slots, slots.wait)
+        connect(m, back.abort, walk.abort)
+        for port, part in zip(back.clear, (fetch, ring, responder, positions), strict=True):
+            connect(m, port, part.clear)
 
         # What several parts say.
+        connect(m, flipped(self.bus[0]), share.o)
         connect(m, flipped(self.wake), wakes.o)
-        for port, part in zip(wakes.i, (back, walk, fetch, responder), strict=True):
-            connect(m, port, part.wake)
+        for port, wake in zip(wakes.i, (back.outcome.wake, walk.outcome.wake, fetch.wake,
+                                        responder.wake), strict=True):
+            connect(m, port, wake)
         connect(m, flipped(self.break_), breaks.o)
-        for port, part in zip(breaks.i, (back, walk), strict=True):
-            connect(m, port, part.break_)
         connect(m, flipped(self.complete), completions.o)
-        for port, part in zip(completions.i, (back, walk), strict=True):
-            connect(m, port, part.complete)
+        for n, part in enumerate((back, walk)):
+            connect(m, part.outcome.break_, breaks.i[n])
+            connect(m, part.outcome.complete, completions.i[n])
+        for port, events in zip(self.events, (*fetch.events, *walk.events, transmit.event),
+                                strict=True):
+            connect(m, flipped(port), events)
 
+        for memory in (fetch.memory, walk.chunks, walk.pieces):
+            m.d.comb += memory.max_beats.eq(self.timing.bus_max_burst >> 3)
+        for part in (slots, transmit, watch):
+            m.d.comb += part.now.eq(self.now)
+        for part in (slots, watch):
+            m.d.comb += part.timeout.eq(self.timing.via_retry_timeout)
+        for part in (walk, transmit):
+            m.d.comb += part.node.eq(self.node)
         m.d.comb += [
+            back.timing.eq(self.timing),
+            watch.begun.eq(walk.reading.valid & walk.reading.ready),
+            watch.begun_vi.eq(walk.reading.payload.vi),
             self.sent.eq(transmit.sent),
             self.resent.eq(transmit.resent),
             self.idle.eq(fetch.idle & walk.idle & slots.idle & transmit.idle & back.idle
                          & owed.idle & responder.idle & watch.idle & wakes.idle & breaks.idle
                          & completions.idle),
-            self.events[0].valid.eq(fetch.turn), self.events[0].kind.eq(Kind.BEGIN),
-            self.events[0].arg.eq(fetch.queue),
-            self.events[1].valid.eq(fetch.came), self.events[1].kind.eq(Kind.END),
-            self.events[1].number.eq(fetch.trace), self.events[1].arg.eq(fetch.came_queue),
-            self.events[2].valid.eq(walk.begin), self.events[2].kind.eq(Kind.BEGIN),
-            self.events[2].number.eq(walk.trace),
-            self.events[3].valid.eq(walk.end), self.events[3].kind.eq(Kind.END),
-            self.events[3].number.eq(walk.trace),
-            self.events[4].valid.eq(transmit.resent), self.events[4].kind.eq(Kind.AGAIN),
-            self.events[4].number.eq(slots.meta_read.trace),
-            self.events[4].arg.eq(slots.meta_read.vi),
         ]
-        return m
-
-    def _back(self, m: Module, back: SendAcknowledged, fetch: SendFetch, walk: SendWalk,
-              slots: SendSlots, ring: SendRing, responder: ReadResponder,
-              positions: ViRecords) -> None:
-        connect(m, flipped(self.control), back.control)
-        connect(m, flipped(self.acknowledged), back.acknowledged)
-        connect(m, flipped(self.read_done), back.read_done)
-        connect(m, flipped(self.read_job), responder.job)
-        m.d.comb += [
-            back.timeout.eq(self.timing.via_retry_timeout),
-            back.retries.eq(self.timing.via_retries),
-            fetch.numbers_look.eq(back.numbers_look), fetch.numbers_vi.eq(back.numbers_vi),
-            back.numbers_next.eq(fetch.numbers_next),
-            back.numbers_reads.eq(fetch.numbers_reads),
-            ring.look.eq(back.ring_look), ring.look_vi.eq(back.ring_vi),
-            back.newest.eq(ring.newest),
-            ring.read.eq(back.ring_read), ring.read_place.eq(back.ring_place),
-            back.oldest.eq(ring.oldest),
-            back.quiet.eq(walk.quiet),
-            back.writing.eq(fetch.writing | walk.push | walk.position_write
-                            | walk.response_write),
-            slots.release.valid.eq(back.release.valid), slots.release.all.eq(back.release.all),
-            slots.release.vi.eq(back.release.vi),
-            slots.release.sequence.eq(back.release.sequence),
-            slots.look_vi.eq(back.slot_vi), slots.look_sequence.eq(back.slot_sequence),
-            back.found.eq(slots.found), back.found_slot.eq(slots.found_slot),
-            back.found_waits.eq(slots.found_waits), back.found_sent.eq(slots.found_sent),
-            slots.again.eq(back.again), slots.again_slot.eq(back.again_slot),
-            back.expired.eq(slots.expired), back.expired_vi.eq(slots.expired_vi),
-            back.expired_sequence.eq(slots.expired_sequence),
-            slots.extend.eq(back.extend), slots.extension.eq(back.extension),
-            slots.now.eq(self.now), slots.timeout.eq(self.timing.via_retry_timeout),
-        ]
-        for part in (fetch, ring, responder, positions):
-            m.d.comb += [part.clear.eq(back.clear), part.clear_vi.eq(back.clear_vi)]
-
-    def _watch(self, m: Module, watch: ReadWatch, back: SendAcknowledged, walk: SendWalk) -> None:
-        connect(m, watch.o, back.watched)
-        connect(m, flipped(self.read_lost), back.read_lost)
-        m.d.comb += [
-            watch.begun.eq(walk.reading.valid & walk.reading.ready),
-            watch.begun_vi.eq(walk.look_vi),
-            watch.done.eq(back.read_over), watch.done_vi.eq(back.clear_vi),
-            watch.again.eq(back.watch_again), watch.again_vi.eq(back.clear_vi),
-            watch.now.eq(self.now), watch.timeout.eq(self.timing.via_retry_timeout),
-        ]
-
-    def _transmit(self, m: Module, transmit: SendTransmit, slots: SendSlots,
-                  back: SendAcknowledged, walk: SendWalk) -> None:
-        connect(m, flipped(self.context[1]), transmit.context)
-        connect(m, flipped(self.tx), transmit.o)
-        connect(m, transmit.slot, slots.o)
-        m.d.comb += [
-            transmit.node.eq(self.node),
-            transmit.slot_again.eq(slots.o_again),
-            slots.owed.eq(transmit.answer.payload.vi),
-            slots.owed_sequence.eq(transmit.answer.payload.sequence),
-            slots.leave.eq(transmit.leave), slots.settle.eq(transmit.settle),
-            transmit.same.eq(slots.o_same), transmit.lined.eq(slots.owed_lined),
-            transmit.waits.eq(slots.owed_waits),
-            transmit.slot_carries.eq(slots.o_carries),
-            transmit.slot_carried.eq(slots.o_carried),
-            transmit.slot_forgotten.eq(slots.forgotten),
-            transmit.slot_asks.eq(slots.o_asks), transmit.now.eq(self.now),
-            slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
-            slots.read_en.eq(transmit.read_en), slots.read_slot.eq(transmit.read_slot),
-            slots.read_front.eq(transmit.read_front), slots.read_body.eq(transmit.read_body),
-            transmit.meta.eq(slots.meta_read),
-            transmit.front.eq(slots.front), transmit.body.eq(slots.body),
-        ]
-        ports = (back.control_packet, walk.control_packet)
         room = transmit.control.ready
-        for port in ports:
+        for port in (back.outcome.control_packet, walk.outcome.control_packet):
             m.d.comb += port.ready.eq(room)
             with m.If(port.valid & room):
                 m.d.comb += [transmit.control.valid.eq(1),
                              transmit.control.payload.eq(port.payload)]
             room = room & ~port.valid
+        return m

@@ -7,15 +7,34 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.via import VI_BITS
 from .sizes import check_count, check_vis
 
-__all__ = ["ViRecords"]
+__all__ = ["Clear", "ViRecords", "record_read", "record_write"]
+
+Clear = wiring.Signature({
+    "valid": Out(1),
+    "vi": Out(VI_BITS),
+    "writing": In(1),
+})
+"""In a cycle with ``valid``, what is kept of ``vi`` is forgotten: all zero. Only while ``writing``
+is low."""
+
+
+def record_read(shape: ShapeLike) -> wiring.Signature:
+    """Reads a record of that shape: ``data`` is of the VI that ``vi`` said in the last cycle with
+    ``en``, with all writes before that cycle."""
+    return wiring.Signature({"en": Out(1), "vi": Out(VI_BITS), "data": In(shape)})
+
+
+def record_write(shape: ShapeLike) -> wiring.Signature:
+    """In a cycle with ``valid``, the record of ``vi`` becomes ``data``."""
+    return wiring.Signature({"valid": Out(1), "vi": Out(VI_BITS), "data": Out(shape)})
 
 
 class ViRecords(wiring.Component):
     """One record a VI, with one writer, and cleared (all zero) by another.
 
-    Latency: ``data`` is of the VI that ``vi`` said in the last cycle with ``en``, with all writes
-    before that cycle. ``clear`` goes before ``write``: whoever clears does so only while ``write``
-    is low. Reset: the records are not reset; they mean nothing before their VI is cleared.
+    Latency: a cycle, as :func:`record_read` says. ``clear`` goes before ``write``: whoever clears
+    does so only while nobody writes. Reset: the records are not reset; they mean nothing before
+    their VI is cleared.
 
     Parameters
     ----------
@@ -28,11 +47,9 @@ class ViRecords(wiring.Component):
 
     Members
     -------
-    write, write_vi, write_data : In
-        The writer.
-    clear, clear_vi : In(1), In(12)
-        Clear a record.
-    read : array of {en: In(1), vi: In(12), data: Out}
+    write : In(record_write(shape)), clear : In(Clear)
+        The writer; who clears a record.
+    read : In(record_read(shape)).array(readers)
         Read ports.
     """
 
@@ -42,13 +59,9 @@ class ViRecords(wiring.Component):
         self._shape = shape
         self._vis = vis
         super().__init__({
-            "write": In(1),
-            "write_vi": In(VI_BITS),
-            "write_data": In(shape),
-            "clear": In(1),
-            "clear_vi": In(VI_BITS),
-            "read": In(wiring.Signature({
-                "en": Out(1), "vi": Out(VI_BITS), "data": In(shape)})).array(readers),
+            "write": In(record_write(shape)),
+            "clear": In(Clear),
+            "read": In(record_read(shape)).array(readers),
         })
 
     @property
@@ -61,11 +74,12 @@ class ViRecords(wiring.Component):
         m.submodules.records = records = memory.Memory(shape=self._shape, depth=self._vis, init=[])
         write = records.write_port()
         m.d.comb += [
-            write.en.eq(self.write | self.clear),
-            write.addr.eq(Mux(self.clear, self.clear_vi, self.write_vi)),
+            write.en.eq(self.write.valid | self.clear.valid),
+            write.addr.eq(Mux(self.clear.valid, self.clear.vi, self.write.vi)),
+            self.clear.writing.eq(self.write.valid),
         ]
-        with m.If(~self.clear):
-            m.d.comb += write.data.eq(self.write_data)
+        with m.If(~self.clear.valid):
+            m.d.comb += write.data.eq(self.write.data)
         for port in self.read:
             read = records.read_port()
             m.d.comb += [read.en.eq(port.en), read.addr.eq(port.vi), port.data.eq(read.data)]

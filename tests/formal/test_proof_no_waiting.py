@@ -25,27 +25,15 @@ def joined(m: Module, slots: SendSlots, transmit: SendTransmit) -> None:
     """Slots and transmitter as the sender joins them, and what it promises them."""
     m.submodules.slots = slots
     m.submodules.transmit = transmit
-    wiring.connect(m, transmit.slot, slots.o)
+    wiring.connect(m, transmit.slots, slots.send)
+    wiring.connect(m, transmit.owing, slots.owing)
     m.d.comb += [
         Assume(~ResetSignal()),
-        transmit.slot_again.eq(slots.o_again),
-        transmit.slot_forgotten.eq(slots.forgotten),
-        transmit.slot_asks.eq(slots.o_asks),
-        slots.owed.eq(transmit.answer.payload.vi),
-        slots.owed_sequence.eq(transmit.answer.payload.sequence),
-        slots.leave.eq(transmit.leave), slots.settle.eq(transmit.settle),
-        transmit.same.eq(slots.o_same), transmit.lined.eq(slots.owed_lined),
-        transmit.waits.eq(slots.owed_waits),
-        transmit.slot_carries.eq(slots.o_carries), transmit.slot_carried.eq(slots.o_carried),
-        slots.sent.eq(transmit.done), slots.sent_slot.eq(transmit.done_slot),
-        slots.read_en.eq(transmit.read_en), slots.read_slot.eq(transmit.read_slot),
-        slots.read_front.eq(transmit.read_front), slots.read_body.eq(transmit.read_body),
-        transmit.meta.eq(slots.meta_read),
-        transmit.front.eq(slots.front), transmit.body.eq(slots.body),
         # Packets are made in free slots, and only what waits is sent again.
-        Assume(~slots.commit | ~(slots._live | slots._queued).bit_select(slots.write_slot, 1)),
-        Assume(~slots.again | slots._waits.bit_select(slots.again_slot, 1)),
-        Assume(~slots.o.valid | slots._queued.bit_select(slots.o.payload, 1)),
+        Assume(~slots.write.commit
+               | ~(slots._live | slots._queued).bit_select(slots.write.slot, 1)),
+        Assume(~slots.wait.again | slots._waits.bit_select(slots.wait.again_slot, 1)),
+        Assume(~slots.send.offer.valid | slots._queued.bit_select(slots.send.offer.payload, 1)),
     ]
 
 
@@ -68,27 +56,27 @@ class Full(wiring.Elaboratable):
         joined(m, slots, transmit)
         full = slots._live.all()
         sending = transmit._sending
-        others = slots._queued & ~(sending << transmit.done_slot)
+        others = slots._queued & ~(sending << transmit.slots.done_slot)
         asked = Signal(slots.slots)
-        last = Signal.like(transmit.done_slot)
+        last = Signal.like(transmit.slots.done_slot)
         this = Signal()
         before = Signal()
         m.d.comb += this.eq(before)
         with m.If(sending & transmit.o.payload.first):
             m.d.comb += this.eq((transmit.o.payload.data & ASKS) != 0)
         m.d.sync += before.eq(this)
-        with m.If(transmit.done):
-            m.d.sync += [last.eq(transmit.done_slot),
-                         asked.bit_select(transmit.done_slot, 1).eq(this)]
+        with m.If(transmit.slots.done):
+            m.d.sync += [last.eq(transmit.slots.done_slot),
+                         asked.bit_select(transmit.slots.done_slot, 1).eq(this)]
         m.d.comb += [
             # The claim.
             Assert(~(full & ~sending & (slots._queued == 0)) | asked.bit_select(last, 1)),
             # While it is sent.
             Assert(~(full & sending & (others == 0)) | transmit._asks
-                   | ~slots._reliable.bit_select(transmit.done_slot, 1)),
+                   | ~slots._reliable.bit_select(transmit.slots.done_slot, 1)),
             Assert(~(sending & transmit._asks & (transmit._index != 0)) | before),
-            Assert(~sending | slots._queued.bit_select(transmit.done_slot, 1)),
-            Assert(~transmit._forgets | ~slots._live.bit_select(transmit.done_slot, 1)),
+            Assert(~sending | slots._queued.bit_select(transmit.slots.done_slot, 1)),
+            Assert(~transmit._forgets | ~slots._live.bit_select(transmit.slots.done_slot, 1)),
         ]
         return m
 
@@ -191,20 +179,21 @@ class Left(wiring.Elaboratable):
         forgot_vi = Signal(VI_BITS)
         m.d.comb += [
             mine.eq(Cat(slots._left[n] & (slots._vi[n] == watched) for n in range(slots.slots))),
-            replaced.eq(transmit.settle & (answer.payload.vi == watched)),
-            over.eq(slots.release.valid & slots.release.all & (slots.release.vi == watched)),
-            takes_now.eq(slots.o.valid & slots.o.ready
-                         & slots._carries.bit_select(slots.o.payload, 1)
-                         & (slots._vi[slots.o.payload] == watched)
+            replaced.eq(transmit.owing.settle & (answer.payload.vi == watched)),
+            over.eq(slots.wait.release.valid & slots.wait.release.all
+                    & (slots.wait.release.vi == watched)),
+            takes_now.eq(slots.send.offer.valid & slots.send.offer.ready
+                         & slots._carries.bit_select(slots.send.offer.payload, 1)
+                         & (slots._vi[slots.send.offer.payload] == watched)
                          & (waits | replaced)),
         ]
         m.d.sync += [begun.eq(1), before.eq(watched), takes.eq(takes_now),
                      taken.eq(Mux(replaced, answer.payload.sequence, number)),
                      forgot.eq(transmit._forgets & transmit._carries),
-                     forgot_vi.eq(transmit.meta.vi), shown.eq(transmit._carried)]
+                     forgot_vi.eq(transmit.slots.read.meta.vi), shown.eq(transmit._carried)]
         with m.If(takes_now | replaced):
             m.d.sync += waits.eq(0)
-        with m.If(transmit.leave & (answer.payload.vi == watched)):
+        with m.If(transmit.owing.leave & (answer.payload.vi == watched)):
             m.d.sync += [waits.eq(1), number.eq(answer.payload.sequence)]
         with m.If(over):
             m.d.sync += waits.eq(0)
@@ -213,19 +202,19 @@ class Left(wiring.Elaboratable):
         m.d.comb += [
             Assume(~begun | (before == watched)),
             Assert((slots._left & ~(slots._queued & slots._carries)) == 0),
-            Assert(~transmit._sending | ~slots._left.bit_select(transmit.done_slot, 1)),
+            Assert(~transmit._sending | ~slots._left.bit_select(transmit.slots.done_slot, 1)),
             Assert(waits == mine.any()),
             Assert((mine & (mine - 1)) == 0),
-            Assert(~transmit._sending | slots._queued.bit_select(transmit.done_slot, 1)),
+            Assert(~transmit._sending | slots._queued.bit_select(transmit.slots.done_slot, 1)),
             # Not told, but for an order to leave it; what is told is told with a packet.
-            Assert(~(transmit.leave & ~answer.ready)),
+            Assert(~(transmit.owing.leave & ~answer.ready)),
             Assert(~takes | (transmit._sending & transmit._carries & (transmit._carried == taken))),
             Assert(~forgot | (transmit._tells & (transmit._control.kind == PacketKind.ACK)
                               & (transmit._control.sequence == shown)
                               & (transmit._control.vi == forgot_vi))),
             # In the packet, which has neither of its own.
-            Assume((transmit.front & CARRIES) == 0),
-            Assume((transmit.front >> place)[:8] == 0),
+            Assume((transmit.slots.read.front & CARRIES) == 0),
+            Assume((transmit.slots.read.front >> place)[:8] == 0),
         ]
         with m.If(transmit._sending & ~transmit._forgets & (index == 0)):
             m.d.comb += Assert(((flit & CARRIES) != 0) == transmit._carries)
@@ -279,7 +268,7 @@ class Roomy(SendSlots):
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
-        m.d.comb += self.o_asks.eq(self.o_again)
+        m.d.comb += self.send.asks.eq(self.send.again)
         return m
 
 
@@ -288,7 +277,7 @@ class Careless(SendSlots):
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
-        m.d.comb += self.owed_lined.eq((self._live & self._carries).any())
+        m.d.comb += self.owing.lined.eq((self._live & self._carries).any())
         return m
 
 
