@@ -89,7 +89,7 @@ def test_layers_of_firmware_need_a_processor(layer):
       for bus in ("memory bus", "I/O bus"))], ids=lambda place: ", ".join(place.values()))
 def test_the_estimates_agree_with_the_truth(place):
     checks = measured("am", "logp", point(**place))["checks"]
-    assert len(checks) == 10 and all(check["ok"] for check in checks), checks
+    assert len(checks) == 12 and all(check["ok"] for check in checks), checks
 
 
 @pytest.mark.full
