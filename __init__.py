@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
-    from .host.node import Node, Program
-    from .host.port import Poll, Port, Watch
+    from .host.port.node import Node, Program
+    from .host.port.port import Poll, Port, Watch
     from .host.processor import FirmwareCrash, NicProcessor
     from .host.runtime import Stuck
     from .host.via import Process, Vipl
     from .layouts.description import Description, Knob, knobs
     from .layouts.trace import Event, Mark
-    from .testbench.command import bench
-    from .testbench.descriptions import load
+    from .testbench.backends.session import RunError, run_job
+    from .testbench.commands.measure import bench
+    from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
-    from .testbench.session import RunError, run_job
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
@@ -36,18 +36,18 @@ _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],
     "host.gm": ["Gm"],
-    "host.node": ["Node", "Program"],
-    "host.port": ["Poll", "Port", "Watch"],
+    "host.port.node": ["Node", "Program"],
+    "host.port.port": ["Poll", "Port", "Watch"],
     "host.processor": ["FirmwareCrash", "NicProcessor"],
     "host.runtime": ["Stuck"],
     "host.via": ["Process", "Vipl"],
     "layouts.description": ["Description", "Knob", "knobs"],
     "layouts.trace": ["Event", "Mark"],
-    "testbench.command": ["bench"],
-    "testbench.descriptions": ["load"],
+    "testbench.commands.measure": ["bench"],
+    "testbench.descriptions.load": ["load"],
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
-    "testbench.session": ["RunError", "run_job"],
+    "testbench.backends.session": ["RunError", "run_job"],
 }
 _MODULE = {name: module for module, names in _FROM.items() for name in names}
 

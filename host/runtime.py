@@ -7,10 +7,10 @@ from ..layouts.description import Description
 from ..layouts.fabric import chain
 from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
-from .backend import Mailbox, Memory
-from .costs import Costs
-from .node import Node, Program
-from .port import Port, QuietPort
+from .port.backend import Mailbox, Memory
+from .port.costs import Costs
+from .port.node import Node, Program
+from .port.port import Port, QuietPort
 from .processor.crash import FirmwareCrash
 
 __all__ = ["Runtime", "Stuck"]

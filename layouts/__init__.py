@@ -1,1 +1,29 @@
-"""What RTL, host programs and firmware agree on, declared once. Imports no Amaranth."""
+"""What RTL, host programs and firmware agree on, declared once. Imports no Amaranth.
+
+In the order in which to read:
+
+- :mod:`.bits`: Bit fields of a word: packing, unpacking, and the order that RTL structs follow
+- :mod:`.packet`: What crosses a link: header word, payload in 8-byte flits, a CRC-32 trailer
+- :mod:`.operations`: Operations of the host port: what a host CPU can spend time on
+- :mod:`.trace`: The event trace: who did what to which message, when
+- :mod:`.description`: The NIC description: every knob of the testbed, declared once
+- :mod:`.rate`: Exact rates: bytes a cycle (or a ratio) as a fraction, and its fixed-point
+  register
+- :mod:`.timing`: Timing registers of the target: how each timing knob is encoded, and at which
+  index it is set
+- :mod:`.fabric`: The graph of switches: which node hangs where, and the route from each to each;
+  what the links between them hold
+- :mod:`.registers`: Register map of the NIC's PIO window: the one declaration that decode, host,
+  docs and C share
+- :mod:`.rings`: Send ring descriptors and receive ring slots, in host memory
+- :mod:`.processor`: The NIC processor's side of the NIC: memory map, registers, doorbells, queues
+  from the host
+- :mod:`.am`: The header of Active Messages: two 8-byte words behind the wire header
+- :mod:`.fm`: The header of Fast Messages: one 8-byte word behind the wire header, then up to a
+  frame's bytes
+- :mod:`.gm`: GM message passing: ports, commands, events, packets
+- :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
+- :mod:`.board`: What goes over the serial line between a board and the back end: frames,
+  commands, responses
+- :mod:`.docs`: Pages of docs/ that are made from the declarations
+"""

@@ -1,1 +1,21 @@
-"""The target: everything that has time, in Amaranth."""
+"""The target: everything that has time, in Amaranth.
+
+In the order in which to read:
+
+- :mod:`.machine`: The machine: all nodes, the fabric between them, and time, but for what
+  surrounds them
+- :mod:`.target`: The target as simulators run it: the machine with its host memories and
+  mailboxes
+- :mod:`.timekeeper`: Target time: the cycle counter, and when it waits, jumps or ends
+- :mod:`.parts`: What blocks everywhere are made of
+- :mod:`.node`: A node: CPUs, bus, memory and NIC joined; and two nodes on one copy of the logic
+- :mod:`.cpu`: The host port: what a CPU does to bus, cache and memory, operation by operation
+- :mod:`.bus`: The host bus and the memory behind it
+- :mod:`.nic`: The network interface: registers, FIFOs, rings, and what lies between them and the
+  link
+- :mod:`.vi`: The VI engine: VIA without a CPU on the way of a message
+- :mod:`.processor`: The NIC processor: a published core with NIC memory, and the engines that
+  firmware drives
+- :mod:`.fabric`: What lies between the nodes' NICs
+- :mod:`.boards`: The target on an FPGA board
+"""

@@ -18,13 +18,13 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from ..layouts.description import Description
 from ..layouts.fabric import Topology, chain
 from ..layouts.processor import CRASH_WORDS
-from .config import TimingRegisters
-from .fabric import Fabric
-from .memory import MemoryPort
-from .node import CPUS, HostSide, Node, NodeSide
-from .shared_nodes import SharedNodes, Turn
+from .bus.memory import MemoryPort
+from .fabric.fabric import Fabric
+from .node.node import CPUS, HostSide, Node, NodeSide
+from .node.shared_nodes import SharedNodes, Turn
+from .parts.timing_registers import TimingRegisters
+from .parts.trace_sink import TRACES, TracePort, TraceSink, expose
 from .timekeeper import Timekeeper
-from .trace_sink import TRACES, TracePort, TraceSink, expose
 
 __all__ = ["NODE_MODULE", "Machine"]
 

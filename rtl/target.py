@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out, connect
 from ..layouts.description import Description
 from ..layouts.fabric import Topology
 from ..layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from .bus.memory import HostMemory
+from .cpu.mailbox import Mailbox
 from .machine import NODE_MODULE, Machine
-from .mailbox import Mailbox
-from .memory import HostMemory
 
 __all__ = ["TARGET_MODULE", "Target"]
 

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from .backends import BOARDS, SIMS
+from .commands.output import MODE, Mode
 from .errors import UserError, nearest
-from .output import MODE, Mode
 
 __all__ = ["main"]
 
@@ -118,7 +118,7 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
           breakdown: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
-    from .command import run_bench
+    from .commands.measure import run_bench
 
     layer = layer or next(iter(get(name).layers))
     _check(layer, sim)
@@ -137,7 +137,7 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
         arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""
-    from .command import run_experiment
+    from .commands.measure import run_experiment
 
     _check(layer, sim)
     _check_port(sim, port, wave)
@@ -161,7 +161,7 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
             ) -> None:
     """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
     the points of a design axis: print and plot them side by side, with the knobs that differ."""
-    from .compare import run_compare
+    from .commands.compare import run_compare
 
     _check(layer or "am", sim)
     if sim == "board":
@@ -176,11 +176,11 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
 def list_() -> None:
     """Show benchmarks, layers, NIC descriptions, and knobs with unit, default and range."""
     if MODE.get() is Mode.JSON:
-        from .command import listed
+        from .commands.measure import listed
 
         print(listed())
         return
-    from .report.listing import show
+    from .commands.listing import show
 
     show()
 
@@ -191,7 +191,7 @@ def list_() -> None:
 def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
           out: Path) -> None:
     """Measure how fast the simulation runs, against the bare loop over the same netlist."""
-    from .command import run_speed
+    from .commands.measure import run_speed
 
     _check(layer, sim)
     run_speed(nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out)
@@ -207,7 +207,7 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
             nodes: int | None, sim: str, out: Path) -> None:
     """Show where the cycles of the NIC's processor go a message, by function and source line."""
-    from .command import run_profile
+    from .commands.measure import run_profile
 
     _check(layer, sim)
     run_profile(nic=nic, overrides=overrides, layer=layer, size=size, sim=sim, out=out,
@@ -236,7 +236,7 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
 def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
           seed: int, seeds: int, out: Path, program: bool, area_only: bool) -> None:
     """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
-    from .synth.command import run_synth
+    from .commands.synth import run_synth
 
     _check(layer, SIMS[0])
     if program and area_only:
@@ -250,13 +250,13 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
 def test(arguments: tuple[str, ...]) -> None:
     """Run the tests; --full runs what takes longer, too, --durations prints the slowest 30.
     ARGUMENTS go to pytest."""
-    from .command import run_tests
+    from .commands.measure import run_tests
 
     sys.exit(run_tests(arguments))
 
 
 def _check(layer: str, sim: str) -> None:
-    from .command import check_names
+    from .commands.measure import check_names
 
     check_names(layer, sim)
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..host.node import Program
+from ..host.port.node import Program
 from ..host.runtime import Runtime
 from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import timing_values
 from ..layouts.trace import Event, Mark
 from .backends.switches import Switches
-from .recording import Recording
-from .sent_again import Account, Resent, sent_again
-from .watchdog import watching
+from .run.recording import Recording
+from .run.sent_again import Account, Resent, sent_again
+from .run.watchdog import watching
 
 __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 

@@ -3,7 +3,7 @@
 A program has a :class:`Gam` a node. :mod:`.gam` makes the parts and holds the public calls; each
 part is an object with one job, and knows only those before it in this list:
 
-- :mod:`.wire` (packets), :mod:`.window` (what is kept about a peer), :mod:`.marks`, :mod:`.paths`
+- :mod:`.wire` (packets), :mod:`.window` (what is kept about a peer), :mod:`.marks`, :mod:`.costs`
   (what it all costs), :mod:`.deadline`;
 - :mod:`.handlers`: the handler table, and which handler runs;
 - :mod:`.receive_ring`: where the next packet will be;

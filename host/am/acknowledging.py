@@ -1,7 +1,7 @@
 """What has arrived and what has not: acknowledgements, NACKs and probes, given and taken."""
 
-from ..sent_again import Cause
-from . import paths, wire
+from ..port.sent_again import Cause
+from . import costs, wire
 from .bulk_sending import BulkSending
 from .deadline import Deadline
 from .sending import Sending
@@ -41,8 +41,8 @@ class Acknowledging:
         self._bulk = bulk
         self._deadline = deadline
         self._counters = counters
-        self._c_misplaced = sending.port.path(paths.CHECK_MISPLACED)
-        self._c_sample = sending.port.path(paths.SAMPLE)
+        self._c_misplaced = sending.port.path(costs.CHECK_MISPLACED)
+        self._c_sample = sending.port.path(costs.SAMPLE)
 
     def owe(self, peer: Peer, cycle: int) -> None:
         """A packet was taken at ``cycle`` that is to be acknowledged, at the latest after ``hold``.

@@ -1,8 +1,8 @@
 """Bulk transfers in: stores, the data of gets, and what asks for them."""
 
 from ...layouts.operations import BLOCK
-from ..suspension import check_given
-from . import paths, wire
+from ..port.suspension import check_given
+from . import costs, wire
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handlers
@@ -30,10 +30,10 @@ class BulkReceiving:
         self._ring = ring
         self._chunk = sending.node.description.am.chunk_packets
         path = sending.port.path
-        self._c_bulk_handle = path(paths.BULK_HANDLE)
-        self._c_bulk_last = path(paths.BULK_LAST)
-        self._c_get_handle = path(paths.REQUEST_HANDLE[4])
-        self._c_transfer = path(paths.TRANSFER)
+        self._c_bulk_handle = path(costs.BULK_HANDLE)
+        self._c_bulk_last = path(costs.BULK_LAST)
+        self._c_get_handle = path(costs.REQUEST_HANDLE[4])
+        self._c_transfer = path(costs.TRANSFER)
 
     async def packet(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                      argument: int, length: int) -> None:

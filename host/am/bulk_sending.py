@@ -6,7 +6,7 @@ acknowledged. :mod:`.bulk_receiving` copies each packet from its slot to its pla
 """
 
 from ...layouts.operations import BLOCK
-from . import paths, wire
+from . import costs, wire
 from .deadline import Deadline
 from .handlers import IN_REPLY, Handlers
 from .marks import BEGIN, BULK_SEND, END
@@ -35,7 +35,7 @@ class BulkSending:
         self._handlers = handlers
         self._deadline = deadline
         self._mtu = sending.node.description.nic.mtu
-        self._c_end = sending.port.path(paths.END)
+        self._c_end = sending.port.path(costs.END)
 
     def begin(self, peer: Peer, transfer: Transfer) -> None:
         """Have ``transfer`` sent to ``peer``, after those that began before it."""

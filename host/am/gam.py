@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
-from ..node import Node
-from ..suspension import NOTHING
-from . import paths, wire
+from ..port.node import Node
+from ..port.suspension import NOTHING
+from . import costs, wire
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .deadline import Deadline
@@ -85,17 +85,17 @@ class Gam:
         self._polling = Polling(self._ring, self._sending, self._acknowledging, self._settling,
                                 receiving, deadline)
         self.again = self._sending.again
-        self._c_request = [port.path(p) for p in paths.REQUEST]
-        self._c_reply = [port.path(p) for p in paths.REPLY]
-        self._c_poll = port.path(paths.POLL)
-        self._c_wait = port.path(paths.WAIT)
-        self._c_transfer = port.path(paths.TRANSFER)
-        self._c_query = port.path(paths.QUERY)
-        self._c_enable = port.path(paths.ENABLE)
-        self._c_enable_peer = port.path(paths.ENABLE_PEER)
-        self._c_disable = port.path(paths.DISABLE)
-        self._c_bye = port.path(paths.BYE)
-        self._c_register = port.path(paths.REGISTER)
+        self._c_request = [port.path(p) for p in costs.REQUEST]
+        self._c_reply = [port.path(p) for p in costs.REPLY]
+        self._c_poll = port.path(costs.POLL)
+        self._c_wait = port.path(costs.WAIT)
+        self._c_transfer = port.path(costs.TRANSFER)
+        self._c_query = port.path(costs.QUERY)
+        self._c_enable = port.path(costs.ENABLE)
+        self._c_enable_peer = port.path(costs.ENABLE_PEER)
+        self._c_disable = port.path(costs.DISABLE)
+        self._c_bye = port.path(costs.BYE)
+        self._c_register = port.path(costs.REGISTER)
 
     def register(self, handler: Handler) -> int:
         """Append ``handler`` to the handler table; return its index."""

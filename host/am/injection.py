@@ -16,12 +16,12 @@ from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
 from ...layouts.registers import SEND_WINDOW, address
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_BYTES, LINE_WORD
 from ...layouts.via import DOORBELL_PAGES, PAGE
-from ..costs import Path
-from ..node import Node
-from ..port import F_NOT_EQUAL
+from ..port.costs import Path
+from ..port.done_count import Report
+from ..port.node import Node
+from ..port.port import F_NOT_EQUAL
 from ..processor.loader import NicProcessor
-from ..report import Report
-from . import paths, wire
+from . import costs, wire
 
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
            "injection"]
@@ -118,10 +118,10 @@ class SendWindow(Injection):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, paths.SPACE)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
         self._descriptors = 0
-        self._space = node.port.path(paths.SPACE)
-        self._bulk_send = node.port.path(paths.BULK_SEND)
+        self._space = node.port.path(costs.SPACE)
+        self._bulk_send = node.port.path(costs.BULK_SEND)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         node = self.node
@@ -184,10 +184,10 @@ class LineRing(Injection):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, paths.SPACE)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
         self._lines = 0
-        self._c_line = node.port.path(paths.STORED_SLOT)
-        self._c_bulk = node.port.path(paths.STORED_BULK_SLOT)
+        self._c_line = node.port.path(costs.STORED_SLOT)
+        self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         return LINE_WORD.pack(route=self.node.route(destination), length=behind,
@@ -247,7 +247,7 @@ class _Queue(Injection):
         if description.processor.doorbells == "queue":
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
-        self._report = Report(node, slots, (1 << 32) - 1, paths.SPACE)
+        self._report = Report(node, slots, (1 << 32) - 1, costs.SPACE)
         self._index = slots - 1
         self._slots = 0
         self._c_slot = node.port.path(self.price)
@@ -296,8 +296,8 @@ class FirmwareQueue(_Queue):
     """By slots in NIC memory and a doorbell."""
 
     entries = 2
-    price = paths.SLOT
-    bulk_price = paths.BULK_SLOT
+    price = costs.SLOT
+    bulk_price = costs.BULK_SLOT
 
     async def open(self, slots: int) -> None:
         processor = await self._start(slots, 0)
@@ -318,8 +318,8 @@ class CoherentQueue(_Queue):
     """By slots in host memory. The store that takes the line is the last of its block, and what it
     stores is written then: the firmware sees it neither earlier nor later."""
 
-    price = paths.STORED_SLOT
-    bulk_price = paths.STORED_BULK_SLOT
+    price = costs.STORED_SLOT
+    bulk_price = costs.STORED_BULK_SLOT
 
     async def open(self, slots: int) -> None:
         self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)

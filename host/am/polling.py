@@ -1,7 +1,7 @@
 """Checking for messages, and spinning until there is one or a deadline has come."""
 
 from ...layouts.operations import BLOCK
-from ..port import F_ONCE, TIMEOUT
+from ..port.port import F_ONCE, TIMEOUT
 from .acknowledging import Acknowledging
 from .deadline import FAR, Deadline
 from .marks import BEGIN, EMPTY_POLL, END, REPLY_HANDLE

@@ -1,6 +1,6 @@
 """The receive ring of Active Messages: where the next packet will be."""
 
-from ..node import Node
+from ..port.node import Node
 from . import wire
 
 __all__ = ["ReceiveRing"]

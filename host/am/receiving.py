@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ...layouts.am import CHANNEL_OF, AmKind
 from ...layouts.operations import BLOCK, NIC_BASE
-from ..suspension import check_given
-from . import paths, wire
+from ..port.suspension import check_given
+from . import costs, wire
 from .acknowledging import Acknowledging
 from .bulk_receiving import BulkReceiving
 from .bulk_sending import BulkSending
@@ -41,11 +41,11 @@ class Receiving:
         self._acknowledging = acknowledging
         self._settling = settling
         self._quarter = max(1, sending.node.description.am.reply_window // 4)
-        self._c_request_handle = [port.path(p) for p in paths.REQUEST_HANDLE]
-        self._c_reply_handle = [port.path(p) for p in paths.REPLY_HANDLE]
-        self._c_null_handle = port.path(paths.NULL_HANDLE)
-        self._c_control_handle = port.path(paths.CONTROL_HANDLE)
-        self._c_taken = port.path(paths.TAKEN)
+        self._c_request_handle = [port.path(p) for p in costs.REQUEST_HANDLE]
+        self._c_reply_handle = [port.path(p) for p in costs.REPLY_HANDLE]
+        self._c_null_handle = port.path(costs.NULL_HANDLE)
+        self._c_control_handle = port.path(costs.CONTROL_HANDLE)
+        self._c_taken = port.path(costs.TAKEN)
 
     async def handle(self, begin: list[int]) -> None:
         """Handle the message whose slot's completion word a poll has just found. ``begin`` is the

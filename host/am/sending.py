@@ -1,9 +1,9 @@
 """Small packets and control packets out: sequence numbers, room on the way to the NIC."""
 
 from ...layouts.operations import BLOCK
-from ..node import Node
-from ..sent_again import SentAgain
-from . import paths, wire
+from ..port.node import Node
+from ..port.sent_again import SentAgain
+from . import costs, wire
 from .deadline import Deadline
 from .injection import Injection
 from .marks import BEGIN, CONTROL, END, REPLY_SEND
@@ -51,9 +51,9 @@ class Sending:
         self._deadline = deadline
         self._inject = way.small
         path = node.port.path
-        self._c_null_reply = path(paths.NULL_REPLY)
-        self._c_again = path(paths.AGAIN)
-        self._c_control_send = path(paths.CONTROL_SEND)
+        self._c_null_reply = path(costs.NULL_REPLY)
+        self._c_again = path(costs.AGAIN)
+        self._c_control_send = path(costs.CONTROL_SEND)
 
     def queue(self, sender: Sender) -> None:
         """Put ``sender`` into the backlog."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from . import paths
+from . import costs
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .deadline import FAR, Deadline
@@ -56,8 +56,8 @@ class Settling:
         self._window = am.request_window
         self._retries = am.retries
         self._timeout = am.retry_timeout
-        self._c_timers = sending.port.path(paths.TIMERS)
-        self._c_timer_peer = sending.port.path(paths.TIMER_PEER)
+        self._c_timers = sending.port.path(costs.TIMERS)
+        self._c_timer_peer = sending.port.path(costs.TIMER_PEER)
 
     def lost(self, peer: Peer) -> PeerGone:
         """The error that ``peer`` is gone."""

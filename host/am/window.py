@@ -36,7 +36,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layouts.am import QUESTION
-from ..sent_again import Cause
+from ..port.sent_again import Cause
 
 __all__ = ["AmError", "PeerGone", "Sender", "Peer", "Transfer"]
 

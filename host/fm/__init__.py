@@ -1,7 +1,7 @@
 """Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node.
 
 The firmware forwards; all else is here: :mod:`.frames` (packets out of the ring and into the queue,
-room), :mod:`.returning` (return to sender), :mod:`.fm` (the public calls), :mod:`.paths` (what it
+room), :mod:`.returning` (return to sender), :mod:`.fm` (the public calls), :mod:`.costs` (what it
 costs).
 """
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity
-from ..node import Node
-from ..suspension import check_given
-from . import paths
+from ..port.node import Node
+from ..port.suspension import check_given
+from . import costs
 from .frames import FmError, Packet
 from .returning import BEGIN, BYTES, CONTROL, END, KIND, Returning
 
@@ -59,11 +59,11 @@ class Fm(Returning):
         self._buffer = 0
         self._heard = 0
         port = node.port
-        self._c_send_4, self._c_send = port.path(paths.SEND_4), port.path(paths.SEND)
-        self._c_extract = port.path(paths.EXTRACT)
-        self._c_handle_4, self._c_handle = port.path(paths.HANDLE_4), port.path(paths.HANDLE)
-        self._c_initialize = port.path(paths.INITIALIZE)
-        self._c_finalize = port.path(paths.FINALIZE)
+        self._c_send_4, self._c_send = port.path(costs.SEND_4), port.path(costs.SEND)
+        self._c_extract = port.path(costs.EXTRACT)
+        self._c_handle_4, self._c_handle = port.path(costs.HANDLE_4), port.path(costs.HANDLE)
+        self._c_initialize = port.path(costs.INITIALIZE)
+        self._c_finalize = port.path(costs.FINALIZE)
 
     async def FM_initialize(self) -> None:
         """Start the firmware and the layer. This must be the first call."""

@@ -8,12 +8,12 @@ from ...layouts.operations import BLOCK
 from ...layouts.packet import HEADER_BYTES
 from ...layouts.processor import SEND_WORD
 from ...layouts.rings import COMPLETION
-from ..node import Node
-from ..port import F_ONCE, TIMEOUT
+from ..port.node import Node
+from ..port.port import F_ONCE, TIMEOUT
+from ..port.sent_again import SentAgain
 from ..processor.loader import NicProcessor
 from ..processor.queue import CoherentQueue, PioQueue, SendQueue
-from ..sent_again import SentAgain
-from . import paths
+from . import costs
 
 __all__ = ["FmError", "Frames", "Packet"]
 
@@ -84,7 +84,7 @@ class Frames:
             slots = min(slots, description.processor.doorbell_queue)
         self._count = slots
         self._queue: SendQueue
-        self._c_taken = port.path(paths.TAKEN)
+        self._c_taken = port.path(costs.TAKEN)
 
     async def _open(self) -> None:
         """Start the firmware on fresh rings."""

@@ -22,9 +22,9 @@ from collections import deque
 
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity, Kind
-from ..node import Node
-from ..sent_again import Cause
-from . import paths
+from ..port.node import Node
+from ..port.sent_again import Cause
+from . import costs
 from .frames import FmError, Frames, Packet
 
 __all__ = ["Returning"]
@@ -65,8 +65,8 @@ class Returning(Frames):
         self._receive_queue = receive_queue
         self._kept = self._again_at = self._puts = 0
         port = node.port
-        self._c_accepted, self._c_owed = port.path(paths.ACCEPTED), port.path(paths.OWED)
-        self._c_keep, self._c_return = port.path(paths.KEEP), port.path(paths.RETURN)
+        self._c_accepted, self._c_owed = port.path(costs.ACCEPTED), port.path(costs.OWED)
+        self._c_keep, self._c_return = port.path(costs.KEEP), port.path(costs.RETURN)
 
     async def _open(self) -> None:
         await super()._open()

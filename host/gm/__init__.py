@@ -1,6 +1,23 @@
 """GM message passing over the NIC processor's firmware ``gm``: the library and the driver.
 
 :mod:`.gm` has all calls under their own names: ``gm = Gm(process)``.
+
+In the order in which to read:
+
+- :mod:`.gm`: GM: the message-passing library of one process, all calls under their own names
+- :mod:`.opening`: gm_init, gm_finalize, gm_open, gm_close, gm_get_node_id; registered memory
+- :mod:`.sending`: gm_send_with_callback, gm_send_to_peer_with_callback,
+  gm_directed_send_with_callback, gm_resume_sending, gm_drop_sends; send tokens
+- :mod:`.receiving`: gm_provide_receive_buffer, gm_receive, gm_blocking_receive, gm_unknown and
+  the like
+- :mod:`.caller`: What all GM calls stand on: whose library it is, and the checks of their
+  arguments
+- :mod:`.driver`: The driver: firmware, ports, registered memory, the interrupt
+- :mod:`.handles`: An open port, as the library knows it
+- :mod:`.events`: What gm_receive gives
+- :mod:`.sizes`: Size classes: a message of n bytes goes into buffers of class ceil(log2(n + 8))
+- :mod:`.status`: gm_status_t
+- :mod:`.costs`: What GM costs: every path of the library and of the driver as a sum of cost items
 """
 
 from .events import GM_EVENT, Event

@@ -12,10 +12,10 @@ from ...layouts.gm import (
 from ...layouts.operations import CACHE_LINE
 from ...layouts.processor import DOORBELL_OWNER, SLOT_BYTES, WINDOW_OWNER, WINDOW_PAGE
 from ...layouts.registers import Irq, address
-from ..node import Node
+from ..port.node import Node
 from ..processor import CoherentQueue, Mailbox, NicProcessor, PioQueue, SendQueue
 from ..via.process import BASE, Process
-from . import paths
+from . import costs
 from .handles import Port
 from .status import GM_STATUS
 
@@ -29,20 +29,20 @@ class Prices:
 
     def __init__(self, node: Node) -> None:
         path = node.port.path
-        self.send = path(paths.SEND)
-        self.inline = path(paths.INLINE)
-        self.control = path(paths.CONTROL)
-        self.provide = path(paths.PROVIDE)
-        self.check = path(paths.CHECK)
-        self.take = path(paths.TAKE)
-        self.unknown = path(paths.UNKNOWN)
-        self.token = path(paths.TOKEN)
-        self.query = path(paths.QUERY)
-        self.block = path(paths.BLOCK)
-        self.kernel = path(paths.KERNEL)
-        self.interrupt = path(paths.INTERRUPT)
-        self.page = path(paths.PAGE)
-        self.unpin = path(paths.UNPIN)
+        self.send = path(costs.SEND)
+        self.inline = path(costs.INLINE)
+        self.control = path(costs.CONTROL)
+        self.provide = path(costs.PROVIDE)
+        self.check = path(costs.CHECK)
+        self.take = path(costs.TAKE)
+        self.unknown = path(costs.UNKNOWN)
+        self.token = path(costs.TOKEN)
+        self.query = path(costs.QUERY)
+        self.block = path(costs.BLOCK)
+        self.kernel = path(costs.KERNEL)
+        self.interrupt = path(costs.INTERRUPT)
+        self.page = path(costs.PAGE)
+        self.unpin = path(costs.UNPIN)
 
 
 class Driver:

@@ -17,7 +17,7 @@ from ...layouts.gm import (
 )
 from ...layouts.operations import BLOCK
 from ...layouts.trace import Activity, Kind
-from ..port import F_ONCE, TIMEOUT
+from ..port.port import F_ONCE, TIMEOUT
 from .events import GM_EVENT, Event
 from .handles import Port, Provided
 from .sending import Sends

@@ -1,4 +1,14 @@
-"""The NIC processor as a host program sees it: loading firmware, queues and commands to it."""
+"""The NIC processor as a host program sees it: loading firmware, queues and commands to it.
+
+In the order in which to read:
+
+- :mod:`.loader`: Firmware on a node's NIC processor: loaded, checked, started, stopped
+- :mod:`.queue`: Queues of slots from a host program to the firmware (firmware/runtime/queue.h)
+- :mod:`.mailbox`: Commands to the firmware (firmware/runtime/mailbox.h): one at a time, through
+  NIC memory
+- :mod:`.crash`: A crash of a NIC processor's firmware, in words
+- :mod:`.costs`: What driving a NIC processor costs the CPU, beside its PIO and its memory traffic
+"""
 
 from .crash import FirmwareCrash, describe
 from .loader import NicProcessor, ProcessorError

@@ -19,9 +19,9 @@ from ...layouts.processor import (
 )
 from ...layouts.registers import address
 from ...layouts.via import DOORBELL_PAGES, PAGE
-from ..node import Node
-from ..port import Watch
-from . import paths
+from ..port.node import Node
+from ..port.port import Watch
+from . import costs
 
 __all__ = ["KERNEL_PAGE", "NicProcessor", "ProcessorError", "load_sum"]
 
@@ -64,7 +64,7 @@ class NicProcessor:
         self.description = node.description
         self.image: Image | None = None
         self._ran = False
-        self._load = port.path(paths.LOAD)
+        self._load = port.path(costs.LOAD)
         if self.description.nic.processor == "none":
             raise ProcessorError("this NIC has no processor (nic.processor = none): firmware needs "
                                  "serv, picorv32 or vexriscv")

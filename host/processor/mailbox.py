@@ -1,8 +1,8 @@
 """Commands to the firmware (firmware/runtime/mailbox.h): one at a time, through NIC memory."""
 
 from ...layouts.operations import BURST
-from ..port import Watch
-from . import paths
+from ..port.port import Watch
+from . import costs
 from .loader import KERNEL_PAGE, NicProcessor, ProcessorError
 
 __all__ = ["Mailbox"]
@@ -21,7 +21,7 @@ class Mailbox:
         self.port = processor.port
         self._base = processor.address(name)
         self._doorbell = processor.doorbell(KERNEL_PAGE)
-        self._command = self.port.path(paths.COMMAND)
+        self._command = self.port.path(costs.COMMAND)
         self._sequence = 0
 
     async def call(self, *words: int, limit: int = LIMIT) -> int:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
-from ..port import TIMEOUT
-from ..report import Report
-from . import paths
+from ..port.done_count import Report
+from ..port.port import TIMEOUT
+from . import costs
 from .loader import NicProcessor
 
 __all__ = ["CoherentQueue", "PioQueue", "SendQueue"]
@@ -38,9 +38,9 @@ class SendQueue:
         self.port = processor.port
         self.memory = processor.node.memory
         self.count = count
-        self.room = Report(processor.node, count, MASK, paths.ROOM, report)
+        self.room = Report(processor.node, count, MASK, costs.ROOM, report)
         self._doorbell = processor.doorbell(page)
-        self._post = self.port.path(paths.POST)
+        self._post = self.port.path(costs.POST)
 
     async def wait(self, limit: int = 0) -> bool:
         """Wait for a free slot; whether there is one within ``limit`` cycles (0: for ever)."""

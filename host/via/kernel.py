@@ -14,22 +14,22 @@ from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
-from ..node import Node
+from ..port.node import Node
+from .agent.channel import FAR, Channel
+from .agent.connections import Connections
+from .agent.notifies import Completions, Notifier
+from .agent.receive_ring import ReceiveRing
 from .attributes import MemAttributes
-from .channel import FAR, Channel
-from .connections import Connections
-from .engine import Engine
-from .firmware import FirmwareNic
+from .engine.engine import Engine
+from .engine.firmware import FirmwareNic
+from .engine.physical import PhysicalEngine
 from .handles import ErrorDescriptor, Nic, Ptag, Vi, WorkQueue
-from .kernel_trap import KernelTrap
-from .notifies import Completions, Notifier
-from .physical import PhysicalEngine
 from .process import Prices, Process
 from .provider import Provider
-from .receive_ring import ReceiveRing
 from .records import Records
 from .regions import HandleTable, NoRoom, Region
 from .returns import ErrorCode
+from .trap.kernel_trap import KernelTrap
 
 __all__ = ["Kernel"]
 

@@ -2,9 +2,9 @@
 
 import random
 
-from ..node import Node
-from ..port import Port
-from . import paths
+from ..port.node import Node
+from ..port.port import Port
+from . import costs
 
 __all__ = ["Frames", "Prices", "Process"]
 
@@ -20,34 +20,34 @@ class Prices:
     def __init__(self, node: Node) -> None:
         port: Port = node.port
         path = port.path
-        self.descriptor = path(paths.DESCRIPTOR)
-        self.segment = path(paths.SEGMENT)
-        self.post = path(paths.POST)
-        self.link = path(paths.LINK)
-        self.check = path(paths.CHECK)
-        self.take = path(paths.TAKE)
-        self.wait = path(paths.WAIT)
-        self.arm = path(paths.ARM)
-        self.notify = path(paths.NOTIFY)
-        self.handler = path(paths.HANDLER)
-        self.cq_check = path(paths.CQ_CHECK)
-        self.cq_take = path(paths.CQ_TAKE)
-        self.cq_consumed = path(paths.CQ_CONSUMED)
-        self.split = path(paths.SPLIT)
-        self.shadow = path(paths.SHADOW)
-        self.unshadow = path(paths.UNSHADOW)
-        self.query = path(paths.QUERY)
-        self.kernel = path(paths.KERNEL)
-        self.block = path(paths.BLOCK)
-        self.interrupt = path(paths.INTERRUPT)
-        self.event = path(paths.EVENT)
-        self.command = path(paths.COMMAND)
-        self.region = path(paths.REGION)
-        self.page = path(paths.PAGE)
-        self.unpin = path(paths.UNPIN)
-        self.packet = path(paths.PACKET)
-        self.control_send = path(paths.CONTROL_SEND)
-        self.control_handle = path(paths.CONTROL_HANDLE)
+        self.descriptor = path(costs.DESCRIPTOR)
+        self.segment = path(costs.SEGMENT)
+        self.post = path(costs.POST)
+        self.link = path(costs.LINK)
+        self.check = path(costs.CHECK)
+        self.take = path(costs.TAKE)
+        self.wait = path(costs.WAIT)
+        self.arm = path(costs.ARM)
+        self.notify = path(costs.NOTIFY)
+        self.handler = path(costs.HANDLER)
+        self.cq_check = path(costs.CQ_CHECK)
+        self.cq_take = path(costs.CQ_TAKE)
+        self.cq_consumed = path(costs.CQ_CONSUMED)
+        self.split = path(costs.SPLIT)
+        self.shadow = path(costs.SHADOW)
+        self.unshadow = path(costs.UNSHADOW)
+        self.query = path(costs.QUERY)
+        self.kernel = path(costs.KERNEL)
+        self.block = path(costs.BLOCK)
+        self.interrupt = path(costs.INTERRUPT)
+        self.event = path(costs.EVENT)
+        self.command = path(costs.COMMAND)
+        self.region = path(costs.REGION)
+        self.page = path(costs.PAGE)
+        self.unpin = path(costs.UNPIN)
+        self.packet = path(costs.PACKET)
+        self.control_send = path(costs.CONTROL_SEND)
+        self.control_handle = path(costs.CONTROL_HANDLE)
 
 
 class Frames:

@@ -1,10 +1,10 @@
 """What VIPL wants of whatever moves its data: the seam between the library and a design point.
 
-Three stand under it: :mod:`.engine` (doorbells, and the VI engine of the NIC), :mod:`.firmware`
-(doorbells, and firmware on the NIC's processor) and :mod:`.kernel_trap` (neither: the kernel agent
-drives the NIC's rings). A provider is of a node, not
-of a process; the kernel agent (:mod:`.kernel`) makes it and owns it, and connections, interrupts
-and the receive ring of the node are the kernel agent's.
+Three stand under it: :mod:`.engine.engine` (doorbells, and the VI engine of the NIC),
+:mod:`.engine.firmware` (doorbells, and firmware on the NIC's processor) and
+:mod:`.trap.kernel_trap` (neither: the kernel agent drives the NIC's rings). A provider is of a
+node, not of a process; the kernel agent (:mod:`.kernel`) makes it and owns it, and connections,
+interrupts and the receive ring of the node are the kernel agent's.
 
 What is the library's: argument checks, the bookkeeping in :mod:`.handles` (``entries``, ``posted``,
 ``seen``), the paths and marks of the calls themselves. What is the provider's: all that touches the

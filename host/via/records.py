@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from ..node import Node
+from ..port.node import Node
 from .handles import Cq, Nic, Vi
 from .regions import Region
 

@@ -6,9 +6,9 @@ from amaranth.lib.wiring import In, Out, connect
 
 from ...layouts.description import Description
 from ..machine import Machine
-from ..shared_nodes import Turn
+from ..node.shared_nodes import Turn
 from .harness import Harness
-from .serial_link import SerialLink
+from .line.serial_link import SerialLink
 from .turns import Turns
 
 __all__ = ["BoardCore"]

@@ -5,15 +5,15 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.processor import CRASH_WORDS
-from ..memory import MemoryPort
-from ..node import HostSide
-from ..trace_sink import TracePort
-from .block_store import BlockStore
-from .control import Control
-from .deframer import WordLayout
-from .resident_memory import ResidentMemory
-from .trace_log import TraceLog
-from .write_log import WriteLog
+from ..bus.memory import MemoryPort
+from ..node.node import HostSide
+from ..parts.trace_sink import TracePort
+from .control.control import Control
+from .line.deframer import WordLayout
+from .store.block_store import BlockStore
+from .store.resident_memory import ResidentMemory
+from .store.trace_log import TraceLog
+from .store.write_log import WriteLog
 
 __all__ = ["Harness"]
 

@@ -4,7 +4,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..shared_nodes import Turn
+from ..node.shared_nodes import Turn
 
 __all__ = ["Turns"]
 

@@ -7,28 +7,28 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from ...layouts.description import Description
 from ...layouts.processor import MMIO_BASE
 from ...layouts.trace import Block, Kind
-from ..burst import Burst
-from ..event import EventPort
-from ..pio import PageWrite, PioTarget
-from ..timing import Timing
-from .clock_gate import ClockGate
-from .core import make_core
-from .core_bus import CoreRouter
-from .crash import Crash
-from .doorbells import Doorbells
-from .enabled_core import checked_step
-from .engine_block import EngineBlock
-from .h2n import HostToNic
-from .memory_share import MemoryShare
-from .mmio import Mmio
-from .n2h import NicToHost
-from .nic_memory import NicMemory
-from .pending import PendingBits
-from .receive import NicReceive
-from .send import NicSend
+from ..bus.burst import Burst
+from ..bus.pio import PageWrite, PioTarget
+from ..parts.event import EventPort
+from ..parts.timing import Timing
+from .control.crash import Crash
+from .control.doorbells import Doorbells
+from .control.pending import PendingBits
+from .control.registers import Mmio
+from .control.watchdog import Watchdog
+from .core.clock_gate import ClockGate
+from .core.core_bus import CoreRouter
+from .core.cores import make_core
+from .core.enabled_core import checked_step
+from .engines.engine import EngineBlock
+from .engines.host_to_nic import HostToNic
+from .engines.nic_to_host import NicToHost
+from .engines.receive import NicReceive
+from .engines.send import NicSend
+from .memory.memory_share import MemoryShare
+from .memory.nic_memory import NicMemory
+from .memory.window import Window
 from .types import FirmwareAsks, PacketPorts, ProcessorRegisters
-from .watchdog import Watchdog
-from .window import Window
 
 __all__ = ["Processor"]
 

@@ -4,8 +4,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
-from ..flit import FlitStream
-from ..receive_fifo import ReceiveWord
+from ..nic.fifos.receive_fifo import ReceiveWord
+from ..parts.flit import FlitStream
 
 __all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
            "FirmwareAsks", "LoadCheck", "PacketPorts", "ProcessorRegisters", "ProcessorState",

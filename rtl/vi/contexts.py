@@ -5,7 +5,7 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import VI_BITS, ViState
-from .sizes import check_count, check_vis
+from ..parts.sizes import check_count, check_vis
 from .types import Context, ContextRead, ContextWrite, StateWrite
 
 __all__ = ["Contexts"]

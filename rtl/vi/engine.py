@@ -6,23 +6,23 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.trace import Block
-from ..burst import Burst
-from ..event import EventPort
-from ..flit import FlitStream
-from ..pio import PageWrite
-from ..receive_fifo import ReceiveWord
-from ..timing import Timing
-from .completion import CompletionUnit
+from ..bus.burst import Burst
+from ..bus.pio import PageWrite
+from ..nic.fifos.receive_fifo import ReceiveWord
+from ..parts.event import EventPort
+from ..parts.flit import FlitStream
+from ..parts.timing import Timing
+from .complete.completion import CompletionUnit
 from .contexts import Contexts
-from .doorbells import Doorbells
 from .events import EventQueue
 from .manager import Manager
-from .receiver import Receiver
-from .scheduler import Scheduler
-from .sender import Sender
-from .translator import Translator
+from .receive.receiver import Receiver
+from .send.sender import Sender
+from .translate.translator import Translator
 from .types import EngineRegisters
-from .work_queues import WorkQueues
+from .work.doorbells import Doorbells
+from .work.queues import WorkQueues
+from .work.scheduler import Scheduler
 
 __all__ = ["Engine"]
 

@@ -5,9 +5,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import Event
-from ..arbiter import RoundRobin
-from ..queue import Queue
-from .sizes import check_count, check_power_of_two
+from ..parts.arbiter import RoundRobin
+from ..parts.queue import Queue
+from ..parts.sizes import check_count, check_power_of_two
 from .types import EngineEvent, EventRead
 
 __all__ = ["EventQueue"]

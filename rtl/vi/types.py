@@ -20,7 +20,7 @@ from ...layouts.via import (
     VI_BITS,
     VIA_HEADER,
 )
-from ..burst import Burst
+from ..bus.burst import Burst
 
 __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion",
            "CompletionRegisters", "Context", "ContextRead", "ContextWrite", "Control",

@@ -4,9 +4,21 @@ A benchmark's module has ``parameters(description)``, its plain parameters;
 ``async measure(lab, layer, parameters, tell)``, which runs host programs on a lab and returns plain
 data; ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth,
 points and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
-``nicbed compare`` it has ``headline(document)``, a :class:`.headline.Headline` for each figure that
-a reader would put beside another NIC's, and, where one is told over something,
+``nicbed compare`` it has ``headline(document)``, a :class:`.common.headline.Headline` for each
+figure that a reader would put beside another NIC's, and, where one is told over something,
 ``series(document)``.
+
+In the order in which to read:
+
+- :mod:`.bandwidth`: Bandwidth: messages back to back; the clock stops at the acknowledgement of
+  the last
+- :mod:`.latency`: Latency: half the round trip of equal messages, the same buffers throughout
+- :mod:`.am`: Benchmarks of Active Messages
+- :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
+- :mod:`.firmware`: Benchmarks of the layers that live in firmware of the NIC processor: GM and
+  Fast Messages
+- :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
+- :mod:`.common`: What benchmarks share: programs, evaluations, tables
 """
 
 import importlib
@@ -62,22 +74,23 @@ def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", fi
 
 
 BENCHES = {bench.name: bench for bench in [
-    _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg", am="rtt"),
+    _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg",
+           am="am.rtt"),
     _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
-           am="overhead"),
-    _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="logp",
+           am="am.overhead"),
+    _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="am.logp",
            via="via.logp", firmware="firmware.logp"),
-    _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="prtt"),
+    _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt"),
     _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
-           am="bulk"),
+           am="am.bulk"),
     _bench("pipelined", 2, "asynchronous stores of a fixed total, cut into requests",
-           am="pipelined"),
-    _bench("exchange", 3, "both nodes send at once, started by a third", am="exchange"),
-    _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?", am="pairs"),
+           am="am.pipelined"),
+    _bench("exchange", 3, "both nodes send at once, started by a third", am="am.exchange"),
+    _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?", am="am.pairs"),
     _bench("one-to-many", 4, "one node sends to many: the gap by number of receivers",
-           am="one_to_many"),
+           am="am.one_to_many"),
     _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
-           am="many_to_one"),
+           am="am.many_to_one"),
     _bench("incast", 4, "many nodes send to one: goodput, shares, packets sent again",
            am="load.incast", via="load.incast", firmware="load.incast"),
     _bench("alltoall", 4, "every node sends to every other: what each gets",
@@ -91,7 +104,7 @@ BENCHES = {bench.name: bench for bench in [
            via="via.buffers"),
     _bench("connections", 2, "latency against the number of connected VIs", via="via.connections"),
     _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
-           via="via.vis"),
+           via="load.vis"),
     _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
            via="via.blocking"),
     _bench("gather", 2, "latency of one message in 1 to 64 segments", via="via.gather"),

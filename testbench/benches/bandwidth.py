@@ -6,18 +6,18 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.trace import TICKS
-from ..bound import bound, shares
 from ..estimate.bulk import bandwidth
 from ..estimate.compare import check
 from ..report.document import cycles, number
 from ..report.tables import amount, micro, table
+from ..truth.bound import bound, shares
 from ..truth.messages import posted
 from ..truth.spans import spans
-from .bulk_report import size_text
-from .headline import Headline, Series
-from .latencies import ordered
+from .common.bulk_report import size_text
+from .common.headline import Headline, Series
+from .common.latencies import ordered
+from .common.transfers import measure_transfers, sizes
 from .latency import LARGEST
-from .transfers import measure_transfers, sizes
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 

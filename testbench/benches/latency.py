@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...host.node import Node
+from ...host.port.node import Node
 from ...layouts.description import Description
-from .common import ARRIVED, SINK, programs, stamp, ticks_between
-from .latencies import Latencies, faster_than_light
-from .transfers import BulkParty, sizes
+from .common.latencies import Latencies, faster_than_light
+from .common.programs import ARRIVED, SINK, programs, stamp, ticks_between
+from .common.transfers import BulkParty, sizes
 
 __all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables",
            "trips_of"]

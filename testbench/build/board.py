@@ -33,7 +33,7 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
 
     parts = board_key(description)
     if gates:
-        from ..synth.tools import tool_version
+        from ..synth.flow.tools import tool_version
         parts += [tool_version("yosys"), cache.tree_hash([_SYNTH], (".py", ".v"))]
     return cache.entry("gates" if gates else "uart", parts, make) / "simulator"
 

@@ -106,7 +106,7 @@ def own_files(text: str, suffix: str) -> list[Path]:
 def module_files(text: str, work: Path) -> list[Path]:
     """Verilog of all modules that ``text`` instantiates and does not define: the hand-written ones,
     and processor cores, which are put into ``work``."""
-    from ...rtl.processor.verilog import CORE_MODULES, core_verilog
+    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
     files = own_files(text, ".v")
     for module in instances(text, CORE_MODULES):
         files.append(work / f"{module}.v")

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.trace import TICKS
+from ..descriptions.advice import notes
 from ..errors import UserError
-from ..notes import notes
 
 __all__ = ["build", "check_folder", "config_hash", "config_hash_of", "cycles", "number", "plain",
            "save", "stem", "text", "versions"]

@@ -5,13 +5,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...layouts.register_docs import table
+from ...layouts.docs.registers import table
 from ...rtl.boards.core import BoardCore
-from .. import descriptions
-from .area import Area, totals, unnumbered
-from .netlist import TOP, netlist
+from ..descriptions import load
+from .flow.area import Area, totals, unnumbered
+from .flow.netlist import TOP, netlist
+from .flow.tools import Progress
 from .plan import FRAMES, Plan, without_board
-from .tools import Progress
 
 __all__ = ["NICS", "PAGE", "blocks", "markdown", "measure", "parse", "planned"]
 
@@ -32,7 +32,7 @@ def planned(title: str) -> Plan:
     """What is behind a board's pins with one of NICS. The configuration's hash is 0 there: what a
     real one happens to be would make logic."""
     nic, layer, overrides = NICS[title]
-    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
+    description = load.for_layer(load.load(nic, overrides), layer)
     return without_board(BoardCore(description=description, divisor=16, frames=FRAMES,
                                    identity=bytes(32)))
 

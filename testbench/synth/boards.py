@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..errors import UserError, nearest
-from .tools import need
+from .flow.tools import need
 
 if TYPE_CHECKING:
-    from ...rtl.boards.board import Board
+    from ...rtl.boards.devices.board import Board
 
 __all__ = ["BOARDS", "board"]
 
 BOARDS = {
-    "ecpix5": "nicbed.rtl.boards.ecpix5",
-    "ulx3s": "nicbed.rtl.boards.ulx3s",
+    "ecpix5": "nicbed.rtl.boards.devices.ecpix5",
+    "ulx3s": "nicbed.rtl.boards.devices.ulx3s",
 }
 """Name of each board, and the module that has it as its BOARD."""
 

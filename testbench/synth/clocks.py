@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..errors import UserError
 
 if TYPE_CHECKING:
-    from ...rtl.boards.board import Board
+    from ...rtl.boards.devices.board import Board
 
 __all__ = ["clock_divisor", "clocks", "parse_clock", "source_mhz"]
 
@@ -41,8 +41,8 @@ def clock_divisor(board: "Board", clock_mhz: Fraction) -> int:
     UserError
         Its PLL does not make that clock, or that clock does not give the line's rate.
     """
-    from ...rtl.boards.board import uart_divisor
-    from ...rtl.boards.pll import pll_settings
+    from ...rtl.boards.devices.board import uart_divisor
+    from ...rtl.boards.devices.pll import pll_settings
 
     try:
         pll_settings(source_mhz(board), clock_mhz)
@@ -55,13 +55,13 @@ def clock_divisor(board: "Board", clock_mhz: Fraction) -> int:
 
 def clocks(board: "Board") -> list[Fraction]:
     """Clocks of ``board`` in whole kHz, from the slowest."""
-    from ...rtl.boards.pll import pll_clocks
+    from ...rtl.boards.devices.pll import pll_clocks
 
     return [one for one in pll_clocks(source_mhz(board)) if _gives_the_rate(one)]
 
 
 def _gives_the_rate(clock_mhz: Fraction) -> bool:
-    from ...rtl.boards.board import uart_divisor
+    from ...rtl.boards.devices.board import uart_divisor
 
     try:
         return bool(uart_divisor(clock_mhz))

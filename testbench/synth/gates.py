@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
-from .netlist import Netlist, netlist
+from .flow.netlist import Netlist, netlist
+from .flow.tools import Progress, ToolError, need
 from .plan import FRAMES, board_core, without_board
-from .tools import Progress, ToolError, need
 
 __all__ = ["Gates", "board_gates", "gates", "models"]
 

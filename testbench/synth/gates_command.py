@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from .. import cli, descriptions
+from .. import cli
 from ..benches import LAYERS
 from ..build.board import DIVISOR
+from ..commands.synth import tool_errors
+from ..descriptions import load
 from . import gates
-from .command import tool_errors
-from .tools import need
+from .flow.tools import need
 
 __all__ = ["main"]
 
@@ -26,10 +27,10 @@ __all__ = ["main"]
               type=click.Path(dir_okay=False, path_type=Path))
 def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
     """Write the netlist of what is behind a board's pins, with models, and tell its hash."""
-    from ..command import check_places, progress_bar
+    from ..commands.measure import check_places, progress_bar
     from ..report.document import save
 
-    description = descriptions.for_layer(descriptions.load(nic, overrides), layer)
+    description = load.for_layer(load.load(nic, overrides), layer)
     need("yosys")
     check_places(out.parent, None)
     with progress_bar("gates") as tell, tool_errors():

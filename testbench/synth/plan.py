@@ -9,12 +9,12 @@ from ...layouts.description import Description
 from ..build.verilog import instances, rtlil
 from ..errors import UserError
 from .clocks import source_mhz
-from .device import device_options
+from .flow.device import device_options
+from .flow.netlist import TOP
 from .identity import identity
-from .netlist import TOP
 
 if TYPE_CHECKING:
-    from ...rtl.boards.board import Board
+    from ...rtl.boards.devices.board import Board
 
 __all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "shares",
            "without_board"]
@@ -64,8 +64,8 @@ def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:
     ValueError
         The board has no such clock.
     """
-    from ...rtl.boards.pll import pll_settings
-    from ...rtl.boards.top import BoardTop
+    from ...rtl.boards.devices.pll import pll_settings
+    from ...rtl.boards.devices.top import BoardTop
 
     platform = board.platform()
     settings = pll_settings(source_mhz(board), clock_mhz)
@@ -83,7 +83,7 @@ def without_board(core: Any, top: str = TOP) -> Plan:
 
 def core_sources(text: str) -> dict[str, str]:
     """Verilog of the processor cores that RTLIL ``text`` instantiates."""
-    from ...rtl.processor.verilog import CORE_MODULES, core_verilog
+    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
 
     return {module: core_verilog(module) for module in instances(text, CORE_MODULES)}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UserError
-from .tools import named, need
+from .flow.tools import named, need
 
 if TYPE_CHECKING:
-    from ...rtl.boards.board import Board
+    from ...rtl.boards.devices.board import Board
 
 __all__ = ["loader", "program", "try_loader"]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...layouts.board import BAUD
 from ..report.document import number
-from .area import Area, largest, totals
-from .device import CAPACITY
-from .routing import DoesNotRoute
+from .flow.area import Area, largest, totals
+from .flow.device import CAPACITY
+from .flow.routing import DoesNotRoute
+from .flow.timing import Path
 from .seeds import Best
-from .timing import Path
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from .placement import Placement
-from .routing import DoesNotRoute
-from .timing import fmax
-from .tools import Progress
+from .flow.placement import Placement
+from .flow.routing import DoesNotRoute
+from .flow.timing import fmax
+from .flow.tools import Progress
 
 __all__ = ["Best", "PlaceOne", "best_of"]
 

@@ -7,9 +7,10 @@ from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, 
 from amaranth.lib import wiring
 from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import CQ_ENTRY, Status
-from nicbed.rtl.vi.completion import CompletionUnit
+from nicbed.rtl.vi.complete.completion import CompletionUnit
 from nicbed.rtl.vi.types import Completion
-from prover import needs_prover, prove
+
+from tests.formal.prover import needs_prover, prove
 
 pytestmark = needs_prover
 

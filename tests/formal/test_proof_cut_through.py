@@ -13,16 +13,17 @@ import pytest
 from amaranth.hdl import Assert, Assume, C, Fragment, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from nicbed.layouts.description import Description
-from nicbed.rtl.vi.packet_words import PacketWords
-from nicbed.rtl.vi.receive_descriptor import ReceiveDescriptor
-from nicbed.rtl.vi.receive_machine import PacketMachine
-from nicbed.rtl.vi.receive_parse import ReceiveParse
-from nicbed.rtl.vi.receive_scatter import ScatterWriter
-from nicbed.rtl.vi.receive_state import Message, ReceiveState
-from nicbed.rtl.vi.receiver import Receiver
-from nicbed.rtl.vi.segment_walk import SegmentWalk
+from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
+from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
+from nicbed.rtl.vi.receive.packet_data import PacketWords
+from nicbed.rtl.vi.receive.parse import ReceiveParse
+from nicbed.rtl.vi.receive.receiver import Receiver
+from nicbed.rtl.vi.receive.scatter import ScatterWriter
+from nicbed.rtl.vi.receive.steps import PacketMachine
+from nicbed.rtl.vi.receive.vi_state import Message, ReceiveState
 from nicbed.rtl.vi.types import Access
-from prover import Refuted, needs_prover, prove
+
+from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from nicbed.rtl.processor.enabled_core import SUFFIX, with_enable
-from nicbed.rtl.processor.picorv32 import PicoRv32
-from nicbed.rtl.processor.verilog import CORE_MODULES, core_verilog
+from nicbed.rtl.processor.core.enabled_core import SUFFIX, with_enable
+from nicbed.rtl.processor.core.picorv32 import PicoRv32
+from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
 from nicbed.testbench.build.verilog import rtlil
-from prover import needs_prover
+
+from tests.formal.prover import needs_prover
 
 PUBLISHED = [module for module in CORE_MODULES if not module.endswith(SUFFIX)]
 

@@ -3,8 +3,9 @@
 import pytest
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.processor.memory_share import MemoryShare
-from prover import Refuted, needs_prover, prove
+from nicbed.rtl.processor.memory.memory_share import MemoryShare
+
+from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 

@@ -11,12 +11,13 @@ import pytest
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import memory, wiring
 from nicbed.layouts.via import VI_BITS, VIA_HEADER, PacketKind, Reliability
-from nicbed.rtl.vi.owed_answers import OwedAnswers
-from nicbed.rtl.vi.send_decide import SendDecide
-from nicbed.rtl.vi.send_slots import SendSlots
-from nicbed.rtl.vi.send_transmit import ASKS, CARRIES, SendTransmit
+from nicbed.rtl.vi.send.owed_answers import OwedAnswers
+from nicbed.rtl.vi.send.slots import SendSlots
+from nicbed.rtl.vi.send.transmit import ASKS, CARRIES, SendTransmit
+from nicbed.rtl.vi.send.turn import SendDecide
 from nicbed.rtl.vi.types import ControlPacket
-from prover import Refuted, needs_prover, prove
+
+from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 

@@ -9,9 +9,10 @@ be. They stand beside broken designs that they refute.
 import pytest
 from amaranth.hdl import Array, Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.vi.once_queue import OnceQueue
-from nicbed.rtl.vi.scheduler import Scheduler
-from prover import Refuted, needs_prover, prove
+from nicbed.rtl.parts.distinct_queue import OnceQueue
+from nicbed.rtl.vi.work.scheduler import Scheduler
+
+from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 

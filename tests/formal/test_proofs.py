@@ -6,11 +6,12 @@ Each proof stands beside a broken design that it refutes.
 import pytest
 from amaranth.hdl import Assert, Assume, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.arbiter import RoundRobin
-from nicbed.rtl.flit import Flit
-from nicbed.rtl.link import Link
-from nicbed.rtl.queue import Queue
-from prover import Refuted, needs_prover, prove
+from nicbed.rtl.fabric.link import Link
+from nicbed.rtl.parts.arbiter import RoundRobin
+from nicbed.rtl.parts.flit import Flit
+from nicbed.rtl.parts.queue import Queue
+
+from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 

@@ -1,6 +1,6 @@
 """A node's host memory, all of it here, and pages of it resident on the board."""
 
-from ....host.memory import ArrayMemory
+from ....host.port.memory import ArrayMemory
 from ....layouts.board import PAGE_BYTES
 from . import commands
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....layouts.trace import Activity, Kind
-from ..common import Stream, programs, stamp, ticks_between
+from ..common.programs import Stream, programs, stamp, ticks_between
 from .parties import PARTIES
 
 __all__ = ["measure_stream", "measure_trips", "trips_on"]

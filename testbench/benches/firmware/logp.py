@@ -7,17 +7,17 @@ from typing import Any
 
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
-from ...bound import bound, shares
 from ...estimate.compare import check
 from ...estimate.one_way import few_sends, flight, half_trip, receive_overhead
 from ...report.document import cycles
 from ...report.tables import amount, micro, table
 from ...report.tables import shares as shares_table
+from ...truth.bound import bound, shares
 from ...truth.spans import spans
 from ...truth.steady import true_gap
-from ..headline import Headline, Series
-from ..logp_evaluation import bound_of
-from ..logp_report import bound_line
+from ..common.headline import Headline, Series
+from ..common.logp_evaluation import bound_of
+from ..common.logp_report import bound_line
 from .exchange import measure_stream, measure_trips
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]

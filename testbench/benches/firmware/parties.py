@@ -5,7 +5,7 @@ from typing import Any
 
 from ....host.fm import Fm
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
-from ....host.node import Node
+from ....host.port.node import Node
 from ....host.via.process import Process
 from ....layouts.fm import FRAME_BYTES
 from ...errors import UserError

@@ -2,5 +2,5 @@
 
 In the order to read: :mod:`.traffic` says who sends how much to whom and runs it; a node takes part
 as a talker, one kind a layer, :mod:`.messages`, :mod:`.gm` and :mod:`.via`. :mod:`.cells` is what
-is told of a run. The benchmarks are :mod:`.incast` and :mod:`.alltoall`, and :mod:`..via.vis`.
+is told of a run. The benchmarks are :mod:`.incast` and :mod:`.alltoall`, and :mod:`.vis`.
 """

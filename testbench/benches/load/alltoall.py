@@ -8,10 +8,10 @@ from ....layouts.description import Description
 from ...estimate.compare import check
 from ...report.document import number
 from ...report.tables import table
-from ...sent_again import loses
-from ..bulk_report import size_text
-from ..headline import Headline, Series
-from ..streams import starving
+from ...run.sent_again import loses
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.streams import starving
 from .cells import COLUMNS, by_number, cell, count_of, levels, row, sizes_of, together
 from .traffic import Plan, measure_traffic
 

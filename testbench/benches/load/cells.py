@@ -8,7 +8,7 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.fairness import Fairness, fairness
 from ...report.document import number
-from ..streams import plain_shares
+from ..common.streams import plain_shares
 from .traffic import Flow
 
 __all__ = ["COLUMNS", "by_number", "cell", "count_of", "levels", "row", "sizes_of", "together"]

@@ -4,10 +4,10 @@ from collections import deque
 from typing import Any
 
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
-from ....host.node import Node
+from ....host.port.node import Node
 from ....host.via.process import Process
 from ...errors import UserError
-from ..common import Stamp, stamp
+from ..common.programs import Stamp, stamp
 from .traffic import Flow, Plan
 
 __all__ = ["GmTalker"]

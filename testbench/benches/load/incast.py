@@ -11,12 +11,12 @@ from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...report.document import number
 from ...report.tables import table
-from ...sent_again import loses
-from ...service import OWN, from_many, plain_services, service_times
+from ...run.sent_again import loses
+from ...truth.service import OWN, from_many, plain_services, service_times
 from ...truth.spans import spans
-from ..bulk_report import size_text
-from ..headline import Headline, Series
-from ..streams import starving
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.streams import starving
 from .cells import COLUMNS, by_number, cell, count_of, levels, row, sizes_of, together
 from .traffic import Plan, measure_traffic
 

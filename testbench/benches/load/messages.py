@@ -4,9 +4,9 @@ from typing import Any
 
 from ....host.am import Gam
 from ....host.fm import Fm
-from ....host.node import Node
+from ....host.port.node import Node
 from ....layouts.fm import FRAME_BYTES
-from ..common import Stamp, stamp
+from ..common.programs import Stamp, stamp
 from .traffic import Flow, Plan
 
 __all__ = ["AmTalker", "FmTalker"]

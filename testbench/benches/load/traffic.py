@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ....host.node import Node
-from ....host.sent_again import Cause
-from ..common import Stamp, programs, stamp
+from ....host.port.node import Node
+from ....host.port.sent_again import Cause
+from ..common.programs import Stamp, programs, stamp
 
 __all__ = ["Flow", "Plan", "Talker", "measure_traffic"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....host.via.attributes import NetAddress
 from ....host.via.returns import VIP_INFINITE, VIP_RETURN
-from ..common import Stamp, stamp
+from ..common.programs import Stamp, stamp
 from ..via.party import Memory, Party
 from .traffic import Flow, Plan
 

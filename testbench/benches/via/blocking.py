@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from ..headline import Series
-from ..latencies import Latencies, ordered
-from ..transfers import sizes
+from ..common.headline import Series
+from ..common.latencies import Latencies, ordered
+from ..common.transfers import sizes
 from .party import BLOCK, POLL
 from .pingpong import Plan, measure_plan
 

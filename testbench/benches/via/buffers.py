@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....host.via.attributes import MemAttributes
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Block, Kind
 from ...report.document import cycles, number
 from ...report.tables import amount, micro, table
-from ..bulk_report import size_text
-from ..common import programs, stamp, ticks_between
-from ..headline import Headline, Series
-from ..latencies import Latencies, ordered
-from ..transfers import sizes
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.latencies import Latencies, ordered
+from ..common.programs import programs, stamp, ticks_between
+from ..common.transfers import sizes
 from .party import Party
 from .pingpong import Plan, measure_plan
 

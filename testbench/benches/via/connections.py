@@ -5,8 +5,8 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...report.document import number
-from ..headline import Series
-from ..latencies import Latencies
+from ..common.headline import Series
+from ..common.latencies import Latencies
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....layouts.trace import Activity, Kind
-from ..common import programs, stamp, ticks_between
+from ..common.programs import programs, stamp, ticks_between
 from .party import Party
 
 __all__ = ["EACH", "measure_counting"]

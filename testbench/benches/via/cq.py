@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from ..headline import Series
-from ..latencies import Latencies
+from ..common.headline import Series
+from ..common.latencies import Latencies
 from .party import CQ
 from .pingpong import Plan, measure_plan
 

@@ -8,9 +8,9 @@ from ....layouts.description import Description
 from ...estimate.one_way import growth
 from ...report.document import number
 from ...report.tables import amount
-from ..bulk_report import size_text
-from ..headline import Headline, Series
-from ..latencies import Latencies
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.latencies import Latencies
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]

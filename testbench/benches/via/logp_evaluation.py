@@ -8,8 +8,6 @@ from typing import Any
 
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
-from ...bound import bound, shares
-from ...breakdown import via_life
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, Regimes, gap, regimes
 from ...estimate.one_way import (
@@ -21,11 +19,13 @@ from ...estimate.one_way import (
     receive_overhead,
 )
 from ...report.document import cycles, number
+from ...truth.bound import bound, shares
+from ...truth.breakdown import via_life
 from ...truth.messages import Trip, mean_half, posted, trips
 from ...truth.spans import Span, spans
 from ...truth.steady import departures, true_gap, window
-from ..bulk_report import size_text
-from ..logp_evaluation import bound_of
+from ..common.bulk_report import size_text
+from ..common.logp_evaluation import bound_of
 
 __all__ = ["evaluate"]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from ...report.tables import amount, micro, percent, table
 from ...report.tables import shares as shares_table
-from ..bulk_report import size_text
-from ..headline import Headline, Series
-from ..latencies import LEGS, ordered
-from ..logp_report import bound_line
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.latencies import LEGS, ordered
+from ..common.logp_report import bound_line
 
 __all__ = ["draw", "headline", "series", "tables"]
 

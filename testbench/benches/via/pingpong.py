@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....host.via.descriptors import Segment
-from ..common import Stamp, programs, stamp, ticks_between
+from ..common.programs import Stamp, programs, stamp, ticks_between
 from .party import CQ, POLL, Memory, Party
 
 __all__ = ["Plan", "Side", "measure_plan", "measure_trips"]

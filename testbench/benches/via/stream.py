@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ....host.node import Node
+from ....host.port.node import Node
 from ....layouts.trace import Activity, Kind
-from ..common import Stream, programs, stamp
+from ..common.programs import Stream, programs, stamp
 from .party import Party
 
 __all__ = ["WINDOW", "Sink", "Source", "measure_stream"]

@@ -1,5 +1,5 @@
 // The speed limit: the target's netlist in a plain loop, no Python, no VPI. Every attention is
-// answered as it was in a recorded run (testbench/recording.py). Arguments: RECORDING WORDS
+// answered as it was in a recorded run (testbench/run/recording.py). Arguments: RECORDING WORDS
 // [index=value ...], the words of a node's memory and the values of timing registers. Prints CPU
 // seconds and cycles.
 

@@ -1,0 +1,74 @@
+"""The CPU cost model: named items, each a number of CPU cycles, and the paths made of them.
+
+A layer charges *paths*: declared sums of items, such as "a request with two words". A port counts
+how often each was charged, so what a program's CPU did can be listed item by item and added up.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from ...layouts.description import Cpu, Description
+from ...layouts.trace import TICKS
+
+__all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
+
+CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
+VIA_ITEMS = ("register_page",)
+ITEMS = CPU_ITEMS + VIA_ITEMS
+"""Names of the cost items, as in a NIC description's ``[cpu]``, and of ``[via]`` what is CPU work.
+"""
+
+
+class Path:
+    """``name``: what the CPU does; the items and how many of each that takes.
+
+    Raises
+    ------
+    ValueError
+        An item is unknown, or the path costs nothing by declaration.
+    """
+
+    __slots__ = ("name", "items")
+
+    def __init__(self, name: str, **items: int) -> None:
+        for item, count in items.items():
+            if item not in ITEMS:
+                raise ValueError(f"path {name!r}: unknown cost item {item!r}; there are "
+                                 f"{', '.join(ITEMS)}")
+            if count < 0:
+                raise ValueError(f"path {name!r}: {item} = {count}: must not be negative")
+        if not any(items.values()):
+            raise ValueError(f"path {name!r} has no items")
+        self.name = name
+        self.items: Mapping[str, int] = {item: n for item, n in items.items() if n}
+
+    def __repr__(self) -> str:
+        return f"Path({self.name!r}, {', '.join(f'{k}={v}' for k, v in self.items.items())})"
+
+
+class Costs:
+    """Prices of a description, and the ratio that turns CPU cycles into target time.
+
+    Attributes
+    ----------
+    price
+        CPU cycles of each item.
+    numerator, denominator
+        Ticks (1/TICKS of a target cycle) a CPU cycle, as a fraction in lowest terms.
+    """
+
+    def __init__(self, description: Description) -> None:
+        cpu = description.cpu
+        self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
+        self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
+        ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)
+        self.numerator = ratio.numerator
+        self.denominator = ratio.denominator
+
+    def cycles(self, path: Path) -> int:
+        """CPU cycles of ``path``."""
+        return sum(self.price[item] * count for item, count in path.items.items())
+
+    def ticks(self, cpu_cycles: int) -> Fraction:
+        """Exact ticks of ``cpu_cycles``."""
+        return Fraction(cpu_cycles * self.numerator, self.denominator)

@@ -1,0 +1,36 @@
+"""Operations in words, for the diagnosis of a run that never ends."""
+
+from ...layouts.operations import ENTRY, NIC_BASE, Flag, Op
+from ...layouts.registers import REGISTERS
+
+__all__ = ["steps", "place"]
+
+_REGISTERS = {NIC_BASE + register.offset: register.name for register in REGISTERS}
+
+
+def steps(entries: bytes | bytearray, count: int) -> str:
+    """What the first ``count`` entries of a block do."""
+    found = []
+    for index in range(count):
+        word, _, address, length, compare, mask, *_ = ENTRY.unpack_from(entries,
+                                                                        index * ENTRY.size)
+        op = Op(word & 15)
+        text = op.name.lower()
+        if op in (Op.PIO_READ, Op.PIO_WRITE, Op.TOUCH, Op.POLL, Op.WATCH, Op.CAS):
+            text += f" {place(address)}"
+        if op in (Op.POLL, Op.WATCH):
+            relation = "!=" if word >> 8 & Flag.NOT_EQUAL else "=="
+            text += f" & {mask:#x} {relation} {compare:#x}"
+        if op in (Op.POLL, Op.WAIT_IRQ) and length:
+            text += f" (at most {length} cycles)"
+        found.append(text)
+    return "; ".join(found) if found else "nothing yet"
+
+
+def place(address: int) -> str:
+    """``address`` in words: a register's name where there is one."""
+    if address in _REGISTERS:
+        return f"NIC register {_REGISTERS[address]}"
+    if address >= NIC_BASE:
+        return f"NIC address {address - NIC_BASE:#x}"
+    return f"memory {address:#x}"

@@ -1,0 +1,433 @@
+"""A node's host port as a program sees it: work, operations, marks.
+
+A call that charges CPU work is not awaited and causes no wake-up: the work is added to the next
+operation. Operations are put into a block of up to BLOCK entries; a block goes to the target when
+it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a target cycle; the port
+executes whole cycles and keeps the fraction, so no time is ever lost.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ...layouts.operations import (
+    ANSWER,
+    ANSWER_WORDS,
+    BLOCK,
+    BURST,
+    ENTRY,
+    WATCHES,
+    WORK_BITS,
+    Flag,
+    Op,
+    Status,
+)
+from ...layouts.trace import TICKS, Kind
+from .costs import Costs
+from .diagnosis import steps
+from .sent_again import SentAgain
+from .suspension import EXECUTED
+from .work import Work
+
+__all__ = ["Poll", "Port", "QuietPort", "Watch"]
+
+ENTRY_BYTES = ENTRY.size
+ANSWER_BYTES = 4 * ANSWER_WORDS
+MAX_WORK = (1 << 32) - 1
+LOW = 0xFFFF_FFFF
+FRACTION = Status.FRACTION_SHIFT.value
+IRQ = int(Status.IRQ)
+PROCESS = 20
+"""Lowest bit of the process in an entry's word 0."""
+
+W_DELAY = int(Op.DELAY)
+W_READ = int(Op.PIO_READ)
+W_WRITE = int(Op.PIO_WRITE)
+W_POSTED = int(Op.PIO_WRITE) | Flag.POSTED << 8
+W_LOAD = int(Op.TOUCH)
+W_STORE = int(Op.TOUCH) | Flag.STORE << 8
+W_POLL = int(Op.POLL)
+W_WATCH = int(Op.WATCH)
+W_IRQ = int(Op.WAIT_IRQ)
+W_CAS = int(Op.CAS)
+W_STOP = int(Op.STOP)
+F_ONCE = Flag.ONCE << 8
+F_NOT_EQUAL = Flag.NOT_EQUAL << 8
+TIMEOUT = int(Status.TIMEOUT)
+DISCARDED = int(Status.DISCARDED)
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+
+_pack = ENTRY.pack_into
+_unpack = ANSWER.unpack_from
+
+
+class Watch(NamedTuple):
+    """A location to poll: holds when ``word & mask == compare``, or ``!=`` with ``not_equal``.
+
+    ``check`` names the cost item of one check."""
+
+    address: int
+    compare: int = 0
+    mask: int = (1 << 64) - 1
+    not_equal: bool = False
+    check: str = "poll_check"
+
+
+class Poll(NamedTuple):
+    """How a poll ended. ``watch`` and ``data``: which location held, and its word."""
+
+    timed_out: bool
+    watch: int
+    data: int
+
+
+class Port(Work):
+    """The port of ``node``.
+
+    Attributes
+    ----------
+    cycle, ticks
+        When the last block ended: the target's cycle, and the CPU's own time in ticks (the cycle
+        and the fraction of a cycle of work done beyond it). Work and operations since are not
+        in it.
+    status, data
+        The answer of the last operation of the last block.
+    count
+        Entries in the block being put together.
+    executed
+        Await it to hand the block to the target, which executes the whole block.
+    log
+        Marks, in the order they were made: [ticks, activity, kind, number].
+    sent_again
+        What counts the packets that layers on this port sent again.
+    """
+
+    __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
+                 "log", "waiting_text", "given", "given_at", "_open", "executed",
+                 "_checks", "_check", "_process", "sent_again")
+
+    def __init__(self, number: int, node: int, costs: Costs) -> None:
+        super().__init__(costs)
+        self.number = number
+        self.node = node
+        self.entries = bytearray(BLOCK * ENTRY_BYTES)
+        self.count = 0
+        self.cycle = 0
+        self.ticks = 0
+        self.status = 0
+        self.data = 0
+        self.log: list[list[int]] = []
+        self.sent_again: list[SentAgain] = []
+        self.waiting_text = ""
+        self.given = 0
+        self.given_at = 0
+        self._open: list[tuple[list[int], int, int]] = []
+        self._process = 0
+        self.executed = EXECUTED
+        self._checks = {item: divmod(price * costs.numerator, costs.denominator)
+                        for item, price in costs.price.items()}
+        self._check = (*self._checks["poll_check"], costs.price["poll_check"])
+
+    @property
+    def process(self) -> int:
+        """The process that issues the following PIO: 1 to 255, or 0 for the kernel."""
+        return self._process >> PROCESS
+
+    @process.setter
+    def process(self, number: int) -> None:
+        if not 0 <= number <= 255:
+            raise ValueError(f"process must be 0 to 255, not {number}")
+        self._process = number << PROCESS
+
+    @contextmanager
+    def in_kernel(self) -> Iterator[None]:
+        """PIO inside this context is issued by the kernel."""
+        before, self._process = self._process, 0
+        try:
+            yield
+        finally:
+            self._process = before
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the CPU saw the NIC's interrupt line high when the last block ended."""
+        return bool(self.status & IRQ)
+
+    # Marks
+
+    def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        """Record that ``activity`` begins or ends here. It takes no time and flushes nothing.
+
+        Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
+        when it is known what it was that began."""
+        mark = [0, activity, kind, number]
+        if self._cpu:
+            self._pending()
+        if self.count:
+            self._open.append((mark, self.count, self._ticks))
+        else:
+            mark[0] = self.ticks + self._ticks
+        self.log.append(mark)
+        return mark
+
+    def mark_check(self, ends: int, begins: int) -> list[int]:
+        """Note that ``ends`` ended and ``begins`` began with the check that ended the last poll;
+        the latter mark."""
+        cycles = self.status >> 8 & 0xFFFF
+        fraction = (self.status >> FRACTION) - self._check[0] & TICKS - 1
+        ticks = (self.cycle - cycles) * TICKS + fraction
+        mark = [ticks, begins, BEGIN, 0]
+        self.log += ([ticks, ends, END, 0], mark)
+        return mark
+
+    # Operations: plain, for layers that keep an eye on ``count``
+
+    def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
+             trace: int) -> None:
+        if self._cpu:
+            self._pending()
+        work = self._ticks
+        self._ticks = 0
+        count = self.count
+        while work > MAX_WORK:
+            _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
+            count += 1
+            work -= MAX_WORK
+            if count == BLOCK:
+                raise ValueError("work before one operation exceeds what a block can hold")
+        _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3, trace)
+        self.count = count + 1
+
+    def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
+                  trace: int = 0) -> None:
+        """A posted PIO write of ``beats`` words. The block must have room."""
+        work = self._ticks
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
+                                           self._denominator)
+            work += done
+            self._cpu = 0
+        if work > MAX_WORK:
+            self._ticks = work
+            self._put(W_POSTED | beats << 16 | self._process, address, 0, d0, d1, d2, d3, trace)
+            return
+        self._ticks = 0
+        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16 | self._process, work,
+              address, 0, d0, d1, d2, d3, trace)
+        self.count += 1
+
+    def put_touch(self, address: int, length: int, store: bool = False) -> None:
+        """CPU traffic over memory. The block must have room."""
+        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+
+    def put_read(self, address: int) -> None:
+        """A PIO read; the word is ``data`` if it is the block's last. The block must have room."""
+        self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
+
+    def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
+                 flags: int = 0) -> None:
+        """The last, or only, watch of a poll, with the cost item ``poll_check`` a check. To be the
+        last entry of its block, but for one-check polls (``flags`` = F_ONCE)."""
+        before = self._ticks
+        ticks, rest, price = self._check
+        self._check_count += 1
+        remainder = self._remainder + rest
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            done, remainder = divmod(self._cpu * self._numerator + remainder, self._denominator)
+            before += done
+            self._cpu = 0
+        if before > MAX_WORK:
+            self._ticks = before
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            before = 0
+        self.cpu_cycles += price
+        if remainder >= self._denominator:
+            remainder -= self._denominator
+            self._ticks = 1
+        else:
+            self._ticks = 0
+        self._remainder = remainder
+        _pack(self.entries, self.count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
+              compare, mask, before, 0, 0)
+        self.count += 1
+
+    def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
+        """A further watch of the poll that follows, ``poll_check`` a check."""
+        ticks = self._check[0]
+        _pack(self.entries, self.count * ENTRY_BYTES, W_WATCH | flags, ticks, address, 0,
+              compare, mask, 0, 0, 0)
+        self.count += 1
+
+    # Operations: coroutines
+
+    async def room(self, entries: int) -> None:
+        """Make room for ``entries`` more entries in the block."""
+        if self.count + entries > BLOCK:
+            await self.executed
+
+    async def flush(self) -> int:
+        """Finish pending work and operations; return the current cycle."""
+        if self._pending() < TICKS:
+            if self.count:
+                await self.executed
+            if (self.ticks & TICKS - 1) + self._pending() < TICKS:
+                return self.cycle
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+        await self.executed
+        return self.cycle
+
+    async def now(self) -> int:
+        """Finish pending work and operations; return the CPU's exact time in ticks."""
+        await self.flush()
+        return self.ticks + self._pending()
+
+    async def delay(self, cycles: int) -> None:
+        """Spend ``cycles`` target cycles."""
+        if cycles < 0:
+            raise ValueError(f"cycles must not be negative, not {cycles}")
+        ticks = self._pending() + cycles * TICKS
+        self._ticks = ticks
+        part = MAX_WORK // 2 & -TICKS
+        while ticks > part:
+            if self.count == BLOCK:
+                await self.executed
+            self._ticks = part
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            ticks -= part
+            self._ticks = ticks
+
+    async def pio_write(self, address: int, *words: int, posted: bool = True,
+                        trace: int = 0) -> None:
+        """Write 8-byte ``words`` to consecutive NIC addresses from ``address``. Unless ``posted``,
+        returns once the NIC has them. ``trace`` numbers the packet that begins with the first."""
+        for at in range(0, len(words), BURST):
+            part = words[at:at + BURST]
+            if self.count == BLOCK:
+                await self.executed
+            d0, d1, d2, d3 = (*part, *(0,) * (BURST - len(part)))
+            self._put((W_POSTED if posted else W_WRITE) | len(part) << 16 | self._process,
+                      address + 8 * at, 0, d0, d1, d2, d3, trace if at == 0 else 0)
+        if not posted:
+            await self.executed
+
+    async def pio_read(self, address: int) -> int:
+        """Read the 8-byte word at the NIC's ``address``."""
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
+        await self.executed
+        return self.data
+
+    async def touch(self, address: int, length: int, store: bool = False) -> None:
+        """CPU traffic over ``length`` bytes of memory, through the cache."""
+        if length <= 0:
+            return
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+
+    async def poll(self, watches: Watch | Iterable[Watch], timeout: int = 0,
+                   once: bool = False) -> Poll:
+        """Spin until one of up to WATCHES locations holds, or ``timeout`` cycles passed (0: for
+        ever). ``once``: check each once."""
+        places = [watches] if isinstance(watches, Watch) else list(watches)
+        if not 1 <= len(places) <= WATCHES:
+            raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
+        if self.count + len(places) + 1 > BLOCK:
+            await self.executed
+        before = self._pending()
+        if before > MAX_WORK:
+            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
+            before = 0
+        self._ticks = 0
+        for index, (address, compare, mask, not_equal, check) in enumerate(places):
+            last = index == len(places) - 1
+            word = (W_POLL | (F_ONCE if once else 0)) if last else W_WATCH
+            _pack(self.entries, self.count * ENTRY_BYTES, word | (F_NOT_EQUAL if not_equal else 0),
+                  self._checks[check][0], address, timeout if last else 0, compare, mask,
+                  before if last else 0, 0, 0)
+            self.count += 1
+        await self.executed
+        watch = self.status >> 4 & 15
+        timed_out = bool(self.status & TIMEOUT)
+        held = places[:] if timed_out and once else [] if timed_out else [places[watch]]
+        for place in held:
+            self._items[place.check] += 1
+            self.cpu_cycles += self._price[place.check]
+            self._remainder += self._checks[place.check][1]
+        done, self._remainder = divmod(self._remainder, self._denominator)
+        self._ticks += done
+        return Poll(timed_out, watch, self.data)
+
+    async def wait_irq(self, timeout: int = 0) -> bool:
+        """Wait for the NIC's interrupt; whether it came within ``timeout`` cycles (0: for ever)."""
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
+        await self.executed
+        return not self.status & TIMEOUT
+
+    async def cas(self, address: int, expected: int, new: int) -> int:
+        """Compare-and-swap of the 8-byte word at ``address``; return its old value."""
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
+        await self.executed
+        return self.data
+
+    def waiting_for(self, text: str) -> None:
+        """Set what the program waits for; the diagnosis of a run that reaches its cycle limit
+        prints it."""
+        self.waiting_text = text
+
+    # For the runtime
+
+    def stop(self) -> None:
+        """Put the STOP that ends the program. The block must have room."""
+        self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
+
+    def accept(self, answers: memoryview | bytes | bytearray, now: int) -> None:
+        """Take the answers of the block that was given, at cycle ``now``."""
+        last = self.given - 1
+        if last < 0:
+            self.cycle = now
+            self.ticks = now * TICKS
+            return
+        low, status, data = _unpack(answers, last * ANSWER_BYTES)
+        while status & DISCARDED and last:
+            last -= 1
+            low, status, data = _unpack(answers, last * ANSWER_BYTES)
+        if self._open:
+            for mark, after, pending in self._open:
+                begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
+                mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
+            self._open.clear()
+        self.cycle = cycle = now - (now - low & LOW)
+        self.ticks = cycle << WORK_BITS | status >> FRACTION
+        self.status = status
+        self.data = data
+
+    def describe(self) -> str:
+        """The port's state: its block, what its program waits for, and since which cycle."""
+        reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
+        return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
+
+
+class QuietPort(Port):
+    """A port that keeps no marks. Changes no cycle, only the simulation's speed."""
+
+    __slots__ = ()
+
+    def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        return _UNKEPT
+
+    def mark_check(self, ends: int, begins: int) -> list[int]:
+        return _UNKEPT
+
+
+_UNKEPT = [0, 0, 0, 0]
+"""Returned in place of every mark that is not kept."""

@@ -1,0 +1,14 @@
+"""What driving a NIC processor costs the CPU, beside its PIO and its memory traffic."""
+
+from ..port.costs import Path
+
+__all__: list[str] = []
+
+LOAD = Path("processor_load", load=4, alu=2, branch=1)
+"""A block of BURST words of an image."""
+COMMAND = Path("processor_command", call=1, load=2, store=1, alu=2, branch=1)
+"""A command to the firmware: its number, its answer's checks."""
+POST = Path("queue_post", load=2, store=1, alu=4, branch=1)
+"""A slot of a queue: its address, the count of those posted."""
+ROOM = Path("queue_room", load=2, store=1, alu=1, branch=1)
+"""Looking at what the firmware reports as taken."""

@@ -1,0 +1,119 @@
+"""Completions where a consumer's CPU finds them: status words and completion queues in memory.
+
+What providers share that put them there. A check is one polled read through the cache; waiting for
+one is one operation of the port.
+"""
+
+from ....layouts.operations import BLOCK
+from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
+from ...port.node import Node
+from ...port.port import F_ONCE, TIMEOUT
+from ..handles import Cq, CqEntry, Ring, WorkQueue
+from ..process import Prices
+from ..provider import Completed
+from ..records import Records
+
+__all__ = ["MemoryQueues"]
+
+DONE = int(Status.DONE) << 32
+"""In the word that holds Length and Status."""
+RECEIVE = CQ_ENTRY.mask("receive")
+VI = CQ_ENTRY.offset("vi")
+VI_MASK = CQ_ENTRY.mask("vi") >> VI
+
+
+class MemoryQueues:
+    """The checks of :class:`~nicbed.host.via.provider.Provider`; ``port`` and ``paths`` are the
+    node's, ``records`` the kernel agent's."""
+
+    rdma_read = True
+    levels = tuple(Reliability)
+
+    def __init__(self, node: Node, records: Records) -> None:
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.description = node.description
+        self.records = records
+        self.paths = node.service(Prices)
+        self.flushed = 0, 0
+        """Where it is written what becomes of a descriptor that is in no memory, sent or received:
+        physical addresses of words like a descriptor's."""
+
+    async def start(self) -> None:
+        at = self.node.allocate(16)
+        self.flushed = at, at + 8
+        for place, operation in zip(self.flushed, (RemoteOperation.SEND, RemoteOperation.RECEIVE),
+                                    strict=True):
+            status = Status.DONE | Status.FLUSHED | operation << 16
+            self.memory.write(place, (status << 32).to_bytes(8, "little"))
+
+    async def done(self, queue: WorkQueue) -> Completed | None:
+        port = self.port
+        if port.count > BLOCK - 2:
+            await port.executed
+        port.put_poll(queue.entries[0].status, DONE, DONE, 0, F_ONCE)
+        await port.executed
+        if port.status & TIMEOUT:
+            return None
+        word = port.data
+        return Completed(word >> 32, word & 0xFFFF_FFFF)
+
+    async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
+        if cycles < 1:
+            return await self.done(queue)
+        port = self.port
+        if port.count > BLOCK - 2:
+            await port.executed
+        port.put_poll(queue.entries[0].status, DONE, DONE, cycles)
+        await port.executed
+        if port.status & TIMEOUT:
+            return None
+        word = port.data
+        return Completed(word >> 32, word & 0xFFFF_FFFF)
+
+    async def take(self, queue: WorkQueue) -> None:
+        """The NIC, or the kernel agent, has written all of it."""
+
+    async def cq_done(self, cq: Cq) -> CqEntry | None:
+        return await self._cq_check(cq, 0)
+
+    async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
+        return await self._cq_check(cq, max(0, cycles))
+
+    async def _cq_check(self, cq: Cq, cycles: int) -> CqEntry | None:
+        if cq.backlog:
+            return cq.backlog.popleft()
+        port, ring = self.port, cq.ring
+        if port.count > BLOCK - 2:
+            await port.executed
+        port.put_poll(ring.place(), ring.phase(), 1, cycles, 0 if cycles else F_ONCE)
+        await port.executed
+        if port.status & TIMEOUT:
+            return None
+        word = port.data
+        ring.seen += 1
+        port.spend(self.paths.cq_take)
+        if ring.seen - ring.told > ring.slack:
+            self.consumed(cq)
+        entry = CqEntry(word >> VI & VI_MASK, bool(word & RECEIVE))
+        if cq.old is not None:
+            self.empty(cq, cq.old)
+            cq.old = None
+            if cq.backlog:
+                cq.backlog.append(entry)
+                return cq.backlog.popleft()
+        return entry
+
+    def consumed(self, cq: Cq) -> None:
+        """Tell whoever fills the ring how far it was emptied. The block has room for one entry."""
+        raise NotImplementedError
+
+    def empty(self, cq: Cq, ring: Ring) -> None:
+        """Move what is in ``ring``, which nobody fills any more, to the backlog."""
+        word = self.memory.word(ring.place())
+        while word & 1 == ring.phase():
+            self.port.spend(self.paths.cq_take)
+            ring.seen += 1
+            cq.backlog.append(CqEntry(word >> VI & VI_MASK, bool(word & RECEIVE)))
+            word = self.memory.word(ring.place())

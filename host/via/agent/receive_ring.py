@@ -1,0 +1,99 @@
+"""The node's receive ring, which the kernel agent owns: packets for it, one after the other."""
+
+from collections.abc import Awaitable, Callable
+
+from ....layouts.operations import BLOCK
+from ....layouts.packet import HEADER, Protocol
+from ....layouts.registers import Irq, address
+from ....layouts.rings import COMPLETION
+from ...port.node import Node
+from ...port.port import F_ONCE, TIMEOUT
+from ..process import Prices
+
+__all__ = ["ReceiveRing"]
+
+RECEIVE_BASE, RECEIVE_TAKEN = address("receive_base"), address("receive_taken")
+IRQ_STATUS = address("irq_status")
+
+Receiver = Callable[[int, int, int], Awaitable[None]]
+"""Told a packet's wire header, its slot's physical address and its trace number."""
+
+
+class ReceiveRing:
+    """Slots in host memory.
+
+    Attributes
+    ----------
+    receivers
+        Who takes packets of which protocol; others are dropped.
+    left
+        Whether packets may wait of which no interrupt will tell.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.paths = node.service(Prices)
+        self.node = node
+        self.size = node.description.nic.receive_ring
+        self.slot_bytes = node.description.slot_bytes
+        self.receivers: dict[int, Receiver] = {}
+        self.base = 0
+        self.left = False
+        self._taken = 0
+        self._told = 0
+
+    async def start(self) -> None:
+        """Give the NIC its slots; turning the ring on is the kernel agent's."""
+        self.base = self.node.allocate(self.slot_bytes * self.size, 64)
+        await self.port.pio_write(RECEIVE_BASE, self.base)
+
+    def slot(self) -> int:
+        """Physical address of the slot that the next packet comes to: its completion word."""
+        return self.base + self._taken % self.size * self.slot_bytes
+
+    def phase(self) -> int:
+        """What that word's phase bit will be then."""
+        return 1 - (self._taken // self.size & 1)
+
+    async def drain(self, most: int) -> None:
+        """In the interrupt handler, or a call that looks: hand out what has come, up to ``most``
+        packets. A packet that comes too late for that raises the interrupt again."""
+        port = self.port
+        if not await self._check() and not port.interrupted:
+            self.left = False
+            return
+        await port.room(1)
+        port.put_write(IRQ_STATUS, 1, Irq.RECEIVE)
+        handled, self.left = 0, await self._check()
+        while self.left and handled < most:
+            slot = self.slot()
+            completion, header = self.memory.word(slot), self.memory.word(slot + 8)
+            port.spend(self.paths.packet)
+            receiver = self.receivers.get(HEADER.get(header, "protocol"))
+            if receiver is not None:
+                await receiver(header, slot, COMPLETION.get(completion, "trace"))
+            self._taken += 1
+            handled += 1
+            if self._taken - self._told >= max(1, self.size // 4):
+                await self._tell()
+            self.left = await self._check()
+        if self._told != self._taken:
+            await self._tell()
+
+    async def _check(self) -> bool:
+        port = self.port
+        if port.count > BLOCK - 2:
+            await port.executed
+        port.put_poll(self.slot(), self.phase(), 1, 0, F_ONCE)
+        await port.executed
+        return not port.status & TIMEOUT
+
+    async def _tell(self) -> None:
+        await self.port.room(1)
+        self.port.put_write(RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
+        self._told = self._taken
+
+
+if COMPLETION.offset("phase") != 0 or Protocol.VIA == Protocol.VIA_CONTROL:
+    raise AssertionError("the receive ring does not match the declared layouts")

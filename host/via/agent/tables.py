@@ -1,0 +1,160 @@
+"""The NIC's translation table, written by the kernel agent: three places where it can be."""
+
+from ....layouts.operations import BLOCK
+from ....layouts.registers import address
+from ....layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE
+from ...port.node import Node
+from ...port.port import Watch
+from ..process import Prices
+from ..regions import NoRoom, Region, entry
+
+__all__ = ["HostTable", "NicTable", "PhysicalTable", "Table"]
+
+TABLE_BASE, TABLE_INDEX = address("table_base"), address("table_index")
+TABLE_FLAGS, TABLE_PLACE = address("table_flags"), address("table_place")
+INVALIDATE, INVALIDATED = address("invalidate"), address("invalidated")
+
+
+class Table:
+    """What all three do: an entry a page, and invalidation.
+
+    Revoking is done when the NIC says that no access under the old entry is under way: its valid
+    bit goes first, then what the NIC holds of it."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = node.port
+        self.memory = node.memory
+        self.paths = node.service(Prices)
+        self.size = node.description.via.translations
+        self.page_bytes = node.description.via.page_bytes
+        self._invalidated = 0
+
+    async def start(self) -> None:
+        """Make the table known to the NIC, all of it invalid."""
+
+    async def install(self, region: Region) -> None:
+        """Enter all pages of ``region``."""
+        for place in range(region.pages):
+            await self._write(region.index + place, *entry(region, region.first + place))
+
+    async def change(self, region: Region) -> None:
+        """Enter them anew. Waits until the old entries count no more."""
+        await self.remove(region)
+        await self.install(region)
+
+    async def remove(self, region: Region) -> None:
+        """Waits until no access by way of the region's entries can happen any more."""
+        await self._revoke(range(region.index, region.index + region.pages))
+
+    async def _write(self, index: int, flags: int, place: int) -> None:
+        raise NotImplementedError
+
+    async def _revoke(self, indices: range | list[int]) -> None:
+        port = self.port
+        await port.flush()
+        for index in indices:
+            await self._write(index, 0, 0)
+        await self._invalidate(indices)
+
+    async def _invalidate(self, indices: range | list[int]) -> None:
+        """Have the NIC forget these entries. Waits until none is in use."""
+        port = self.port
+        for index in indices:
+            port.spend(self.paths.unpin)
+            await port.room(2)
+            port.put_write(INVALIDATE, 1, index)
+            self._invalidated = self._invalidated + 1 & 0xFFFF
+            await port.poll(Watch(INVALIDATED, self._invalidated, 0xFFFF))
+
+
+class HostTable(Table):
+    """In host memory, behind the NIC's cache (via.translation = cache)."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.base = 0
+
+    def allocate(self) -> None:
+        self.base = self.node.allocate(self.size * TRANSLATION_BYTES, 64)
+
+    async def start(self) -> None:
+        self.allocate()
+        await self.port.pio_write(TABLE_BASE, self.base)
+
+    async def _write(self, index: int, flags: int, place: int) -> None:
+        at = self.base + index * TRANSLATION_BYTES
+        await self.port.touch(at, TRANSLATION_BYTES, store=True)
+        self.memory.write(at, flags.to_bytes(8, "little") + place.to_bytes(8, "little"))
+
+
+class NicTable(Table):
+    """In the NIC (via.translation = table)."""
+
+    async def _write(self, index: int, flags: int, place: int) -> None:
+        port = self.port
+        if port.count > BLOCK - 3:
+            await port.executed
+        port.put_write(TABLE_INDEX, 1, index)
+        port.put_write(TABLE_FLAGS, 1, flags)
+        port.put_write(TABLE_PLACE, 1, place)
+
+
+class PhysicalTable(NicTable):
+    """In the NIC, an entry a physical page (via.translation = physical).
+
+    A page's entry answers to the number of its protection tag as handle, so a page cannot belong to
+    regions of two tags; the bytes that may be touched are from the first to the last that any
+    region has there. The finer check, by region, is the library's when it posts.
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._regions: dict[int, list[Region]] = {}
+
+    def check(self, region: Region) -> None:
+        """Raises NoRoom if the pages of ``region`` cannot have its tag."""
+        for frame in region.frames:
+            if frame >= self.size:
+                raise NoRoom(f"physical page {frame} has no entry: the table has {self.size} "
+                             "(via.translations)")
+            if any(other.ptag is not region.ptag and other is not region
+                   for other in self._regions.get(frame, ())):
+                raise NoRoom("host-supplied physical addresses: a page cannot have two protection "
+                             "tags")
+
+    async def install(self, region: Region) -> None:
+        self.check(region)
+        for frame in region.frames:
+            self._regions.setdefault(frame, []).append(region)
+            await self._enter(frame)
+
+    async def change(self, region: Region) -> None:
+        self.check(region)
+        await super().change(region)
+
+    async def remove(self, region: Region) -> None:
+        for frame in region.frames:
+            self._regions[frame].remove(region)
+        await self._revoke(region.frames)
+        for frame in region.frames:
+            if self._regions[frame]:
+                await self._enter(frame)
+
+    async def open_frame(self, frame: int, tag: int) -> None:
+        """Let the NIC at all of a page that is the library's own."""
+        await self._write(frame, *self._words(frame, tag, 0, self.page_bytes - 1))
+
+    async def _enter(self, frame: int) -> None:
+        size = self.page_bytes
+        first, last = size, -1
+        for region in self._regions[frame]:
+            start = (region.first + region.frames.index(frame)) * size
+            first = min(first, max(0, region.va - start))
+            last = max(last, min(size, region.va + region.length - start) - 1)
+        tag = self._regions[frame][0].ptag.number
+        await self._write(frame, *self._words(frame, tag, first, last))
+
+    def _words(self, frame: int, tag: int, first: int, last: int) -> tuple[int, int]:
+        return (TRANSLATION_FLAGS.pack(valid=1, tag=tag, first=first, last=last),
+                TRANSLATION_PLACE.pack(frame=frame, handle=tag, page=frame >> 6))

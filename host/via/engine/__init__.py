@@ -1,0 +1,11 @@
+"""Providers whose NIC takes descriptors by itself, by doorbells.
+
+In the order in which to read:
+
+- :mod:`.doorbell_queues`: Posting by doorbell: what providers share whose NIC takes descriptors
+  out of memory by itself
+- :mod:`.engine`: The provider for the VI engine in the NIC: registers and events beside
+  :mod:`.doorbell_queues`
+- :mod:`.physical`: The provider for host-supplied physical addresses (via.translation = physical)
+- :mod:`.firmware`: The provider for VIA's firmware on the NIC processor (firmware/via)
+"""

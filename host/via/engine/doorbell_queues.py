@@ -1,0 +1,212 @@
+"""Posting by doorbell: what providers share whose NIC takes descriptors out of memory by itself.
+
+On the way of a message there are two stores and a posted PIO write to post, and a polled word to
+see it done; all else is the NIC's.
+"""
+
+import struct
+from typing import Any
+
+from ....layouts.operations import BLOCK
+from ....layouts.via import (
+    ADDRESS,
+    ATTRIBUTES,
+    CQ_ARM,
+    CQ_CONFIG,
+    CQ_CONSUMED,
+    DESCRIPTOR_ALIGN,
+    HANDLE_BITS,
+    PEER,
+    VA_BITS,
+    ViCommand,
+)
+from ...port.node import Node
+from ..agent.channel import FAR
+from ..agent.memory_queues import MemoryQueues
+from ..agent.tables import Table
+from ..handles import Cq, Posted, Vi, WorkQueue
+from ..records import Records
+from ..regions import Region
+from ..returns import VIP_RETURN
+
+__all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attributes_word",
+           "cq_word", "keep_count", "token"]
+
+NEXT = struct.Struct("<QI")
+"""Next and NextHandle, where a descriptor begins."""
+TRACE_AT, STATUS_AT = 16, 28
+"""Where the trace number and Status are in it."""
+STATUS_WORD = 24
+HANDLE = ADDRESS.offset("handle")
+SETTLE = 50
+"""Cycles between two looks whether a VI's queues are flushed; more than a doorbell, or a status,
+takes on its way."""
+BAD_TOKEN = 1
+"""Stands for an address that no token can hold: misaligned, so it is refused as a bad descriptor.
+"""
+
+
+def token(va: int, handle: int) -> int:
+    """What is written to a doorbell for the descriptor at ``va``."""
+    if va >> VA_BITS or handle >> HANDLE_BITS:
+        return BAD_TOKEN
+    return va | handle << HANDLE
+
+
+def attributes_word(vi: Vi) -> int:
+    """layouts.via.ATTRIBUTES of ``vi``."""
+    send, receive = vi.send.cq, vi.receive.cq
+    attributes = vi.attributes
+    return ATTRIBUTES.pack(
+        tag=attributes.ptag.number, owner=vi.nic.process.number,
+        reliability=attributes.reliability, rdma_write=attributes.rdma_write,
+        rdma_read=attributes.rdma_read, send_cq=send.number if send else 0,
+        send_on_cq=send is not None, receive_cq=receive.number if receive else 0,
+        receive_on_cq=receive is not None)
+
+
+def _peer_word(vi: Vi, route: int, max_transfer: int) -> int:
+    """layouts.via.PEER of ``vi``."""
+    assert vi.peer is not None
+    return PEER.pack(node=vi.peer.node, vi=vi.peer.vi, route=route, max_transfer=max_transfer)
+
+
+def cq_word(cq: Cq) -> int:
+    """layouts.via.CQ_CONFIG of ``cq``."""
+    ring = cq.ring
+    return CQ_CONFIG.pack(log_entries=ring.size.bit_length() - 1, enable=1,
+                          tag=ring.region.ptag.number, owner=cq.process)
+
+
+def keep_count(vi: Vi, completed: int) -> None:
+    """Both queues of ``vi`` are flushed: bring what was seen of them in step with ``completed``,
+    the send queue's completions in the low half, the receive queue's in the high one."""
+    for queue, count in ((vi.send, completed), (vi.receive, completed >> 16)):
+        # Of descriptors that the NIC lost it has no count.
+        queue.seen = count - sum(posted.counted for posted in queue.entries) & 0xFFFF
+
+
+class DoorbellQueues(MemoryQueues):
+    """Of :class:`~nicbed.host.via.provider.Provider`: posting and arming, VIs by a command each,
+    table entries."""
+
+    tokens = 1
+    """Operations of the port that :meth:`_ring` takes."""
+
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
+        self.table = self._make_table()
+
+    def _make_table(self) -> Table:
+        raise NotImplementedError
+
+    # Memory
+
+    async def register(self, region: Region) -> None:
+        await self.table.install(region)
+
+    async def change(self, region: Region) -> None:
+        await self.table.change(region)
+
+    async def deregister(self, region: Region) -> None:
+        await self.table.remove(region)
+
+    # VIs
+
+    async def create_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.CREATE)
+
+    async def destroy_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.DESTROY)
+
+    async def change_vi(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.ATTRIBUTES)
+
+    async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
+        await self._command(vi, ViCommand.CONNECT, _peer_word(vi, route, max_transfer))
+
+    async def disconnect(self, vi: Vi) -> None:
+        await self._command(vi, ViCommand.DISCONNECT)
+
+    async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
+        """Give the NIC ``command``, with the attributes of ``vi`` and, to connect it, its peer."""
+        raise NotImplementedError
+
+    # Posting and arming
+
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+        port = self.port
+        if port.count > BLOCK - 2 - self.tokens:
+            await port.executed
+        memory = self.memory
+        port.spend(self.paths.post)
+        entries = queue.entries
+        if entries:
+            port.spend(self.paths.link)
+            tail = entries[-1].status - STATUS_WORD
+            if entries[-1].status not in self.flushed:
+                memory.write(tail, NEXT.pack(va, handle))
+                port.put_touch(tail, NEXT.size, True)
+        at = self._descriptor(queue, va)
+        word = token(va, handle)
+        if at:
+            memory.write(at + TRACE_AT, trace.to_bytes(4, "little"))
+            memory.write(at + STATUS_AT, b"\0\0\0\0")
+            port.put_touch(at + TRACE_AT, 16, True)
+            entries.append(Posted(va, handle, at + STATUS_WORD, trace, word != BAD_TOKEN))
+        else:
+            entries.append(Posted(va, handle, self.flushed[queue.receive], trace,
+                                  not word % DESCRIPTOR_ALIGN))
+        self._ring(queue, word, trace)
+        queue.posted += 1
+        return VIP_RETURN.SUCCESS
+
+    def _descriptor(self, queue: WorkQueue, va: int) -> int:
+        """Physical address of the descriptor at ``va``; 0 for one that the CPU cannot write to, or
+        that is no descriptor's. The NIC finds that, too, and reports it; the consumer gets it back
+        as flushed."""
+        if va % DESCRIPTOR_ALIGN:
+            return 0
+        try:
+            return queue.vi.nic.process.physical(va)
+        except ValueError:
+            return 0
+
+    def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
+        port = self.port
+        port.process = queue.process
+        port.put_write(queue.doorbell, 1, word, trace=trace)
+        port.process = 0
+
+    async def arm(self, queue: WorkQueue) -> None:
+        await self._arm(queue.process, queue.arming, queue.seen & 0xFFFF)
+
+    async def cq_arm(self, cq: Cq) -> None:
+        await self._arm(cq.process, cq.page + CQ_ARM, cq.ring.seen & 0xFFFF)
+
+    async def _arm(self, process: int, at: int, seen: int) -> None:
+        port = self.port
+        port.spend(self.paths.arm)
+        await port.room(1)
+        port.process = process
+        port.put_write(at, 1, seen)
+        port.process = 0
+
+    def consumed(self, cq: Cq) -> None:
+        port = self.port
+        port.spend(self.paths.cq_consumed)
+        cq.ring.told = cq.ring.seen
+        port.process = cq.process
+        port.put_write(cq.page + CQ_CONSUMED, 1, cq.ring.seen & 0xFFFF)
+        port.process = 0
+
+    # Interrupts
+
+    def deadline(self) -> int:
+        return FAR
+
+    async def tick(self) -> None:
+        """The NIC has its own timers."""
+
+    async def packet(self, header: int, slot: int, trace: int) -> Any:
+        """The NIC takes VIA's packets: none comes this way."""

@@ -1,0 +1,111 @@
+"""The provider for the VI engine in the NIC: registers and events beside :mod:`.doorbell_queues`.
+
+What is here is the kernel agent's side: VIs, completion queues and table entries laid down in
+registers, and events read from one.
+"""
+
+from ....layouts.registers import Irq, address
+from ....layouts.via import ADDRESS, EVENT, Event, ViCommand, ViState
+from ...port.port import Watch
+from ..agent.tables import HostTable, NicTable, Table
+from ..handles import Cq, Vi
+from .doorbell_queues import (
+    SETTLE,
+    DoorbellQueues,
+    attributes_word,
+    cq_word,
+    keep_count,
+)
+
+__all__ = ["Engine"]
+
+VI_SELECT, VI_ATTRIBUTES = address("vi_select"), address("vi_attributes")
+VI_PEER, VI_COMMAND, VI_STATE = address("vi_peer"), address("vi_command"), address("vi_state")
+VI_POSTED, VI_COMPLETED = address("vi_posted"), address("vi_completed")
+CQ_BASE_REGISTER, CQ_CONFIG_REGISTER = address("cq_base"), address("cq_config")
+VIA_EVENT, VIA_READY = address("via_event"), address("via_ready")
+
+
+class Engine(DoorbellQueues):
+    """See :class:`~nicbed.host.via.provider.Provider`."""
+
+    rdma = True
+    causes: int = Irq.VIA
+
+    def _make_table(self) -> Table:
+        kind = {"cache": HostTable, "table": NicTable}[self.description.via.translation]
+        return kind(self.node)
+
+    async def start(self) -> None:
+        await super().start()
+        await self.port.poll(Watch(VIA_READY, 1, 1))
+        await self.table.start()
+
+    # VIs
+
+    async def idle(self, vi: Vi) -> None:
+        while not await self.drained(vi):
+            await self.port.delay(SETTLE)
+        keep_count(vi, self.port.data)
+        await self._command(vi, ViCommand.IDLE)
+
+    async def state(self, vi: Vi) -> ViState:
+        await self._select(vi.number)
+        return ViState(await self.port.pio_read(VI_STATE))
+
+    async def drained(self, vi: Vi) -> bool:
+        # Twice, so that doorbells and statuses on their way have landed.
+        port = self.port
+        await self._select(vi.number)
+        if await port.pio_read(VI_POSTED) != await port.pio_read(VI_COMPLETED):
+            return False
+        await port.delay(SETTLE)
+        return await port.pio_read(VI_POSTED) == await port.pio_read(VI_COMPLETED)
+
+    async def completed(self, vi: Vi) -> int:
+        """Completions of ``vi`` that the NIC counts: of the send queue in the low half, of the
+        receive queue in the high one."""
+        await self._select(vi.number)
+        return await self.port.pio_read(VI_COMPLETED)
+
+    async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
+        port = self.port
+        port.spend(self.paths.command)
+        await port.room(4)
+        port.put_write(VI_SELECT, 1, vi.number)
+        port.put_write(VI_ATTRIBUTES, 1, attributes_word(vi))
+        port.put_write(VI_PEER, 1, peer)
+        port.put_write(VI_COMMAND, 1, command)
+        await port.poll(Watch(VI_COMMAND, 0, 7))
+
+    async def _select(self, number: int) -> None:
+        await self.port.room(1)
+        self.port.put_write(VI_SELECT, 1, number)
+
+    # Completion queues
+
+    async def create_cq(self, cq: Cq) -> None:
+        await self._configure_ring(cq, cq.ring.region.va, cq.ring.region.handle)
+
+    async def _configure_ring(self, cq: Cq, va: int, handle: int) -> None:
+        await self._configure(cq, ADDRESS.pack(va=va, handle=handle), cq_word(cq))
+
+    async def destroy_cq(self, cq: Cq) -> None:
+        await self._configure(cq, 0, 0)
+
+    async def _configure(self, cq: Cq, base: int, config: int) -> None:
+        port = self.port
+        port.spend(self.paths.command)
+        await port.room(3)
+        port.put_write(VI_SELECT, 1, cq.number)
+        port.put_write(CQ_BASE_REGISTER, 1, base)
+        port.put_write(CQ_CONFIG_REGISTER, 1, config)
+        await port.pio_read(VI_COMMAND)
+
+    # Interrupts
+
+    async def events(self) -> list[tuple[Event, int]]:
+        found = []
+        while word := await self.port.pio_read(VIA_EVENT):
+            found.append((Event(EVENT.get(word, "code")), EVENT.get(word, "number")))
+        return found

@@ -1,0 +1,262 @@
+"""The provider for VIA's firmware on the NIC processor (firmware/via).
+
+Posting is as with the engine, a token written to the VI's page, but that its low six bits count the
+queue's posts: the firmware may find a later one in a place where it did not see the earlier one
+(doorbells as words in NIC memory) or have lost one (doorbell queue full), and so knows how many.
+The last 64 of each queue stay in host memory, where it looks up the first that it missed; Next
+links lead to the others. Before more than those could be unseen, the library asks how far it is.
+
+The kernel agent's side is commands in a mailbox, table entries in host memory as the engine's, and
+events in a ring of words in host memory, with the interrupt of the processor.
+"""
+
+from enum import IntEnum
+
+from ....layouts.operations import BLOCK
+from ....layouts.registers import Irq, address
+from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
+from ...port.node import Node
+from ...port.port import F_ONCE, TIMEOUT
+from ...processor.loader import NicProcessor
+from ...processor.mailbox import Mailbox
+from ..agent.tables import HostTable
+from ..handles import Cq, Vi, WorkQueue
+from ..records import Records
+from ..returns import VIP_RETURN
+from .doorbell_queues import (
+    BAD_TOKEN,
+    SETTLE,
+    DoorbellQueues,
+    attributes_word,
+    cq_word,
+    keep_count,
+)
+
+__all__ = ["Command", "FirmwareNic", "UNSEEN"]
+
+IRQ_STATUS = address("irq_status")
+TOKENS = 64
+"""Tokens of a queue in host memory; their count is in as many values of a token's low bits."""
+UNSEEN = TOKENS - 2
+"""Posts that the firmware may not have seen yet."""
+CQ_PAGE = 1
+"""Doorbell page of completion queue 0; the VIs' are behind those of all queues."""
+PAGES = 1024
+LOW = 0xFFFF_FFFF
+CACHED = 512
+"""The translation cache has an entry for so many bytes of NIC memory at most."""
+DOORBELLS_LOST = 1
+"""Number of an event CATASTROPHIC that says that doorbells were lost."""
+
+
+class Command(IntEnum):
+    """Word 0 of a command; firmware/via/via_fw.h has the same."""
+
+    VI = 1
+    """VI, ViCommand, ATTRIBUTES, PEER, places of its queues' tokens."""
+    CQ = 2
+    """Completion queue, ADDRESS, CQ_CONFIG."""
+    INVALIDATE = 3
+    """First index, count."""
+    QUERY = 4
+    """VI. Answer: ViState; completed and posted of the send and the receive queue."""
+    TOKENS = 5
+    """VI, its queues' last tokens: for those that were lost."""
+    ARM = 6
+    """VI, whether its receive queue, completions seen."""
+
+
+class Tokens:
+    """Tokens of a queue. ``last``: the last one; ``told``: how many posts the firmware has seen for
+    sure; ``ring``: host memory of the last TOKENS."""
+
+    __slots__ = ("ring", "last", "told")
+
+    def __init__(self, ring: int) -> None:
+        self.ring = ring
+        self.last = 0
+        self.told = 0
+
+
+class FirmwareTable(HostTable):
+    """The table in host memory; invalidated by a command."""
+
+    mailbox: Mailbox
+
+    async def start(self) -> None:
+        """The firmware has been told when it was started."""
+
+    async def _invalidate(self, indices: range | list[int]) -> None:
+        self.port.spend(self.paths.unpin)
+        await self.mailbox.call(Command.INVALIDATE, indices[0], len(indices))
+
+
+class FirmwareNic(DoorbellQueues):
+    """See :class:`~nicbed.host.via.provider.Provider`."""
+
+    rdma = True
+    rdma_read = False
+    levels: tuple[Reliability, ...] = (
+        Reliability.UNRELIABLE_DELIVERY, Reliability.RELIABLE_DELIVERY)
+    causes: int = Irq.PROCESSOR
+    tokens = 2
+    table: FirmwareTable
+
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
+        self.words = node.description.processor.doorbells == "words"
+        self._events = 0
+        self._taken = 0
+        self._armings = 0
+        self._places: dict[int, int] = {}
+
+    def _make_table(self) -> FirmwareTable:
+        return FirmwareTable(self.node)
+
+    async def start(self) -> None:
+        await super().start()
+        description, node = self.description, self.node
+        via = description.via
+        self._events = node.allocate(8 * via.events, 64)
+        self.table.allocate()
+        self.processor = node.service(NicProcessor)
+        await self.processor.start("via", {
+            "via_vis": min(via.vis, PAGES - CQ_PAGE - via.cqs), "via_cqs": via.cqs,
+            "via_slots": via.send_slots, "via_window": via.window, "via_depth": via.queue_depth,
+            "via_events": via.events, "via_event_ring": self._events,
+            "via_table": self.table.base, "via_translations": via.translations,
+            "via_page_bytes": via.page_bytes, "via_cache": min(via.cache_sets * via.cache_ways,
+                             description.processor.memory // CACHED),
+            "via_mtu": description.nic.mtu, "via_retry_timeout": via.retry_timeout,
+            "via_retries": via.retries,
+            "via_doorbells": description.processor.doorbell_queue})
+        self.mailbox = self.table.mailbox = Mailbox(self.processor)
+        self._taken_at = self.processor.address("events_taken")
+        self.records.limit_vis(await self.port.pio_read(self.processor.address("vis_open")))
+
+    # VIs
+
+    async def create_vi(self, vi: Vi) -> None:
+        place = self._places.get(vi.number)
+        if place is None:
+            place = self._places[vi.number] = self.node.allocate(2 * 8 * TOKENS, 64)
+        vi.private = Tokens(place), Tokens(place + 8 * TOKENS)
+        page = self.processor.doorbell(CQ_PAGE + self.description.via.cqs + vi.number)
+        for queue in (vi.send, vi.receive):
+            queue.arming += page - vi.send.doorbell
+        vi.receive.doorbell += page - vi.send.doorbell
+        vi.send.doorbell = page
+        await super().create_vi(vi)
+
+    async def idle(self, vi: Vi) -> None:
+        while (counts := await self._counts(vi)) & LOW != counts >> 32:
+            await self.port.delay(SETTLE)
+        keep_count(vi, counts & LOW)
+        await self._command(vi, ViCommand.IDLE)
+
+    async def state(self, vi: Vi) -> ViState:
+        await self.mailbox.call(Command.QUERY, vi.number)
+        return ViState(await self.mailbox.answer(0))
+
+    async def drained(self, vi: Vi) -> bool:
+        counts = await self._counts(vi)
+        return counts & LOW == counts >> 32
+
+    async def completed(self, vi: Vi) -> int:
+        """As the engine's."""
+        return await self._counts(vi) & LOW
+
+    async def _counts(self, vi: Vi) -> int:
+        """Completed and posted of both queues of ``vi``, by the firmware, which then has seen all
+        that was posted."""
+        tokens = vi.send.posted, vi.receive.posted
+        await self.mailbox.call(Command.QUERY, vi.number)
+        for place, posted in enumerate(tokens):
+            vi.private[place].told = posted
+        return await self.mailbox.answer(1)
+
+    async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
+        self.port.spend(self.paths.command)
+        send, receive = vi.private
+        await self.mailbox.call(Command.VI, vi.number, command, attributes_word(vi), peer,
+                                receive.ring << 32 | send.ring)
+
+    # Completion queues
+
+    async def create_cq(self, cq: Cq) -> None:
+        cq.page = self.processor.doorbell(CQ_PAGE + cq.number)
+        ring = cq.ring.region
+        self.port.spend(self.paths.command)
+        await self.mailbox.call(Command.CQ, cq.number,
+                                ADDRESS.pack(va=ring.va, handle=ring.handle), cq_word(cq))
+
+    async def destroy_cq(self, cq: Cq) -> None:
+        self.port.spend(self.paths.command)
+        await self.mailbox.call(Command.CQ, cq.number, 0, 0)
+
+    # Posting and arming
+
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+        if queue.posted - queue.vi.private[queue.receive].told >= UNSEEN:
+            self.port.spend(self.paths.kernel)
+            await self._counts(queue.vi)
+        return await super().post(queue, va, handle, trace)
+
+    def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
+        tokens: Tokens = queue.vi.private[queue.receive]
+        count = queue.posted + 1 & TOKENS - 1
+        if word == BAD_TOKEN or word % DESCRIPTOR_ALIGN:
+            word = 0
+        tokens.last = word | count
+        at = tokens.ring + 8 * count
+        self.memory.write(at, tokens.last.to_bytes(8, "little"))
+        self.port.put_touch(at, 8, True)
+        super()._ring(queue, tokens.last, trace)
+
+    async def arm(self, queue: WorkQueue) -> None:
+        if not self.words:
+            await super().arm(queue)
+            return
+        self.port.spend(self.paths.arm)
+        self.port.spend(self.paths.kernel)
+        await self.mailbox.call(Command.ARM, queue.vi.number, queue.receive, queue.seen & 0xFFFF)
+
+    async def _arm(self, process: int, at: int, seen: int) -> None:
+        """As a word in NIC memory each arming has to be another one than the last."""
+        self._armings += 1
+        await super()._arm(process, at, seen & 0xFFFF | (self._armings & 0xFFFF) << 16)
+
+    # Interrupts
+
+    async def events(self) -> list[tuple[Event, int]]:
+        port, size = self.port, self.description.via.events
+        found = []
+        lost = False
+        await port.room(1)
+        port.put_write(IRQ_STATUS, 1, Irq.PROCESSOR)
+        before = self._taken
+        while True:
+            if port.count > BLOCK - 2:
+                await port.executed
+            port.put_poll(self._events + 8 * (self._taken % size),
+                          1 - (self._taken // size & 1), 1, 0, F_ONCE)
+            await port.executed
+            if port.status & TIMEOUT:
+                break
+            self._taken += 1
+            event, number = Event(EVENT.get(port.data, "code")), EVENT.get(port.data, "number")
+            lost |= event is Event.CATASTROPHIC
+            if event is not Event.CATASTROPHIC or number != DOORBELLS_LOST:
+                found.append((event, number))
+        if self._taken != before:
+            await port.pio_write(self._taken_at, self._taken)
+        if lost:
+            await self._ring_again()
+        return found
+
+    async def _ring_again(self) -> None:
+        """Doorbells were lost: tell the last token of each queue. It is taken once, however often
+        it comes."""
+        for vi in list(self.records.vis.values()):
+            send, receive = vi.private
+            await self.mailbox.call(Command.TOKENS, vi.number, send.last, receive.last)

@@ -1,0 +1,181 @@
+"""The provider for host-supplied physical addresses (via.translation = physical).
+
+The NIC translates nothing: it only looks up whether a physical page may be touched. So the library
+translates when it posts, into a *shadow* of the descriptor that it keeps for the NIC: every segment
+cut at page borders, every address physical. When the descriptor is done, its status is copied back.
+RDMA needs the other end's translation, which nobody has: ERROR_NOT_SUPPORTED.
+"""
+
+from ....layouts.operations import BLOCK
+from ....layouts.via import (
+    CONTROL_BYTES,
+    CONTROL_SEGMENT,
+    DATA_SEGMENT,
+    DESCRIPTOR_ALIGN,
+    MAX_SEGMENTS,
+    SEGMENT_BYTES,
+    Operation,
+)
+from ...port.node import Node
+from ..agent.tables import PhysicalTable
+from ..handles import Cq, Posted, WorkQueue
+from ..records import Records
+from ..regions import Region
+from ..returns import VIP_RETURN
+from .doorbell_queues import BAD_TOKEN, NEXT, STATUS_WORD, token
+from .engine import Engine
+
+__all__ = ["PhysicalEngine"]
+
+LARGEST = 4096
+"""Room for the largest descriptor."""
+
+
+class Shadows:
+    """Descriptors for the NIC, in pages of the library's own, a pool a protection tag."""
+
+    def __init__(self, node: Node, table: PhysicalTable) -> None:
+        self.node = node
+        self.table = table
+        self._free: dict[tuple[int, int], list[int]] = {}
+
+    async def take(self, tag: int, length: int) -> tuple[int, int]:
+        """Physical address of a shadow of at least ``length`` bytes, in one piece, and its size."""
+        size = max(64, 1 << (length - 1).bit_length())
+        pool = self._free.setdefault((tag, size), [])
+        if not pool:
+            page = self.table.page_bytes
+            chunk = max(page, size)
+            base = self.node.allocate(chunk, chunk)
+            for frame in range(base // page, (base + chunk) // page):
+                await self.table.open_frame(frame, tag)
+            pool.extend(range(base, base + chunk, size))
+        return pool.pop(), size
+
+    def give(self, tag: int, at: int, size: int) -> None:
+        self._free[tag, size].append(at)
+
+
+class PhysicalEngine(Engine):
+    """See :class:`~nicbed.host.via.provider.Provider`. A descriptor may have MAX_SEGMENTS segments;
+    one that is cut into more at page borders is refused (ERROR_RESOURCE)."""
+
+    rdma = False
+    table: PhysicalTable
+
+    def __init__(self, node: Node, records: Records) -> None:
+        super().__init__(node, records)
+        self.shadows = Shadows(node, self.table)
+
+    def _make_table(self) -> PhysicalTable:
+        return PhysicalTable(self.node)
+
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+        port, paths, memory = self.port, self.paths, self.memory
+        port.spend(paths.post)
+        tag = queue.vi.attributes.ptag.number
+        process = queue.vi.nic.process
+        region = self._region(queue, handle)
+        if region is None or va % DESCRIPTOR_ALIGN or not region.covers(va, CONTROL_BYTES):
+            return await self._post_bad(queue, va, handle, trace)
+        _, _, count, control, _, immediate, length, _ = CONTROL_SEGMENT.unpack(
+            process.read(va, CONTROL_BYTES))
+        if control & 3 in (Operation.RDMA_WRITE, Operation.RDMA_READ):
+            return VIP_RETURN.ERROR_NOT_SUPPORTED
+        body: list[tuple[int, int, int]] = []
+        if count <= MAX_SEGMENTS:
+            await process.touch(va, CONTROL_BYTES + SEGMENT_BYTES * count)
+            for place in range(count):
+                self._split(queue, region, va + CONTROL_BYTES + SEGMENT_BYTES * place, body)
+            if len(body) > MAX_SEGMENTS:
+                return VIP_RETURN.ERROR_RESOURCE
+            count = len(body)
+        at, size = await self.shadows.take(tag, CONTROL_BYTES + SEGMENT_BYTES * len(body))
+        port.spend(paths.shadow)
+        memory.write(at, CONTROL_SEGMENT.pack(0, 0, count, control, trace, immediate, length, 0)
+                     + b"".join(DATA_SEGMENT.pack(*segment) for segment in body))
+        process.write(va + STATUS_WORD + 4, bytes(4))
+        await port.touch(at, CONTROL_BYTES + SEGMENT_BYTES * len(body), store=True)
+        self._link(queue, at, tag)
+        await port.room(1)
+        self._ring(queue, token(at, tag), trace)
+        queue.entries.append(Posted(va, handle, at + STATUS_WORD, trace, True, (tag, at, size)))
+        queue.posted += 1
+        return VIP_RETURN.SUCCESS
+
+    async def take(self, queue: WorkQueue) -> None:
+        """Copy what the NIC wrote to the shadow: immediate data, Length, Status."""
+        posted = queue.entries[0]
+        if posted.shadow is None:
+            return
+        tag, at, size = posted.shadow
+        process, port = queue.vi.nic.process, self.port
+        port.spend(self.paths.unshadow)
+        if port.count > BLOCK - 2:
+            await port.executed
+        physical = process.physical(posted.va)
+        port.put_touch(at + 16, 16)
+        port.put_touch(physical + 16, 16, True)
+        self.memory.write(physical + 16, self.memory.read(at + 16, 16))
+        self.shadows.give(tag, at, size)
+
+    async def create_cq(self, cq: Cq) -> None:
+        region = cq.ring.region
+        if len(cq.ring.places) > 1:
+            base = await self._contiguous(cq)
+        else:
+            base = cq.ring.places[0]
+        await self._configure_ring(cq, base, region.ptag.number)
+
+    async def _contiguous(self, cq: Cq) -> int:
+        """A ring of more than a page has to be in one piece: the library's own pages, then."""
+        page = self.table.page_bytes
+        length = 8 * cq.ring.size
+        base = self.node.allocate(length, page)
+        for frame in range(base // page, (base + length) // page):
+            await self.table.open_frame(frame, cq.ring.region.ptag.number)
+        cq.ring.places = list(range(base, base + length, page))
+        return base
+
+    def _region(self, queue: WorkQueue, handle: int) -> Region | None:
+        """The region of a handle that the consumer gave, if it may use it here."""
+        region = self.records.regions.get(handle)
+        if (region is None or region.process is not queue.vi.nic.process
+                or region.ptag is not queue.vi.attributes.ptag):
+            return None
+        return region
+
+    def _split(self, queue: WorkQueue, region: Region, at: int,
+               body: list[tuple[int, int, int]]) -> None:
+        """Cut the segment at ``at`` at page borders. One that must not be used becomes one that the
+        NIC refuses."""
+        process, paths = queue.vi.nic.process, self.paths
+        self.port.spend(paths.split)
+        if not region.covers(at, SEGMENT_BYTES):
+            body.append((0, 0, 1))
+            return
+        va, handle, length = DATA_SEGMENT.unpack(process.read(at, SEGMENT_BYTES))
+        found = self._region(queue, handle)
+        if found is None and length or found is not None and not found.covers(va, length):
+            body.append((0, 0, length))
+            return
+        tag = queue.vi.attributes.ptag.number
+        pieces = process.pieces(va, length)
+        body.extend((physical, tag, part) for physical, part in pieces)
+        for _ in pieces[1:]:
+            self.port.spend(paths.split)
+
+    def _link(self, queue: WorkQueue, at: int, tag: int) -> None:
+        entries = queue.entries
+        if entries and entries[-1].shadow is not None:
+            self.port.spend(self.paths.link)
+            self.memory.write(entries[-1].shadow[1], NEXT.pack(at, tag))
+
+    async def _post_bad(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+        """What is no descriptor of the consumer's: the NIC is told of something that it will refuse
+        and report."""
+        await self.port.room(1)
+        self._ring(queue, BAD_TOKEN, trace)
+        queue.entries.append(Posted(va, handle, self.flushed[queue.receive], trace, False))
+        queue.posted += 1
+        return VIP_RETURN.SUCCESS

@@ -1,0 +1,133 @@
+"""Kernel-trap design point: how descriptors complete, and how a VI breaks."""
+
+from collections.abc import Awaitable, Callable
+
+from ....layouts.via import CONTROL_BYTES, CQ_ENTRY, Event, RemoteOperation, Status, ViState
+from ...port.port import Port
+from ..handles import Cq, Posted
+from .costs import TrapPrices
+from .ends import GOOD, CqState, End
+from .memory import Descriptor, Refused, TrapMemory
+
+__all__ = ["Completing"]
+
+STATUS_AT = 20
+"""Where ImmediateData, Length and Status are in a descriptor."""
+
+
+class Completing:
+    """Writes statuses and completion queues' entries, and notes what the consumer is to be told.
+
+    Attributes
+    ----------
+    happened
+        Events not yet told: (event, number).
+    end_connection
+        Called when a connection breaks, with its end and whether to tell the peer: what was begun,
+        then all that is posted, is to complete flushed. Whoever makes this sets it.
+    """
+
+    end_connection: Callable[[End, bool], Awaitable[None]]
+
+    def __init__(self, port: Port, prices: TrapPrices, space: TrapMemory) -> None:
+        self.happened: list[tuple[Event, int]] = []
+        self._port = port
+        self._prices = prices
+        self._space = space
+
+    def events(self) -> list[tuple[Event, int]]:
+        """Take what has happened."""
+        found, self.happened = self.happened, []
+        return found
+
+    async def complete(self, end: End, receive: bool, posted: Posted, *, length: int = 0,
+                       status: Status = GOOD, operation: RemoteOperation,
+                       immediate: int | None = None) -> None:
+        """A descriptor is over: its status, its queue's entry, an event if asked for."""
+        self._port.spend(self._prices.complete)
+        word = Status.DONE | status | operation << 16
+        if immediate is not None:
+            word |= Status.IMMEDIATE
+        broken = None
+        try:
+            at, room = self._space.piece(posted.va, posted.handle, end.tag)
+            if room < CONTROL_BYTES:
+                raise Refused
+            await self._port.touch(at + STATUS_AT, 12, store=True)
+            data = length.to_bytes(4, "little") + int(word).to_bytes(4, "little")
+            if immediate is not None:
+                data = immediate.to_bytes(4, "little") + data
+            self._space.memory.write(at + CONTROL_BYTES - len(data), data)
+        except Refused:
+            broken = Event.COMP_PROT
+        await self._completed(end, receive, broken)
+
+    async def lose(self, end: End, receive: bool, event: Event) -> None:
+        """A descriptor that cannot be read or taken: it counts as completed, and breaks the VI."""
+        await self._completed(end, receive, event)
+
+    async def _completed(self, end: End, receive: bool, broken: Event | None) -> None:
+        queue = end.receive if receive else end.send
+        queue.completed += 1
+        if broken is not None:
+            end.vi.lost = True
+        cq = (end.vi.receive if receive else end.vi.send).cq
+        if cq is not None and cq.private is not None:
+            broken = await self._append(cq, end, receive) or broken
+        if queue.armed:
+            queue.armed = False
+            self.happened.append((Event.RECEIVE_DONE if receive else Event.SEND_DONE,
+                                  end.vi.number))
+        if broken is not None:
+            await self.break_(end, broken)
+
+    async def _append(self, cq: Cq, end: End, receive: bool) -> Event | None:
+        """An entry of ``cq``; what the VI is broken with if there can be none."""
+        state: CqState = cq.private
+        ring = state.ring
+        self._port.spend(self._prices.entry)
+        if state.tail - ring.told >= ring.size:
+            return Event.VI_OVERRUN
+        index = state.tail % ring.size
+        region = ring.region
+        try:
+            at, _ = self._space.piece(region.va + 8 * index, region.handle, region.ptag.number)
+        except Refused:
+            return Event.COMP_PROT
+        entry = CQ_ENTRY.pack(phase=1 - (state.tail // ring.size & 1), receive=receive,
+                              vi=end.vi.number)
+        await self._port.touch(at, 8, store=True)
+        self._space.memory.write(at, entry.to_bytes(8, "little"))
+        state.tail += 1
+        if state.armed:
+            state.armed = False
+            self.happened.append((Event.CQ_READY, cq.number))
+        return None
+
+    async def break_(self, end: End, event: Event, tell: bool = True) -> None:
+        """Reported once, and only of a VI that is idle or connected; a connection is over. ``tell``
+        the peer, if it is reliable."""
+        if end.state in (ViState.IDLE, ViState.CONNECTED):
+            self.happened.append((event, end.vi.number))
+        if end.state is ViState.CONNECTED:
+            await self.end_connection(end, tell)
+
+    async def fetch(self, end: End, posted: Posted) -> Descriptor | None:
+        """The descriptor, copied in; None if it cannot be read."""
+        try:
+            return await self._space.descriptor(posted.va, posted.handle, end.tag)
+        except Refused:
+            return None
+
+    async def flush(self, end: End, receive: bool) -> None:
+        """Complete all that waits in a queue flushed, oldest first."""
+        waiting = (end.receive if receive else end.send).waiting
+        while waiting:
+            posted = waiting.popleft()
+            descriptor = await self.fetch(end, posted)
+            if descriptor is None:
+                await self.lose(end, receive, Event.POST_DESC)
+            else:
+                await self.complete(
+                    end, receive, posted, status=Status.FLUSHED,
+                    operation=RemoteOperation.RECEIVE if receive else descriptor.sent_as)

@@ -1,0 +1,152 @@
+"""Kernel-trap design point: what the kernel agent keeps of a VI and of a completion queue."""
+
+from collections import deque
+
+from ....layouts.via import PacketKind, Reliability, Status, ViState
+from ..agent.round_trip import RoundTrip
+from ..handles import Posted, Ring, Vi
+from .memory import Descriptor, Walk
+from .ring import Packet
+
+__all__ = ["FAR", "GOOD", "CqState", "End", "Job", "Message", "Queue"]
+
+FAR = 1 << 62
+"""A deadline that never comes."""
+GOOD = Status(0)
+BACK_OFF = 4
+"""Time-outs double up to 1 << this many times ``via.retry_timeout``: a peer that computes for a
+while is not buried under probes, nor given up."""
+
+
+class Message:
+    """A descriptor of the send queue, from when it is taken to its completion.
+
+    Attributes
+    ----------
+    last
+        Sequence number of its last packet, once that is made.
+    error
+        What is wrong with it: it completes so once all before it have completed.
+    """
+
+    __slots__ = ("posted", "descriptor", "walk", "last", "error")
+
+    def __init__(self, posted: Posted, descriptor: Descriptor, walk: Walk) -> None:
+        self.posted = posted
+        self.descriptor = descriptor
+        self.walk = walk
+        self.last: int | None = None
+        self.error: Status | None = None
+
+
+class Job:
+    """The peer's RDMA read: what is still to be sent of it."""
+
+    __slots__ = ("va", "handle", "left", "sequence", "trace", "first")
+
+    def __init__(self, va: int, handle: int, left: int, sequence: int, trace: int) -> None:
+        self.va = va
+        self.handle = handle
+        self.left = left
+        self.sequence = sequence
+        self.trace = trace
+        self.first = True
+
+
+class Queue:
+    """A work queue in the kernel: ``waiting``, posted and not taken; ``completed``, how many were
+    since the VI was created; ``armed``."""
+
+    __slots__ = ("waiting", "completed", "armed")
+
+    def __init__(self) -> None:
+        self.waiting: deque[Posted] = deque()
+        self.completed = 0
+        self.armed = False
+
+
+class End:
+    """One end of a connection: a VI as the kernel has it.
+
+    Attributes
+    ----------
+    sequence, unasked, slots, message, unfinished, reading, job
+        Sending: number of the next packet, packets since an acknowledgement was asked for, packets
+        not acknowledged, the message being cut into packets, messages cut whole and not completed
+        (Reliable Reception, or in error), the RDMA read under way, and the peer's.
+    silent, trip, timed, timed_at, deadline
+        Time-outs in a row without a word from the peer, how long the next is, the packet whose
+        round trip is being measured, since when, and the cycle of the next time-out.
+    asked, heeded
+        Number of the last probe, and of the last before packets went again: answers to that one and
+        those before it say nothing of these.
+    owes, question
+        The ACK or NAK that had no room, and the word of the probe that it is to answer.
+    expected, told, kind, walk, taken, written
+        Receiving: number of the next packet; whether a NAK was sent for the gap there is; the
+        message begun (SEND, RDMA_WRITE, or None: what is left of it is dropped); where it goes, of
+        which descriptor; bytes of an RDMA write so far.
+    """
+
+    __slots__ = ("vi", "state", "send", "receive", "route", "max_transfer", "sequence", "unasked",
+                 "slots", "message", "unfinished", "reading", "job", "silent", "trip", "timed",
+                 "timed_at", "deadline", "asked", "heeded", "owes", "question", "expected", "told",
+                 "kind", "walk", "taken", "written", "starved", "timeout")
+
+    def __init__(self, vi: Vi, timeout: int) -> None:
+        self.vi = vi
+        self.timeout = timeout
+        self.state = ViState.IDLE
+        self.send = Queue()
+        self.receive = Queue()
+        self.route = 0
+        self.max_transfer = 0
+        self.starved = False
+        self.reset()
+
+    def reset(self) -> None:
+        """As a new connection begins."""
+        self.sequence = 0
+        self.unasked = 0
+        self.slots: deque[Packet] = deque()
+        self.message: Message | None = None
+        self.unfinished: deque[Message] = deque()
+        self.reading: Message | None = None
+        self.job: Job | None = None
+        self.silent = 0
+        self.trip = RoundTrip(self.timeout, self.timeout << BACK_OFF)
+        self.timed: int | None = None
+        self.timed_at = 0
+        self.deadline = FAR
+        self.asked = self.heeded = 0
+        self.owes: PacketKind | None = None
+        self.question: int | None = None
+        self.expected = 0
+        self.told = False
+        self.kind: PacketKind | None = None
+        self.walk: Walk | None = None
+        self.taken: Posted | None = None
+        self.written = 0
+
+    @property
+    def reliable(self) -> bool:
+        return self.vi.attributes.reliability is not Reliability.UNRELIABLE_DELIVERY
+
+    @property
+    def reception(self) -> bool:
+        return self.vi.attributes.reliability is Reliability.RELIABLE_RECEPTION
+
+    @property
+    def tag(self) -> int:
+        return self.vi.attributes.ptag.number
+
+
+class CqState:
+    """A completion queue's ring in the kernel."""
+
+    __slots__ = ("ring", "tail", "armed")
+
+    def __init__(self, ring: Ring, armed: bool) -> None:
+        self.ring = ring
+        self.tail = 0
+        self.armed = armed

@@ -1,0 +1,375 @@
+"""The provider for a NIC without doorbells and VI engine: the kernel agent does it all.
+
+Posting traps into the kernel. It copies the descriptor in, and of a send the data, out of the
+consumer's buffers into its own; it cuts them into packets as the engine would, and puts those into
+the NIC's send ring. What comes in it copies from the receive ring into the consumer's buffers, and
+writes statuses and completion queue entries into the consumer's memory. So a send's o_s, and a
+receive's o_r, grow with the message.
+
+When the kernel runs
+--------------------
+- in a posting call, up to where the VI's window, the kernel's buffers (``via.send_slots``) and the
+  send ring have room. It never waits there: what is left goes out in a later entry.
+- in a check of a queue (VipRecvDone and the like). The library looks at the head's status and, in a
+  page that it may read, at the receive ring's next completion word, and enters the kernel only if
+  the head is not done and there is a packet, a time-out is due, or something waits for room that
+  the NIC has made. It handles up to 8 packets then.
+- on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
+  others. In a call that posts or has found something it handles up to two packets; those left wait
+  for the next that has found nothing or posts, so that a program gets what has come, and sends,
+  however much comes.
+
+A node whose program does not call VIPL answers nothing meanwhile, and has lost nothing. So a
+time-out sends a PROBE, whose answer says what was lost; only that goes again. Time-outs follow the
+round trips measured, and double (up to sixteen times ``via.retry_timeout``) before ``via.retries``
+of them in a row, without a word from the peer, break a connection.
+
+Its parts, each of which knows only those before it: :mod:`.costs`, :mod:`.memory`
+(protection, copies), :mod:`.ring` (the send ring), :mod:`.ends` (what is kept of a VI),
+:mod:`.completing`, :mod:`.timers`, :mod:`.packets`, :mod:`.messages`,
+:mod:`.turns` (which VI sends next), :mod:`.retransmission`, :mod:`.receiving`.
+"""
+
+import struct
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from ....layouts.registers import Irq
+from ....layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
+from ...port.node import Node
+from ...port.port import F_NOT_EQUAL, TIMEOUT
+from ..agent.memory_queues import MemoryQueues
+from ..agent.receive_ring import ReceiveRing
+from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
+from ..provider import Completed
+from ..records import Records
+from ..regions import Region
+from ..returns import VIP_RETURN
+from .completing import Completing
+from .costs import TrapPrices
+from .ends import CqState, End
+from .memory import Refused, TrapMemory
+from .messages import Messages
+from .packets import Packets
+from .receiving import Receiving
+from .retransmission import Retransmission
+from .ring import SendRing
+from .timers import Timers
+from .turns import Turns
+
+__all__ = ["KernelTrap"]
+
+NEXT = struct.Struct("<QI")
+"""Next and NextHandle, where a descriptor begins."""
+STATUS_WORD = 24
+"""Where Length and Status are in it."""
+DONE = int(Status.DONE) << 32
+A_LOOK = 8
+"""Packets that a check which has found nothing handles: their messages are handed out first."""
+GLANCE = 500
+"""Cycles between two looks of a sleeping kernel whether the NIC has read on in the send ring."""
+
+
+class KernelTrap(MemoryQueues):
+    """See :class:`~nicbed.host.via.provider.Provider`. ``event`` is told what happened, ``call``
+    calls what handlers wait.
+
+    Attributes
+    ----------
+    ends
+        What is kept of each VI, by its number.
+    window
+        Packets of a VI that may be without acknowledgement.
+    counters
+        unmatched, duplicates, gaps, dropped, malformed, sent, resent, timeouts, probes.
+    again
+        The packets ``resent``, by peer and cause.
+    """
+
+    rdma = True
+    causes: int = Irq(0)
+
+    def __init__(self, node: Node, records: Records, ring: ReceiveRing,
+                 event: Callable[[Event, int], Awaitable[None]],
+                 call: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(node, records)
+        port, via = node.port, node.description.via
+        self._ring = ring
+        self._event = event
+        self._call = call
+        self.ends: dict[int, End] = {}
+        self.window = via.window
+        self.counters: Counter[str] = Counter()
+        self._depth = via.queue_depth
+        self._timeout = via.retry_timeout
+        self._prices = prices = node.service(TrapPrices)
+        self._space = space = TrapMemory(node, records.regions)
+        self._send_ring = send_ring = SendRing(node)
+        self._completing = completing = Completing(port, prices, space)
+        self._timers = timers = Timers(port, self.ends)
+        self._packets = packets = Packets(node, prices, send_ring, timers,
+                                          self.counters)
+        messages = Messages(node.description.nic.mtu, space, send_ring, completing, packets)
+        self._turns = turns = Turns(via.window, send_ring, packets, messages)
+        self._retransmission = retransmission = Retransmission(
+            port, prices, via.retries, self.ends, send_ring, timers, packets, messages,
+            completing, self.counters)
+        self._receiving = Receiving(port, prices, self.ends, space, timers, completing, packets,
+                                    messages, turns, retransmission, self.counters)
+        completing.end_connection = self._receiving.end_connection
+        self.again = retransmission.again
+
+    async def start(self) -> None:
+        await super().start()
+        await self._send_ring.start()
+
+    # Memory: the kernel looks it up in its own records
+
+    async def register(self, region: Region) -> None:
+        """Nothing to lay down."""
+
+    async def change(self, region: Region) -> None:
+        """Nothing is kept from before."""
+
+    async def deregister(self, region: Region) -> None:
+        """Nothing is kept from before."""
+
+    # VIs
+
+    async def create_vi(self, vi: Vi) -> None:
+        self.port.spend(self.paths.command)
+        vi.private = self.ends[vi.number] = End(vi, self._timeout)
+
+    async def destroy_vi(self, vi: Vi) -> None:
+        self.port.spend(self.paths.command)
+        del self.ends[vi.number]
+
+    async def change_vi(self, vi: Vi) -> None:
+        self.port.spend(self.paths.command)
+
+    async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
+        self.port.spend(self.paths.command)
+        end: End = vi.private
+        end.reset()
+        end.route, end.max_transfer = route, max_transfer
+        end.state = ViState.CONNECTED
+
+    async def disconnect(self, vi: Vi) -> None:
+        self.port.spend(self.paths.command)
+        await self._receiving.end_connection(vi.private, True)
+        await self._tell()
+
+    async def idle(self, vi: Vi) -> None:
+        """A packet of the old connection must not come to the next one."""
+        self.port.spend(self.paths.command)
+        await self._send_ring.settle()
+        vi.private.state = ViState.IDLE
+
+    async def state(self, vi: Vi) -> ViState:
+        state: ViState = vi.private.state
+        return state
+
+    async def drained(self, vi: Vi) -> bool:
+        end: End = vi.private
+        return (end.send.completed == vi.send.posted
+                and end.receive.completed == vi.receive.posted)
+
+    # Completion queues
+
+    async def create_cq(self, cq: Cq) -> None:
+        self.port.spend(self.paths.command)
+        armed = cq.private is not None and cq.private.armed
+        cq.private = CqState(cq.ring, armed)
+
+    async def destroy_cq(self, cq: Cq) -> None:
+        self.port.spend(self.paths.command)
+        cq.private = None
+
+    def consumed(self, cq: Cq) -> None:
+        self.port.spend(self._prices.consumed)
+        cq.ring.told = cq.ring.seen
+
+    # Posting
+
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+        port, entries = self.port, queue.entries
+        port.spend(self._prices.post)
+        if entries:
+            port.spend(self.paths.link)
+            tail = entries[-1].status
+            if tail not in self.flushed:
+                self.memory.write(tail - STATUS_WORD, NEXT.pack(va, handle))
+                await port.touch(tail - STATUS_WORD, NEXT.size, store=True)
+        status = self._status(queue, va)
+        if status not in self.flushed:
+            self.memory.write(status + 4, bytes(4))
+            await port.touch(status, 8, store=True)
+        posted = Posted(va, handle, status, trace)
+        entries.append(posted)
+        queue.posted += 1
+        end: End = queue.vi.private
+        waiting = (end.receive if queue.receive else end.send).waiting
+        if not self._readable(end, posted):
+            await self._completing.lose(end, queue.receive, Event.POST_DESC)
+        elif len(waiting) >= self._depth:
+            await self._completing.lose(end, queue.receive, Event.VI_OVERRUN)
+        else:
+            waiting.append(posted)
+            if end.state is ViState.ERROR or end.state is ViState.IDLE and not queue.receive:
+                await self._completing.flush(end, queue.receive)
+            elif not queue.receive:
+                await self._turns.turn(end)
+        await self._tell()
+        return VIP_RETURN.SUCCESS
+
+    def _status(self, queue: WorkQueue, va: int) -> int:
+        """Where the CPU sees the status of the descriptor at ``va``."""
+        if va % DESCRIPTOR_ALIGN:
+            return self.flushed[queue.receive]
+        try:
+            return queue.vi.nic.process.physical(va) + STATUS_WORD
+        except ValueError:
+            return self.flushed[queue.receive]
+
+    def _readable(self, end: End, posted: Posted) -> bool:
+        """Whether there can be a descriptor at all."""
+        try:
+            return (not posted.va % DESCRIPTOR_ALIGN
+                    and self._space.piece(posted.va, posted.handle, end.tag)[1] > STATUS_WORD + 7)
+        except Refused:
+            return False
+
+    # Checking
+
+    async def done(self, queue: WorkQueue) -> Completed | None:
+        await self._glance()
+        found = await super().done(queue)
+        if found is None:
+            served = await self._serve()
+            await self._call()
+            if served and queue.entries:
+                found = await super().done(queue)
+        return found
+
+    async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
+        if cycles > 0:
+            await self._spin(queue.entries[0].status, DONE, DONE, cycles)
+        return await self.done(queue) if queue.entries else None
+
+    async def cq_done(self, cq: Cq) -> CqEntry | None:
+        await self._glance()
+        found = await super().cq_done(cq)
+        if found is None:
+            served = await self._serve()
+            await self._call()
+            if served:
+                found = await super().cq_done(cq)
+        return found
+
+    async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
+        if not cq.backlog and cycles > 0:
+            await self._spin(cq.ring.place(), cq.ring.phase(), 1, cycles)
+        return await self.cq_done(cq)
+
+    async def _glance(self) -> None:
+        """One look at the receive ring's next completion word."""
+        port = self.port
+        await port.room(3)
+        port.put_touch(self._ring.slot(), 8)
+        port.work("poll_check")
+
+    async def _spin(self, place: int, compare: int, mask: int, cycles: int) -> None:
+        """Watch the word at ``place`` until it holds or ``cycles`` are over, and the receive ring,
+        and serve what comes there."""
+        port, ring = self.port, self._ring
+        end = port.cycle + cycles
+        while True:
+            await port.room(4)
+            watches = 1
+            port.put_watch(ring.slot(), ring.phase(), 1)
+            if self._packets.starved and self._send_ring.reading:
+                watches = 2
+                port.put_watch(self._send_ring.report, self._send_ring.done & 0xFFFF, 0xFFFF,
+                               F_NOT_EQUAL)
+            port.put_poll(place, compare, mask, max(1, min(end, self._timers.due) - port.cycle))
+            await port.executed
+            if not port.status & TIMEOUT and port.status >> 4 & 15 == watches:
+                return
+            if await self._serve():
+                await self._call()
+            if port.cycle >= end:
+                return
+
+    async def _serve(self) -> bool:
+        """Enter the kernel if there is something for it to do; whether there was."""
+        port, ring = self.port, self._ring
+        arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
+        if not arrived and not (self._packets.starved and self._send_ring.moved()):
+            late = self._timers.late()
+            if late:
+                await self.tick()
+            return late
+        port.spend(self._prices.enter)
+        if arrived:
+            await ring.drain(A_LOOK)
+        if self._packets.starved:
+            await self._send_ring.look()
+            await self._turns.feed()
+        await self._tell()
+        await self.tick()
+        return True
+
+    def deadline(self) -> int:
+        self._timers.late()
+        # No interrupt tells of room in the send ring, so a sleeping kernel looks for it.
+        if self._completing.happened or self._packets.starved and self._send_ring.moved():
+            return self.port.cycle
+        if self._packets.starved and self._send_ring.reading:
+            return min(self._timers.due, self.port.cycle + GLANCE)
+        return self._timers.due
+
+    async def tick(self) -> None:
+        """What is late, and what waits for room."""
+        if self._packets.starved and self._send_ring.moved():
+            self.port.spend(self.paths.interrupt)
+            await self._send_ring.look()
+            await self._turns.feed()
+        elif self._timers.late():
+            self.port.spend(self.paths.interrupt)
+        if self._timers.late():
+            await self._retransmission.late()
+        await self._tell()
+
+    # Interrupts
+
+    async def arm(self, queue: WorkQueue) -> None:
+        self.port.spend(self.paths.arm)
+        end: End = queue.vi.private
+        if queue.entries and self.memory.word(queue.entries[0].status) & DONE:
+            self._completing.happened.append(
+                (Event.RECEIVE_DONE if queue.receive else Event.SEND_DONE, queue.vi.number))
+        else:
+            (end.receive if queue.receive else end.send).armed = True
+
+    async def cq_arm(self, cq: Cq) -> None:
+        self.port.spend(self.paths.arm)
+        if cq.private.tail > cq.ring.seen:
+            self._completing.happened.append((Event.CQ_READY, cq.number))
+        else:
+            cq.private.armed = True
+
+    async def events(self) -> list[tuple[Event, int]]:
+        return self._completing.events()
+
+    async def packet(self, header: int, slot: int, trace: int) -> None:
+        await self._receiving.arrive(header, slot, trace)
+        if self._packets.starved:
+            await self._turns.feed()
+        await self._tell()
+
+    async def _tell(self) -> None:
+        """Tell the kernel agent what happened."""
+        while self._completing.happened:
+            event, number = self._completing.happened.pop(0)
+            self.port.spend(self.paths.event)
+            await self._event(event, number)

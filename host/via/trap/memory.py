@@ -1,0 +1,271 @@
+"""Kernel-trap design point: the consumer's memory as the kernel agent sees it.
+
+Everything the kernel touches for a consumer is looked up page by page under a memory handle, with
+the checks that a VI engine makes: handle, bounds to the byte, protection tag, RDMA rights. Copies
+are charged as the CPU makes them: both sides through the cache, ``copy_word`` for every 8 bytes.
+"""
+
+import builtins
+from enum import IntEnum
+from typing import NamedTuple
+
+from ....layouts.via import (
+    ADDRESS_SEGMENT,
+    CONTROL_BYTES,
+    CONTROL_SEGMENT,
+    DATA_SEGMENT,
+    DESCRIPTOR_ALIGN,
+    HANDLE_BITS,
+    MAX_SEGMENTS,
+    SEGMENT_BYTES,
+    VA_BITS,
+    Operation,
+    RemoteOperation,
+    Status,
+)
+from ...port.node import Node
+from ..regions import Region
+from .costs import TrapPrices
+
+__all__ = ["Access", "Descriptor", "Refused", "TrapMemory", "Walk", "Wrong"]
+
+SENT_AS = {Operation.SEND: RemoteOperation.SEND, Operation.RDMA_WRITE: RemoteOperation.RDMA_WRITE,
+           Operation.RDMA_READ: RemoteOperation.RDMA_READ,
+           Operation.RESERVED: RemoteOperation.SEND}
+
+
+class Access(IntEnum):
+    """What memory is touched for."""
+
+    LOCAL = 0
+    RDMA_WRITE = 1
+    RDMA_READ = 2
+
+
+class Refused(Exception):
+    """This memory may not be touched so."""
+
+
+class Wrong(Exception):
+    """A message and its segments do not fit: ``status``, the error bits."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+
+class Segment(NamedTuple):
+    """A data segment."""
+
+    va: int
+    handle: int
+    length: int
+
+
+class Descriptor:
+    """A descriptor, copied into the kernel.
+
+    Attributes
+    ----------
+    count, control, immediate, length
+        Its SegCount, Control, ImmediateData and Length.
+    remote
+        Remote VA and handle of an RDMA; None if that could not be read, or is none.
+    segments
+        Its data segments, up to the first that could not be read.
+    whole
+        Whether all could be.
+    """
+
+    __slots__ = ("count", "control", "immediate", "length", "remote", "segments", "whole")
+
+    def __init__(self, head: bytes) -> None:
+        _, _, self.count, self.control, _, self.immediate, self.length, _ = (
+            CONTROL_SEGMENT.unpack_from(head))
+        self.remote: tuple[int, int] | None = None
+        self.segments: list[Segment] = []
+        self.whole = True
+
+    @property
+    def operation(self) -> int:
+        return self.control & 3
+
+    @property
+    def rdma(self) -> bool:
+        return self.operation in (Operation.RDMA_WRITE, Operation.RDMA_READ)
+
+    @property
+    def sent_as(self) -> RemoteOperation:
+        """Status' operation field, in a send queue."""
+        return SENT_AS[Operation(self.operation)]
+
+
+class TrapMemory:
+    """Access to the consumer's memory, for the kernel."""
+
+    def __init__(self, node: Node, regions: dict[int, Region]) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.regions = regions
+        self.page_bytes = node.description.via.page_bytes
+        self.prices = node.service(TrapPrices)
+
+    def piece(self, va: int, handle: int, tag: int,
+              access: Access = Access.LOCAL) -> tuple[int, int]:
+        """Physical address, and bytes from there on in the same page and region.
+
+        Raises
+        ------
+        Refused
+            It may not be touched.
+        """
+        self.port.spend(self.prices.translate)
+        region = None if va >> VA_BITS or handle >> HANDLE_BITS else self.regions.get(handle)
+        if (region is None or region.ptag.number != tag or not region.covers(va, 1)
+                or access is Access.RDMA_WRITE and not region.rdma_write
+                or access is Access.RDMA_READ and not region.rdma_read):
+            raise Refused
+        page, offset = divmod(va, self.page_bytes)
+        return (region.frames[page - region.first] * self.page_bytes + offset,
+                min(self.page_bytes - offset, region.va + region.length - va))
+
+    async def descriptor(self, va: int, handle: int, tag: int) -> Descriptor:
+        """Copy a descriptor in.
+
+        Raises
+        ------
+        Refused
+            It is misaligned, or not even its control segment can be read.
+        """
+        if va % DESCRIPTOR_ALIGN:
+            raise Refused
+        at, room = self.piece(va, handle, tag)
+        if room < CONTROL_BYTES:
+            raise Refused
+        port, memory = self.port, self.memory
+        port.spend(self.prices.descriptor)
+        head = memory.read(at, CONTROL_BYTES)
+        found = Descriptor(head)
+        count = min(found.count, MAX_SEGMENTS)
+        await port.touch(at, min(room, CONTROL_BYTES + SEGMENT_BYTES * min(count, 2)))
+        for index in range(count):
+            place = CONTROL_BYTES + SEGMENT_BYTES * index
+            if place % DESCRIPTOR_ALIGN == 0:
+                try:
+                    at, room = self.piece(va + place, handle, tag)
+                except Refused:
+                    found.whole = False
+                    break
+                await port.touch(at, min(room, DESCRIPTOR_ALIGN,
+                                         SEGMENT_BYTES * (count - index)))
+            start = place % DESCRIPTOR_ALIGN
+            if start + SEGMENT_BYTES > room:
+                found.whole = False
+                break
+            port.spend(self.prices.segment)
+            data = memory.read(at + start, SEGMENT_BYTES)
+            if index == 0 and found.rdma:
+                found.remote = ADDRESS_SEGMENT.unpack(data)[:2]
+            else:
+                found.segments.append(Segment(*DATA_SEGMENT.unpack(data)))
+        return found
+
+    async def copy_in(self, va: int, handle: int, length: int, tag: int, buffer: int,
+                      access: Access = Access.LOCAL) -> bytes:
+        """Copy from the consumer's memory to the kernel's ``buffer``, and give the bytes; with
+        buffer 0 they go to what the caller writes anyway.
+
+        Raises
+        ------
+        Refused
+            Some of it may not be read.
+        """
+        port, memory = self.port, self.memory
+        data = b""
+        while len(data) < length:
+            done = len(data)
+            at, room = self.piece(va + done, handle, tag, access)
+            part = min(room, length - done)
+            await port.touch(at, part)
+            port.work("copy_word", -(-part // 8))
+            if buffer:
+                await port.touch(buffer + done, part, store=True)
+            data += memory.read(at, part)
+        if buffer:
+            memory.write(buffer, data)
+        return data
+
+    async def copy_out(self, source: int, length: int, va: int, handle: int, tag: int,
+                       access: Access = Access.LOCAL) -> int:
+        """Copy from the kernel's memory at ``source`` to the consumer's, page by page; the bytes
+        copied, fewer than ``length`` if the rest may not be written."""
+        port, memory = self.port, self.memory
+        done = 0
+        while done < length:
+            try:
+                at, room = self.piece(va + done, handle, tag, access)
+            except Refused:
+                break
+            part = min(room, length - done)
+            await port.touch(source + done, part)
+            port.work("copy_word", -(-part // 8))
+            await port.touch(at, part, store=True)
+            memory.write(at, memory.read(source + done, part))
+            done += part
+        return done
+
+
+class Walk:
+    """A way through a descriptor's data segments, from the first byte on. ``bytes``: moved so far.
+    """
+
+    __slots__ = ("memory", "descriptor", "tag", "index", "offset", "bytes")
+
+    def __init__(self, memory: TrapMemory, descriptor: Descriptor, tag: int) -> None:
+        self.memory = memory
+        self.descriptor = descriptor
+        self.tag = tag
+        self.index = 0
+        self.offset = 0
+        self.bytes = 0
+
+    def _next(self) -> Segment:
+        """What is left of the segment that is next. Raises Wrong behind the last."""
+        segments = self.descriptor.segments
+        while self.index < len(segments):
+            va, handle, length = segments[self.index]
+            if self.offset < length:
+                return Segment(va + self.offset, handle, length - self.offset)
+            self.index, self.offset = self.index + 1, 0
+        raise Wrong(Status.LENGTH if self.descriptor.whole else Status.PROTECTION)
+
+    def _moved(self, count: int) -> None:
+        self.offset += count
+        self.bytes += count
+
+    async def gather(self, length: int, buffer: int) -> builtins.bytes:
+        """Copy the next ``length`` bytes to ``buffer`` (0: see TrapMemory.copy_in). Raises Wrong.
+        """
+        data = b""
+        while len(data) < length:
+            va, handle, left = self._next()
+            part = min(left, length - len(data))
+            try:
+                data += await self.memory.copy_in(va, handle, part, self.tag,
+                                                  buffer and buffer + len(data))
+            except Refused:
+                raise Wrong(Status.PROTECTION) from None
+            self._moved(part)
+        return data
+
+    async def scatter(self, source: int, length: int) -> None:
+        """Copy the next ``length`` bytes from ``source``. Raises Wrong."""
+        done = 0
+        while done < length:
+            va, handle, left = self._next()
+            part = min(left, length - done)
+            copied = await self.memory.copy_out(source + done, part, va, handle, self.tag)
+            self._moved(copied)
+            done += copied
+            if copied < part:
+                raise Wrong(Status.PROTECTION)

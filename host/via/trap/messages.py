@@ -1,0 +1,206 @@
+"""Kernel-trap design point: messages become packets, and complete in posting order."""
+
+from ....layouts.via import (
+    ADDRESS,
+    HANDLE_BITS,
+    VA_BITS,
+    BreakCode,
+    Control,
+    Event,
+    Operation,
+    PacketKind,
+    RemoteOperation,
+    Status,
+    ViState,
+    format_error,
+)
+from .completing import Completing
+from .ends import FAR, GOOD, End, Job, Message
+from .memory import Access, Refused, TrapMemory, Walk, Wrong
+from .packets import Packets
+from .ring import SendRing
+
+__all__ = ["Messages"]
+
+BROKEN: dict[int, Status] = {BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
+                             BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION}
+"""What a BREAK's code makes of the descriptor that caused it; any other: TRANSPORT."""
+
+
+class Messages:
+    """Takes descriptors of send queues, and the peers' RDMA reads, and cuts them into
+    ``packets`` of up to ``mtu`` bytes."""
+
+    def __init__(self, mtu: int, space: TrapMemory, ring: SendRing, completing: Completing,
+                 packets: Packets) -> None:
+        self._mtu = mtu
+        self._space = space
+        self._ring = ring
+        self._completing = completing
+        self._packets = packets
+
+    async def next(self, end: End) -> Message | None:
+        """Take the next descriptor of the send queue, and check it."""
+        if not end.send.waiting or end.unfinished and end.unfinished[-1].error is not None:
+            return None
+        posted = end.send.waiting.popleft()
+        descriptor = await self._completing.fetch(end, posted)
+        if descriptor is None:
+            await self._completing.lose(end, False, Event.POST_DESC)
+            return None
+        message = end.message = Message(posted, descriptor,
+                                        Walk(self._space, descriptor, end.tag))
+        remote = descriptor.remote
+        if format_error(False, descriptor.count, descriptor.control, end.reliable):
+            message.error = Status.FORMAT
+        elif (not descriptor.whole or descriptor.rdma
+              and (remote is None or remote[0] >> VA_BITS or remote[1] >> HANDLE_BITS)):
+            message.error = Status.PROTECTION
+        elif (descriptor.length > end.max_transfer
+              or sum(segment.length for segment in descriptor.segments) != descriptor.length):
+            message.error = Status.LENGTH
+        return message
+
+    async def cut(self, end: End, message: Message) -> None:
+        """The next packet of a send or RDMA write."""
+        descriptor, walk = message.descriptor, message.walk
+        done = walk.bytes
+        count = min(self._mtu, descriptor.length - done)
+        last = done + count == descriptor.length
+        write = descriptor.operation == Operation.RDMA_WRITE
+        address = b""
+        if write and descriptor.remote is not None:
+            va, handle = descriptor.remote
+            address = ADDRESS.pack(va=va + done & (1 << VA_BITS) - 1,
+                                   handle=handle).to_bytes(8, "little")
+        buffer = self._packets.buffer(count, address)
+        try:
+            data = await walk.gather(count, buffer)
+        except Wrong as wrong:
+            self._ring.put_back(buffer)
+            message.error = wrong.status
+            return
+        immediate = bool(descriptor.control & Control.IMMEDIATE)
+        packet = await self._packets.launch(
+            end, PacketKind.RDMA_WRITE if write else PacketKind.SEND, address, data, buffer,
+            first=not done, last=last, immediate=immediate,
+            word=descriptor.immediate if immediate else 0, trace=message.posted.trace,
+            message=message if last else None)
+        if last:
+            message.last = packet.sequence
+            end.message = None
+            if end.reception:
+                end.unfinished.append(message)
+            else:
+                await self._over(end, message)
+
+    async def request(self, end: End, message: Message) -> None:
+        """The request of an RDMA read; while it is under way, its VI sends nothing new."""
+        descriptor = message.descriptor
+        assert descriptor.remote is not None
+        end.message, end.reading = None, message
+        va, handle = descriptor.remote
+        packet = await self._packets.launch(
+            end, PacketKind.READ_REQUEST, ADDRESS.pack(va=va, handle=handle).to_bytes(8, "little"),
+            b"", 0, first=True, last=True, word=descriptor.length, trace=message.posted.trace)
+        message.last = packet.sequence
+
+    async def respond(self, end: End, job: Job) -> None:
+        """The next packet of the answer to the peer's RDMA read."""
+        count = min(self._mtu, job.left)
+        buffer = self._packets.buffer(count, b"")
+        try:
+            data = await self._space.copy_in(job.va, job.handle, count, end.tag, buffer,
+                                              Access.RDMA_READ)
+        except Refused:
+            self._ring.put_back(buffer)
+            end.job = None
+            self._completing.happened.append((Event.RDMAR_PROT, end.vi.number))
+            await self._packets.tell(end, PacketKind.BREAK, job.sequence, BreakCode.RDMA_PROTECTION)
+            await self._completing.break_(end, Event.CONN_LOST, False)
+            return
+        first, job.first = job.first, False
+        job.va += count
+        job.left -= count
+        if not job.left:
+            end.job = None
+        await self._packets.launch(end, PacketKind.READ_RESPONSE, b"", data, buffer, first=first,
+                           last=not job.left, trace=job.trace)
+
+    async def finish(self, end: End) -> None:
+        """Complete what is unfinished and can be, in posting order."""
+        open_ones = {packet.message for packet in end.slots}
+        while end.unfinished:
+            message = end.unfinished[0]
+            if message.error is None and message in open_ones:
+                return
+            end.unfinished.popleft()
+            await self._over(end, message, message.error or GOOD)
+            if message.error is not None and end.reliable:
+                await self._completing.break_(end, Event.CONN_LOST)
+            if end.state is not ViState.CONNECTED:
+                return
+
+    async def _over(self, end: End, message: Message, status: Status = GOOD) -> None:
+        descriptor = message.descriptor
+        await self._completing.complete(end, False, message.posted, status=status,
+                                        length=0 if status else descriptor.length,
+                                        operation=descriptor.sent_as)
+
+    async def read_done(self, end: End, length: int, status: Status = GOOD) -> None:
+        """The RDMA read under way is over."""
+        message, end.reading = end.reading, None
+        assert message is not None
+        if not end.slots:
+            end.deadline = FAR
+        await self._completing.complete(end, False, message.posted, length=length, status=status,
+                                        operation=RemoteOperation.RDMA_READ)
+
+    async def fail(self, end: End, status: Status, sequence: int | None = None) -> None:
+        """Complete with ``status`` the descriptor that packet ``sequence`` belongs to, those before
+        it as good; without it, the oldest unfinished one."""
+        if end.reading is not None:
+            await self.read_done(end, 0, status)
+            return
+        if sequence is not None and end.slots:
+            count = sequence - end.slots[0].sequence & 255
+            if count < len(end.slots):
+                arrived = {packet.message for packet in list(end.slots)[:count]}
+                while end.unfinished and (end.unfinished[0] in arrived
+                                          or self._arrived(end, end.unfinished[0])):
+                    await self._over(end, end.unfinished.popleft())
+        if end.unfinished:
+            message = end.unfinished.popleft()
+        elif end.message is not None:
+            message, end.message = end.message, None
+        else:
+            return
+        await self._over(end, message, message.error or status)
+
+    def _arrived(self, end: End, message: Message) -> bool:
+        """Whether all of it was acknowledged."""
+        return message.error is None and all(packet.message is not message for packet in end.slots)
+
+    async def broken(self, end: End, sequence: int, code: int) -> None:
+        """A BREAK came."""
+        if end.reading is not None or code != BreakCode.LOST:
+            await self.fail(end, BROKEN.get(code, Status.TRANSPORT), sequence)
+        await self._completing.break_(end, Event.CONN_LOST, False)
+
+    async def abort(self, end: End, tell: bool) -> None:
+        """The connection is over: what was begun completes flushed, and the peer of a reliable one
+        is told."""
+        begun = [*end.unfinished, *([end.message] if end.message else [])]
+        reading, sequence = end.reading, end.sequence
+        for packet in end.slots:
+            self._ring.give(packet)
+        end.slots.clear()
+        end.unfinished.clear()
+        end.message = end.reading = end.job = None
+        end.deadline = FAR
+        if reading is not None:
+            begun.insert(0, reading)
+        for message in begun:
+            await self._over(end, message, message.error or Status.FLUSHED)
+        if tell and end.reliable:
+            await self._packets.tell(end, PacketKind.BREAK, sequence, BreakCode.LOST)

@@ -1,0 +1,119 @@
+"""Kernel-trap design point: packets out, kept until acknowledged, and answers that are owed."""
+
+from collections import Counter, deque
+
+from ....layouts.packet import HEADER, Protocol
+from ....layouts.rings import INLINE_BYTES
+from ....layouts.via import DETAIL, VIA_HEADER, PacketKind, ViState
+from ...port.node import Node
+from .costs import TrapPrices
+from .ends import FAR, End, Message
+from .ring import Packet, SendRing
+from .timers import Timers
+
+__all__ = ["Packets"]
+
+
+class Packets:
+    """Numbers packets and puts them into ``ring``. Where few buffers are left, every packet asks
+    for its acknowledgement: they are never all held by messages of which nobody has asked for one.
+
+    Attributes
+    ----------
+    starved
+        Those that wait for a buffer, or for room in the ring; the first is next.
+    """
+
+    def __init__(self, node: Node, prices: TrapPrices, ring: SendRing, timers: Timers,
+                 counters: Counter[str]) -> None:
+        self.starved: deque[End] = deque()
+        self._node = node
+        self._port = node.port
+        self._prices = prices
+        self._ring = ring
+        self._timers = timers
+        self._counters = counters
+        self._window = node.description.via.window
+
+    def _header(self, end: End, detail: int, length: int) -> int:
+        peer = end.vi.peer
+        assert peer is not None
+        return HEADER.pack(route=end.route, length=length, source=self._node.number,
+                           destination=peer.node, protocol=Protocol.VIA, detail=detail)
+
+    def _via_header(self, end: End, sequence: int, word: int) -> bytes:
+        assert end.vi.peer is not None
+        return VIA_HEADER.pack(destination=end.vi.peer.vi, source=end.vi.number,
+                               sequence=sequence, immediate=word).to_bytes(8, "little")
+
+    def buffer(self, count: int, address: bytes) -> int:
+        """A buffer for ``count`` bytes of data; 0 if the descriptor holds them."""
+        return 0 if 8 + len(address) + count <= INLINE_BYTES else self._ring.take()
+
+    async def launch(self, end: End, kind: PacketKind, address: bytes, data: bytes, buffer: int,
+                      *, first: bool, last: bool, immediate: bool = False, word: int = 0,
+                      trace: int = 0, message: Message | None = None) -> Packet:
+        """Number a packet, send it, and keep it until it is acknowledged."""
+        self._port.spend(self._prices.packet)
+        end.unasked += 1
+        ask = end.reliable and (last or 2 * end.unasked >= self._window or self._ring.short)
+        if ask:
+            end.unasked = 0
+        sequence = end.sequence
+        end.sequence = sequence + 1 & 255
+        inline = self._via_header(end, sequence, word) + address
+        length = len(inline) + len(data)
+        if not buffer:
+            inline += data
+        packet = Packet(
+            self._header(end, DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
+                                         acknowledge=ask), length),
+            inline, buffer, len(data) if buffer else 0, trace, sequence, message)
+        self._counters["sent"] += 1
+        await self._ring.send(packet)
+        if not end.reliable:
+            self._ring.give(packet)
+            return packet
+        end.slots.append(packet)
+        if end.timed is None:
+            end.timed, end.timed_at = sequence, self._port.cycle
+        if end.deadline == FAR:
+            self._timers.watch(end)
+        return packet
+
+    async def tell(self, end: End, kind: PacketKind, sequence: int, word: int = 0,
+                   answers: bool = False) -> None:
+        """An ACK, NAK, BREAK or PROBE. Without room it is lost, as it may be on the wire."""
+        if not await self._ring.room():
+            return
+        self._port.spend(self._prices.control)
+        inline = self._via_header(end, sequence, word)
+        detail = DETAIL.pack(kind=kind, first=1, last=1, acknowledge=answers)
+        await self._ring.send(Packet(self._header(end, detail, 8), inline, 0, 0,
+                                    self._node.trace_number()))
+
+    async def answer(self, end: End, kind: PacketKind = PacketKind.ACK,
+                     question: int | None = None) -> None:
+        """Tell the peer what has arrived: an ACK, which may be the answer to its probe, or a NAK.
+        Without room it is owed."""
+        if await self._ring.room():
+            await self.tell(end, kind, end.expected, question or 0, question is not None)
+            return
+        if end.owes is not PacketKind.NAK:
+            end.owes = kind
+        if question is not None:
+            end.question = question
+        self.starve(end)
+
+    async def pay(self, end: End) -> None:
+        """What is owed to the peer; there is room."""
+        missed = end.owes is PacketKind.NAK and end.told and end.question is None
+        question, end.owes, end.question = end.question, None, None
+        if end.state is ViState.CONNECTED:
+            await self.answer(end, PacketKind.NAK if missed else PacketKind.ACK, question)
+
+    def starve(self, end: End) -> None:
+        """``end`` waits for room, behind those that wait already."""
+        if not end.starved:
+            end.starved = True
+            self.starved.append(end)

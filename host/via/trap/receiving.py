@@ -1,0 +1,297 @@
+"""Kernel-trap design point, receiving: packets are checked, copied out, acknowledged, completed."""
+
+from collections import Counter
+
+from ....layouts.packet import HEADER, HEADER_BYTES
+from ....layouts.via import (
+    ADDRESS,
+    DETAIL,
+    VIA_HEADER,
+    BreakCode,
+    Event,
+    PacketKind,
+    RemoteOperation,
+    Status,
+    ViState,
+    format_error,
+)
+from ...port.port import Port
+from .completing import Completing
+from .costs import TrapPrices
+from .ends import GOOD, End, Job
+from .memory import Access, TrapMemory, Walk, Wrong
+from .messages import Messages
+from .packets import Packets
+from .retransmission import Retransmission
+from .timers import Timers
+from .turns import Turns
+
+__all__ = ["Receiving"]
+
+KINDS = set(PacketKind)
+SLOT_HEADERS = 8 + HEADER_BYTES
+"""Completion word and wire header of a receive slot."""
+ADDRESSED = (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST)
+
+
+class Fatal(Exception):
+    """What breaks a reliable connection, and drops an unreliable message.
+
+    ``code``: what the peer is told. ``event``: what the consumer is told whatever the reliability,
+    beside CONN_LOST. ``lost``: a receive descriptor could not even be read, which breaks any VI.
+    """
+
+    def __init__(self, code: BreakCode, event: Event | None = None, lost: bool = False) -> None:
+        super().__init__()
+        self.code = code
+        self.event = event
+        self.lost = lost
+
+
+class Arrived:
+    """A packet in its receive slot. ``data`` is the physical address of its ``length`` bytes."""
+
+    __slots__ = ("node", "kind", "first", "last", "ask", "has_immediate", "destination", "source",
+                 "sequence", "immediate", "va", "handle", "data", "length", "trace")
+
+    def __init__(self, header: int, words: bytes, slot: int, trace: int) -> None:
+        detail = DETAIL.unpack(HEADER.get(header, "detail"))
+        via = VIA_HEADER.unpack(int.from_bytes(words[:8], "little"))
+        self.node = HEADER.get(header, "source")
+        self.kind = detail["kind"]
+        self.first, self.last = bool(detail["first"]), bool(detail["last"])
+        self.ask = bool(detail["acknowledge"])
+        self.has_immediate = bool(detail["immediate"])
+        self.destination, self.source = via["destination"], via["source"]
+        self.sequence, self.immediate = via["sequence"], via["immediate"]
+        ahead = 16 if self.kind in ADDRESSED else 8
+        address = ADDRESS.unpack(int.from_bytes(words[8:], "little"))
+        self.va, self.handle = address["va"], address["handle"]
+        self.data = slot + SLOT_HEADERS + ahead
+        self.length = HEADER.get(header, "length") - ahead
+        self.trace = trace
+
+
+class Receiving:
+    """Takes packets of the ``ends``' connections: those of messages into the consumer's memory, the
+    others to whom they concern."""
+
+    def __init__(self, port: Port, prices: TrapPrices, ends: dict[int, End], space: TrapMemory,
+                 timers: Timers, completing: Completing, packets: Packets, messages: Messages,
+                 turns: Turns, retransmission: Retransmission, counters: Counter[str]) -> None:
+        self._port = port
+        self._prices = prices
+        self._ends = ends
+        self._space = space
+        self._timers = timers
+        self._completing = completing
+        self._packets = packets
+        self._messages = messages
+        self._turns = turns
+        self._retransmission = retransmission
+        self._counters = counters
+
+    async def arrive(self, header: int, slot: int, trace: int) -> None:
+        """A packet of Protocol.VIA is in the receive slot."""
+        port = self._port
+        port.spend(self._prices.handle)
+        await port.touch(slot + 8, 24)
+        packet = Arrived(header, self._space.memory.read(slot + 16, 16), slot, trace)
+        if packet.kind not in KINDS or packet.length < 0:
+            self._counters["malformed"] += 1
+            return
+        end = self._ends.get(packet.destination)
+        peer = end.vi.peer if end is not None else None
+        if (end is None or peer is None or end.state is not ViState.CONNECTED
+                or peer.node != packet.node or peer.vi != packet.source):
+            self._counters["unmatched"] += 1
+            return
+        if packet.kind in (PacketKind.ACK, PacketKind.NAK):
+            await self._retransmission.acknowledged(end, packet.sequence,
+                                                    packet.kind == PacketKind.NAK,
+                                                    packet.immediate if packet.ask else None)
+        elif packet.kind == PacketKind.PROBE:
+            if end.reliable:
+                await self._packets.answer(end, question=packet.immediate)
+        elif packet.kind == PacketKind.BREAK:
+            if end.reliable:
+                await self._messages.broken(end, packet.sequence, packet.immediate)
+        elif await self._in_sequence(end, packet):
+            await self._take(end, packet)
+        await self._turns.turn(end)
+
+    async def _in_sequence(self, end: End, packet: Arrived) -> bool:
+        """Whether the packet comes next. Unreliable: any but the one before again; a hole abandons
+        the message begun."""
+        ahead = packet.sequence - end.expected & 255
+        if not end.reliable:
+            if ahead == 255:
+                self._counters["duplicates"] += 1
+                return False
+            if ahead:
+                self._counters["gaps"] += 1
+                end.kind = None
+            end.expected = packet.sequence + 1 & 255
+            return True
+        if ahead == 0:
+            end.told = False
+            return True
+        if ahead >= 128:
+            self._counters["duplicates"] += 1
+            await self._packets.answer(end)
+        else:
+            self._counters["gaps"] += 1
+            if not end.told:
+                end.told = True
+                await self._packets.answer(end, PacketKind.NAK)
+        return False
+
+    async def _take(self, end: End, packet: Arrived) -> None:
+        kind = packet.kind
+        try:
+            if kind == PacketKind.SEND:
+                await self._send(end, packet)
+            elif kind == PacketKind.RDMA_WRITE:
+                await self._rdma_write(end, packet)
+            elif kind == PacketKind.READ_REQUEST and end.reliable:
+                if not self._read_request(end, packet):
+                    return
+            elif kind == PacketKind.READ_RESPONSE and end.reading is not None:
+                await self._read_response(end, packet)
+        except Fatal as fatal:
+            end.kind = None
+            if fatal.event is not None:
+                self._completing.happened.append((fatal.event, end.vi.number))
+            if end.reliable and end.state is ViState.CONNECTED:
+                await self._packets.tell(end, PacketKind.BREAK, packet.sequence, fatal.code)
+            if fatal.lost:
+                await self._completing.lose(end, True, Event.POST_DESC)
+            elif end.reliable:
+                await self._completing.break_(end, Event.CONN_LOST, False)
+        if end.state is ViState.CONNECTED and end.reliable:
+            end.expected = packet.sequence + 1 & 255
+            if packet.ask:
+                await self._packets.answer(end)
+
+    # Messages
+
+    def _lost(self, end: End) -> BreakCode:
+        """What the peer is told when no receive descriptor could be used."""
+        return BreakCode.REMOTE_DESCRIPTOR if end.reception else BreakCode.LOST
+
+    async def _descriptor(self, end: End, operation: RemoteOperation) -> Walk:
+        """The receive descriptor for a message: the one held from an abandoned one, or the next.
+        Raises Fatal."""
+        if end.walk is not None:
+            walk = end.walk = Walk(self._space, end.walk.descriptor, end.tag)
+            return walk
+        waiting = end.receive.waiting
+        if not waiting:
+            self._counters["dropped"] += 1
+            raise Fatal(self._lost(end), None if end.reliable else Event.RECVQ_EMPTY)
+        posted = waiting.popleft()
+        descriptor = await self._completing.fetch(end, posted)
+        if descriptor is None:
+            raise Fatal(self._lost(end), lost=True)
+        end.taken = posted
+        walk = end.walk = Walk(self._space, descriptor, end.tag)
+        if format_error(True, descriptor.count, descriptor.control, end.reliable):
+            await self._received(end, operation, status=Status.FORMAT)
+            raise Fatal(self._lost(end))
+        return walk
+
+    async def _received(self, end: End, operation: RemoteOperation, *, length: int = 0,
+                        status: Status = GOOD, immediate: int | None = None) -> None:
+        """Complete the receive descriptor taken."""
+        posted, end.taken, end.walk, end.kind = end.taken, None, None, None
+        assert posted is not None
+        await self._completing.complete(end, True, posted, length=length, status=status,
+                                        operation=operation, immediate=immediate)
+
+    async def _send(self, end: End, packet: Arrived) -> None:
+        """A part of a send goes to the segments of a receive descriptor."""
+        if packet.first:
+            end.kind = None
+            await self._descriptor(end, RemoteOperation.RECEIVE)
+            end.kind = PacketKind.SEND
+        elif end.kind is not PacketKind.SEND:
+            return
+        walk = end.walk
+        assert walk is not None
+        try:
+            await walk.scatter(packet.data, packet.length)
+        except Wrong as wrong:
+            await self._received(end, RemoteOperation.RECEIVE, length=walk.bytes,
+                                 status=wrong.status)
+            raise Fatal(BreakCode.REMOTE_DESCRIPTOR if wrong.status is Status.LENGTH
+                        else self._lost(end)) from None
+        if packet.last:
+            await self._received(end, RemoteOperation.RECEIVE, length=walk.bytes,
+                                 immediate=packet.immediate if packet.has_immediate else None)
+
+    async def _rdma_write(self, end: End, packet: Arrived) -> None:
+        """A part of an RDMA write goes to its own address; the last with immediate data completes a
+        receive descriptor."""
+        if packet.first:
+            end.kind, end.written = PacketKind.RDMA_WRITE, 0
+        elif end.kind is not PacketKind.RDMA_WRITE:
+            return
+        done = 0
+        allowed = end.vi.attributes.rdma_write
+        if allowed:
+            done = await self._space.copy_out(packet.data, packet.length, packet.va, packet.handle,
+                                               end.tag, Access.RDMA_WRITE)
+            end.written += done
+        if done < packet.length or not allowed:
+            end.kind = None
+            event: Event | None = Event.RDMAW_PROT
+            if packet.has_immediate and (end.walk is not None or end.receive.waiting):
+                await self._descriptor(end, RemoteOperation.REMOTE_RDMA_WRITE)
+                await self._received(end, RemoteOperation.REMOTE_RDMA_WRITE,
+                                     status=Status.RDMA_PROTECTION)
+                event = None
+            raise Fatal(BreakCode.RDMA_PROTECTION, event)
+        if packet.last:
+            end.kind = None
+            if packet.has_immediate:
+                await self._descriptor(end, RemoteOperation.REMOTE_RDMA_WRITE)
+                await self._received(end, RemoteOperation.REMOTE_RDMA_WRITE, length=end.written,
+                                     immediate=packet.immediate)
+
+    def _read_request(self, end: End, packet: Arrived) -> bool:
+        """The peer's RDMA read becomes our job; false if there is one already: the request is not
+        acknowledged, and comes again."""
+        if not end.vi.attributes.rdma_read:
+            raise Fatal(BreakCode.RDMA_PROTECTION, Event.RDMAR_PROT)
+        if end.job is not None:
+            return False
+        end.job = Job(packet.va, packet.handle, packet.immediate, packet.sequence, packet.trace)
+        return True
+
+    async def _read_response(self, end: End, packet: Arrived) -> None:
+        """A part of what we read goes to the segments of the descriptor that asked for it."""
+        message = end.reading
+        assert message is not None
+        end.silent = 0
+        self._timers.watch(end)
+        walk = message.walk
+        status = GOOD
+        try:
+            await walk.scatter(packet.data, packet.length)
+        except Wrong as wrong:
+            status = wrong.status
+        if packet.last or status:
+            await self._messages.read_done(end, walk.bytes, status)
+        if status:
+            raise Fatal(BreakCode.LOST)
+
+    # The end of a connection
+
+    async def end_connection(self, end: End, tell: bool) -> None:
+        connected, end.state = end.state is ViState.CONNECTED, ViState.ERROR
+        if connected:
+            if end.taken is not None:
+                await self._received(end, RemoteOperation.RECEIVE, status=Status.FLUSHED)
+            await self._messages.abort(end, tell)
+        await self._completing.flush(end, False)
+        await self._completing.flush(end, True)

@@ -1,0 +1,121 @@
+"""Kernel-trap design point: acknowledgements, time-outs, and what goes again."""
+
+from collections import Counter
+
+from ....layouts.via import Event, PacketKind, Status, ViState
+from ...port.port import Port
+from ...port.sent_again import Cause, SentAgain
+from .completing import Completing
+from .costs import TrapPrices
+from .ends import FAR, End
+from .messages import Messages
+from .packets import Packets
+from .ring import SendRing
+from .timers import Timers
+
+__all__ = ["Retransmission"]
+
+SEQUENCE = 0xFF
+"""Of a probe's word: the next packet when it was sent. Above: the probe's number."""
+NUMBER_AT = 8
+NUMBERS = 1 << 24
+
+
+class Retransmission:
+    """Takes acknowledgements of the ``ends``' packets, and asks for those that do not come.
+
+    Attributes
+    ----------
+    again
+        The packets sent again, by peer and cause.
+    """
+
+    def __init__(self, port: Port, prices: TrapPrices, retries: int, ends: dict[int, End],
+                 ring: SendRing, timers: Timers, packets: Packets, messages: Messages,
+                 completing: Completing, counters: Counter[str]) -> None:
+        self.again = SentAgain(port, "VIA in the kernel")
+        self._port = port
+        self._prices = prices
+        self._retries = retries
+        self._ends = ends
+        self._ring = ring
+        self._timers = timers
+        self._packets = packets
+        self._messages = messages
+        self._completing = completing
+        self._counters = counters
+
+    async def acknowledged(self, end: End, sequence: int, again: bool,
+                           question: int | None) -> None:
+        """All before ``sequence`` have arrived; ``again``: and that one was missed. ``question``:
+        word of the probe that this answers."""
+        self._port.spend(self._prices.acknowledged)
+        slots = end.slots
+        end.silent = 0
+        if not slots:
+            return
+        oldest = slots[0].sequence
+        count = sequence - oldest & 255
+        if count > len(slots):
+            return
+        if count:
+            if end.timed is not None and end.timed - oldest & 255 < count:
+                end.trip.measured(self._port.cycle - end.timed_at)
+                end.timed = None
+            for _ in range(count):
+                self._ring.give(slots.popleft())
+            self._timers.watch(end)
+            await self._messages.finish(end)
+        if end.state is not ViState.CONNECTED:
+            return
+        if again:
+            await self._resend(end, Cause.NACK)
+        elif question is not None and self._was_lost(end, sequence, question):
+            await self._resend(end, Cause.ANSWER)
+
+    def _was_lost(self, end: End, sequence: int, question: int) -> bool:
+        """Whether something was lost of what was sent before the probe, and not again since."""
+        number = question >> NUMBER_AT
+        return (0 < (number - end.heeded) % NUMBERS <= (end.asked - end.heeded) % NUMBERS
+                and 0 < (question - sequence & SEQUENCE) <= len(end.slots))
+
+    async def _resend(self, end: End, cause: Cause) -> None:
+        """Go back to the oldest packet that is not acknowledged, and ask what of that was lost."""
+        assert end.vi.peer is not None
+        for packet in list(end.slots):
+            if not await self._ring.room():
+                break
+            self._port.spend(self._prices.again)
+            self._counters["resent"] += 1
+            self.again.note(end.vi.peer.node, cause)
+            await self._ring.send(packet)
+        end.heeded, end.timed = end.asked, None
+        await self._probe(end)
+        self._timers.watch(end)
+
+    async def _probe(self, end: End) -> None:
+        """Ask what has arrived."""
+        self._counters["probes"] += 1
+        end.asked = (end.asked + 1) % NUMBERS
+        await self._packets.tell(end, PacketKind.PROBE, end.sequence,
+                                 end.asked << NUMBER_AT | end.sequence)
+
+    async def late(self) -> None:
+        """Look at every deadline; note the next."""
+        cycle = self._port.cycle
+        for end in list(self._ends.values()):
+            if end.deadline == FAR:
+                continue
+            self._port.spend(self._prices.timer)
+            if end.deadline > cycle:
+                continue
+            self._counters["timeouts"] += 1
+            end.silent += 1
+            if end.silent < self._retries:
+                end.trip.late()
+                await self._probe(end)
+                self._timers.watch(end)
+            else:
+                await self._messages.fail(end, Status.TRANSPORT)
+                await self._completing.break_(end, Event.CONN_LOST)
+        self._timers.look()

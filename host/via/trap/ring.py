@@ -1,0 +1,177 @@
+"""Kernel-trap design point: the NIC's send ring, and the kernel's buffers for what it sends."""
+
+import struct
+from collections import deque
+from typing import Any
+
+from ....layouts.packet import HEADER_BYTES
+from ....layouts.registers import address
+from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ...port.node import Node
+from ...port.port import Watch
+from .costs import TrapPrices
+
+__all__ = ["Packet", "SendRing"]
+
+CONTROL = address("control")
+SEND_BASE, SEND_REPORT = address("send_base"), address("send_report")
+SEND_DOORBELL = address("send_doorbell")
+BOTH_RINGS = 3
+SLOT = struct.Struct(f"<Q{INLINE_BYTES}sQQQ")
+"""A send descriptor: wire header, inline bytes, payload's address, control, reserved."""
+PAYLOAD, TRACE = DESCRIPTOR_CONTROL.offset("payload"), DESCRIPTOR_CONTROL.offset("trace")
+
+PATIENCE = 16
+"""How many times longer than it needs the link may take to accept something."""
+
+
+class Packet:
+    """A packet as the kernel keeps it until it is acknowledged.
+
+    ``inline``: the bytes behind the wire header that its descriptor carries; ``buffer``: the
+    kernel's buffer with the ``length`` bytes behind those, 0 for none. ``message``: whose last
+    packet it is.
+    """
+
+    __slots__ = ("header", "inline", "buffer", "length", "trace", "sequence", "message")
+
+    def __init__(self, header: int, inline: bytes, buffer: int, length: int, trace: int,
+                 sequence: int = 0, message: Any = None) -> None:
+        self.header = header
+        self.inline = inline
+        self.buffer = buffer
+        self.length = length
+        self.trace = trace
+        self.sequence = sequence
+        self.message = message
+
+
+class SendRing:
+    """The send ring, and ``via.send_slots`` buffers of a packet's size.
+
+    A packet whose data fit into its descriptor needs no buffer. A buffer given back is used again
+    only when the NIC has read every descriptor that was posted before that: one of them may point
+    to it, sent again or overtaken by its acknowledgement.
+
+    Attributes
+    ----------
+    report
+        Physical address of the word in which the NIC says how far it has read.
+    done
+        Descriptors that it has read, as far as looked.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.port = node.port
+        self.memory = node.memory
+        self.node = node
+        self.prices = node.service(TrapPrices)
+        description = node.description
+        self.size = description.nic.send_ring
+        self.slots = description.via.send_slots
+        self.buffer_bytes = -(-description.nic.mtu // 64) * 64
+        self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
+        """Cycles in which the link takes what the NIC's send FIFO holds."""
+        self.report = 0
+        self.posted = 0
+        self._last = -self.drain
+        self.done = 0
+        self._base = 0
+        self._free: deque[tuple[int, int]] = deque()
+
+    async def start(self) -> None:
+        """Set up the ring and turn it on, beside the receive ring."""
+        node, port = self.node, self.port
+        self._base = node.allocate(self.size * DESCRIPTOR_BYTES)
+        self.report = node.allocate(8)
+        first = node.allocate(self.slots * self.buffer_bytes)
+        self._free.extend((0, first + self.buffer_bytes * index) for index in range(self.slots))
+        # Setting up: the NIC does not know of it yet.
+        self.memory.write(self.report, bytes(8))
+        await port.pio_write(SEND_BASE, self._base)
+        await port.pio_write(SEND_REPORT, self.report)
+        await port.pio_write(CONTROL, BOTH_RINGS)
+
+    async def look(self) -> None:
+        """Look how far the NIC has read."""
+        port = self.port
+        port.spend(self.prices.report)
+        await port.touch(self.report, 8)
+        await port.flush()
+        self.done += self.memory.word(self.report) - self.done & 0xFFFF
+
+    def moved(self) -> bool:
+        """Whether the NIC has read on since the last look. Costs nothing."""
+        return bool(self.memory.word(self.report) - self.done & 0xFFFF)
+
+    @property
+    def reading(self) -> bool:
+        """Whether the NIC had more to read when last looked."""
+        return self.posted != self.done
+
+    async def settle(self) -> None:
+        """Wait until what was posted has left, so that no control message overtakes it; not for
+        ever, if the link takes nothing."""
+        port = self.port
+        await self.look()
+        while self.reading:
+            found = await port.poll(Watch(self.report, self.done & 0xFFFF, 0xFFFF, True),
+                                    PATIENCE * self.drain)
+            if found.timed_out:
+                return
+            await self.look()
+            self._last = port.cycle
+        await port.delay(max(0, self._last + self.drain - port.cycle))
+        await port.flush()
+
+    async def room(self) -> bool:
+        """Whether a descriptor can be posted."""
+        if self.posted - self.done >= self.size:
+            await self.look()
+        return self.posted - self.done < self.size
+
+    async def available(self) -> bool:
+        """Whether there is a free buffer."""
+        free = self._free
+        if free and free[0][0] > self.done:
+            await self.look()
+        return bool(free) and free[0][0] <= self.done
+
+    @property
+    def short(self) -> bool:
+        """Whether few buffers are left, so that those who hold them should ask for them back."""
+        return 4 * len(self._free) <= self.slots
+
+    def take(self) -> int:
+        """A free buffer's address. There has to be one."""
+        return self._free.popleft()[1]
+
+    def put_back(self, buffer: int) -> None:
+        """What was taken is not used; 0 is none."""
+        if buffer:
+            self._free.appendleft((0, buffer))
+
+    def give(self, packet: Packet) -> None:
+        """``packet`` will not be sent again."""
+        if packet.buffer:
+            self._free.append((self.posted, packet.buffer))
+            packet.buffer = 0
+
+    async def send(self, packet: Packet) -> None:
+        """Post ``packet``. There has to be room."""
+        port = self.port
+        await port.room(2)
+        at = self._base + self.posted % self.size * DESCRIPTOR_BYTES
+        inline = packet.inline
+        # The NIC has done with this place, and looks at it only after the doorbell.
+        self.memory.write(at, SLOT.pack(packet.header, inline, packet.buffer,
+                                        len(inline) | packet.length << PAYLOAD
+                                        | packet.trace << TRACE, 0))
+        port.put_touch(at, DESCRIPTOR_BYTES, store=True)
+        self.posted += 1
+        self._last = port.cycle
+        port.put_write(SEND_DOORBELL, 1, self.posted & 0xFFFF, trace=packet.trace)
+
+
+if SLOT.size != DESCRIPTOR_BYTES or HEADER_BYTES != 8:
+    raise AssertionError("the send ring does not match the declared layouts")

@@ -1,0 +1,91 @@
+"""Kernel-trap design point: which VI sends next, and whether it may."""
+
+from ....layouts.rings import INLINE_BYTES
+from ....layouts.via import Operation, ViState
+from .ends import End, Job, Message
+from .messages import Messages
+from .packets import Packets
+from .ring import SendRing
+
+__all__ = ["Turns"]
+
+
+class Turns:
+    """A VI sends what its ``window``, the kernel's buffers and the send ring have room for; the
+    rest waits in its queue until the kernel is entered again with an acknowledgement, or with room.
+    Those that wait for room send a packet each in turn, and owed acknowledgements first."""
+
+    def __init__(self, window: int, ring: SendRing, packets: Packets, messages: Messages) -> None:
+        self._window = window
+        self._ring = ring
+        self._packets = packets
+        self._messages = messages
+
+    async def turn(self, end: End) -> None:
+        """Send what ``end`` has to send, as far as it may, behind those that wait for room."""
+        if self._packets.starved:
+            self._packets.starve(end)
+            await self.feed()
+            return
+        while await self._send_one(end):
+            pass
+
+    async def _send_one(self, end: End) -> bool:
+        """Send ``end``'s next packet, if it has one and may; whether it did. Without room it is
+        one of the starved from now on."""
+        while end.state is ViState.CONNECTED:
+            if end.reliable and len(end.slots) >= self._window:
+                return False
+            job, message = end.job, end.message
+            if job is None:
+                if end.reading is not None:
+                    return False
+                if message is None:
+                    message = await self._messages.next(end)
+                    if message is None:
+                        return False
+                if message.error is not None:
+                    end.message = None
+                    end.unfinished.append(message)
+                    await self._messages.finish(end)
+                    continue
+                if message.descriptor.operation == Operation.RDMA_READ and end.unfinished:
+                    return False
+            if not await self._has_room(end, job, message):
+                return False
+            if job is not None:
+                await self._messages.respond(end, job)
+            elif message is not None and message.descriptor.operation == Operation.RDMA_READ:
+                await self._messages.request(end, message)
+            elif message is not None:
+                await self._messages.cut(end, message)
+            return True
+        return False
+
+    async def _has_room(self, end: End, job: Job | None, message: Message | None) -> bool:
+        """Whether the next packet has room in the ring and, if it needs one, a buffer."""
+        if await self._ring.room():
+            left = 0
+            if job is not None:
+                left = job.left
+            elif message is not None and message.descriptor.operation != Operation.RDMA_READ:
+                left = message.descriptor.length - message.walk.bytes
+            if left <= INLINE_BYTES - 16 or await self._ring.available():
+                return True
+        self._packets.starve(end)
+        return False
+
+    async def feed(self) -> None:
+        """Those that are starved: what they owe, and a packet of each in turn, as long as there is
+        room. One that lacks a buffer does not hold up those that need none."""
+        starved, without = self._packets.starved, 0
+        while without < len(starved) and await self._ring.room():
+            end = starved.popleft()
+            end.starved = False
+            if end.owes is not None:
+                await self._packets.pay(end)
+            if await self._send_one(end):
+                self._packets.starve(end)
+                without = 0
+            elif end.starved:
+                without += 1

@@ -1,0 +1,91 @@
+"""What all VIPL calls stand on: whose library it is, and the checks of their arguments."""
+
+from typing import Any
+
+from ..attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttributes
+from ..handles import Cq, Nic, Ptag, Vi
+from ..kernel import Kernel
+from ..process import Process
+from ..returns import VIP_RETURN
+
+__all__ = ["Caller"]
+
+TIMES = (int, float)
+
+
+class Caller:
+    """The library of ``process``.
+
+    Handles of other processes, closed ones, and what is no handle at all are INVALID_PARAMETER to
+    every call.
+
+    Attributes
+    ----------
+    spin
+        Cycles for which a call that waits spins before it gives up the CPU (``via.spin``).
+    """
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.node = process.node
+        self.port = process.port
+        self.memory = process.memory
+        self.paths = process.paths
+        self.kernel = kernel = process.node.service(Kernel)
+        self.provider = kernel.provider
+        self.spin = kernel.description.via.spin
+        self._millisecond = kernel.description.nic.clock_mhz * 1000
+
+    def is_nic(self, nic: Any) -> bool:
+        return nic.__class__ is Nic and nic.open and nic.process is self.process
+
+    def is_vi(self, vi: Any) -> bool:
+        return vi.__class__ is Vi and vi.open and vi.nic.process is self.process
+
+    def is_cq(self, cq: Any, nic: Nic | None = None) -> bool:
+        return (cq.__class__ is Cq and cq.open and cq.nic.process is self.process
+                and nic in (None, cq.nic))
+
+    def is_tag(self, tag: Any, nic: Nic) -> bool:
+        return tag.__class__ is Ptag and tag.valid and tag.nic is nic
+
+    def is_time(self, milliseconds: Any) -> bool:
+        return milliseconds is None or (isinstance(milliseconds, TIMES)
+                                        and not isinstance(milliseconds, bool)
+                                        and milliseconds >= 0)
+
+    def is_address(self, address: Any) -> bool:
+        return (isinstance(address, NetAddress) and isinstance(address.host, int)
+                and isinstance(address.discriminator, bytes)
+                and len(address.discriminator) <= MAX_DISCRIMINATOR)
+
+    def is_memory(self, attributes: Any) -> bool:
+        return isinstance(attributes, MemAttributes)
+
+    def is_attributes(self, attributes: Any) -> bool:
+        return isinstance(attributes, ViAttributes)
+
+    def deadline(self, milliseconds: float | None) -> int | None:
+        """The cycle in which a time-out that begins now comes."""
+        if milliseconds is None:
+            return None
+        return self.port.cycle + int(-(-milliseconds * self._millisecond // 1))
+
+    async def enter(self) -> None:
+        """Enter the kernel: what follows is its work."""
+        self.port.spend(self.paths.kernel)
+        await self.spend()
+
+    async def spend(self) -> None:
+        """Spend the time that the call has taken; a cycle at least, also of a CPU that costs
+        nothing: a program that asks again and again is in the time of its target."""
+        port = self.port
+        before = port.cycle
+        if await port.flush() == before:
+            await port.delay(1)
+            await port.flush()
+
+    async def leave(self, result: VIP_RETURN = VIP_RETURN.SUCCESS) -> VIP_RETURN:
+        """And leave it with ``result``, interrupts and timers seen to."""
+        await self.kernel.attend()
+        return result

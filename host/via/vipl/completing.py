@@ -1,0 +1,123 @@
+"""VipSendDone, VipRecvDone, VipSendWait, VipRecvWait, VipSendNotify, VipRecvNotify."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ....layouts.trace import Activity, Kind
+from ....layouts.via import Status
+from ..handles import WorkQueue
+from ..provider import Completed
+from ..returns import VIP_RETURN
+from .caller import Caller
+
+__all__ = ["Completing"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+EMPTY_CHECK = int(Activity.EMPTY_CHECK)
+ERRORS = int(Status.ERRORS)
+SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE
+DESCRIPTOR_ERROR, TIMEOUT = VIP_RETURN.DESCRIPTOR_ERROR, VIP_RETURN.TIMEOUT
+INVALID_PARAMETER = VIP_RETURN.INVALID_PARAMETER
+
+Done = tuple[VIP_RETURN, int | None]
+
+
+class Completing:
+    """Descriptors back from the NIC, out of a work queue. ``activity`` is what a check that found
+    one is marked as."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._port = caller.port
+        self._paths = caller.paths
+        self._kernel = caller.kernel
+        self._completions = caller.kernel.completions
+        self._provider = caller.provider
+
+    async def done(self, queue: WorkQueue, activity: int) -> Done:
+        """The oldest of ``queue``, if it is done."""
+        port = self._port
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        port.spend(self._paths.check)
+        completed = None
+        if queue.entries:
+            completed = await self._completions.look(queue)
+        else:
+            await self._caller.spend()
+        if completed is None:
+            result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
+            port.mark(EMPTY_CHECK, END, 0)
+        else:
+            result = await self._take(queue, completed, activity, begin)
+        await self._kernel.attend(completed is not None)
+        return result
+
+    async def _look(self, queue: WorkQueue, spin: int) -> Completed | None:
+        """What the head of ``queue`` completes with within ``spin`` cycles; 0: one check."""
+        if not spin:
+            return await self._completions.look(queue)
+        kernel, provider, port = self._kernel, self._provider, self._port
+        end = port.cycle + spin
+        completed = await provider.spin(queue, kernel.until(end))
+        while completed is None and port.cycle < end:
+            await kernel.attend()
+            if not queue.entries:
+                return None
+            completed = await provider.spin(queue, kernel.until(end))
+        return await self._completions.or_lost(queue, completed)
+
+    async def _take(self, queue: WorkQueue, completed: Completed, activity: int,
+                    begin: list[int]) -> Done:
+        posted = await self._completions.take(queue)
+        begin[1], begin[3] = activity, posted.trace
+        self._port.mark(activity, END, posted.trace)
+        return (DESCRIPTOR_ERROR if completed.status & ERRORS else SUCCESS), posted.va
+
+    async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
+        """The oldest of ``queue`` when it is done."""
+        if not self._caller.is_time(timeout) or queue.cq is not None:
+            return INVALID_PARAMETER, None
+        kernel, port = self._kernel, self._port
+        if not queue.entries:
+            port.spend(self._paths.wait)
+            await self._caller.spend()
+            await kernel.attend()
+            return DESCRIPTOR_ERROR, None
+        deadline = self._caller.deadline(timeout)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        port.spend(self._paths.wait)
+        spin = self._caller.spin
+        if spin and deadline is not None:
+            spin = min(spin, deadline - port.cycle)
+        completed = await self._look(queue, spin)
+        if spin and completed is not None:
+            begin = port.mark_check(EMPTY_CHECK, activity)
+        while completed is None and queue.entries:
+            if deadline is not None and port.cycle >= deadline:
+                port.mark(EMPTY_CHECK, END, 0)
+                await kernel.attend()
+                return TIMEOUT, None
+            await self._provider.arm(queue)
+            port.mark(EMPTY_CHECK, END, 0)
+            await kernel.doze(deadline)
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+            completed = await self._completions.look(queue) if queue.entries else None
+        if completed is None:
+            # A handler has taken what was waited for.
+            port.mark(EMPTY_CHECK, END, 0)
+            result: Done = DESCRIPTOR_ERROR, None
+        else:
+            result = await self._take(queue, completed, activity, begin)
+        await kernel.attend(completed is not None)
+        return result
+
+    async def notify(self, queue: WorkQueue, context: Any,
+                     handler: Callable[..., Any]) -> VIP_RETURN:
+        """Have ``handler`` called with the next that is done."""
+        if not callable(handler) or queue.cq is not None:
+            return INVALID_PARAMETER
+        self._port.spend(self._paths.notify)
+        queue.handlers.append((handler, context))
+        self._kernel.later(self._kernel.notifier.queue, queue)
+        await self._kernel.attend()
+        return SUCCESS

@@ -1,0 +1,172 @@
+"""VipCreateCQ, VipDestroyCQ, VipResizeCQ, VipCQDone, VipCQWait, VipCQNotify."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ....layouts.trace import Activity, Kind
+from ..attributes import MemAttributes
+from ..handles import Cq, Nic, Ptag, Ring, Vi
+from ..regions import NoRoom
+from ..returns import VIP_RETURN
+from .caller import Caller
+from .opening import MAX_CQ_ENTRIES
+
+__all__ = ["CompletionQueues"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLETE)
+RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
+
+Found = tuple[VIP_RETURN, Vi | None, bool | None]
+"""The VI, and whether it is its receive queue that has a completion."""
+
+
+class CompletionQueues:
+    """Completions of many work queues in one.
+
+    The ring has more entries than were asked for, so the NIC need not be told of each that was
+    taken: only a consumer that leaves more than it asked for untaken makes it full (VI_OVERRUN).
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._process = caller.process
+        self._port = caller.port
+        self._paths = caller.paths
+        self._kernel = caller.kernel
+        self._completions = caller.kernel.completions
+        self._provider = caller.provider
+
+    async def create(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
+        if not self._caller.is_nic(nic) or not self._is_size(entries):
+            return VIP_RETURN.INVALID_PARAMETER, None
+        await self._caller.enter()
+        kernel = self._kernel
+        if not kernel.records.free_cqs:
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
+        tag = kernel.tag(nic)
+        ring = await self._ring(nic, entries, tag) if tag is not None else None
+        if ring is None:
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
+        cq = Cq(nic, kernel.records.free_cqs.popleft(), entries, ring)
+        kernel.cqs[cq.number] = cq
+        await self._provider.create_cq(cq)
+        return await self._caller.leave(), cq
+
+    async def destroy(self, cq: Cq) -> VIP_RETURN:
+        if not self._caller.is_cq(cq):
+            return VIP_RETURN.INVALID_PARAMETER
+        await self._caller.enter()
+        if cq.users:
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE)
+        await self._provider.destroy_cq(cq)
+        cq.open = False
+        for ring in (cq.ring, cq.old):
+            if ring is not None:
+                await self._kernel.deregister(ring.region)
+        del self._kernel.cqs[cq.number]
+        self._kernel.records.free_cqs.append(cq.number)
+        return await self._caller.leave()
+
+    async def resize(self, cq: Cq, entries: int) -> VIP_RETURN:
+        if not self._caller.is_cq(cq) or not self._is_size(entries):
+            return VIP_RETURN.INVALID_PARAMETER
+        await self._caller.enter()
+        ring = await self._ring(cq.nic, entries, cq.ring.region.ptag)
+        if ring is None:
+            return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE)
+        if cq.old is not None:
+            self._provider.empty(cq, cq.old)
+        old, cq.old, cq.ring, cq.entries = cq.old, cq.ring, ring, entries
+        await self._provider.create_cq(cq)
+        self._provider.empty(cq, cq.old)
+        if old is not None:
+            await self._kernel.deregister(old.region)
+        if cq.handlers:
+            self._kernel.later(self._kernel.notifier.cq, cq)
+        return await self._caller.leave()
+
+    async def done(self, cq: Cq) -> Found:
+        if not self._caller.is_cq(cq):
+            return VIP_RETURN.INVALID_PARAMETER, None, None
+        port = self._port
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        port.spend(self._paths.cq_check)
+        found = await self._completions.entry(cq)
+        result = self._found(found, begin)
+        await self._kernel.attend(found is not None)
+        return result
+
+    async def wait(self, cq: Cq, timeout: float | None) -> Found:
+        if not self._caller.is_cq(cq) or not self._caller.is_time(timeout):
+            return VIP_RETURN.INVALID_PARAMETER, None, None
+        kernel, port = self._kernel, self._port
+        deadline = self._caller.deadline(timeout)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        port.spend(self._paths.wait)
+        spin = self._caller.spin
+        if spin and deadline is not None:
+            spin = min(spin, deadline - port.cycle)
+        found = await self._look(cq, spin)
+        if spin and found is not None:
+            begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
+        while found is None:
+            if deadline is not None and port.cycle >= deadline:
+                port.mark(EMPTY_CHECK, END, 0)
+                await kernel.attend()
+                return VIP_RETURN.TIMEOUT, None, None
+            await self._provider.cq_arm(cq)
+            port.mark(EMPTY_CHECK, END, 0)
+            await kernel.doze(deadline)
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+            found = await self._completions.entry(cq)
+        result = self._found(found, begin)
+        await kernel.attend(True)
+        return result
+
+    async def notify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
+        if not self._caller.is_cq(cq) or not callable(handler):
+            return VIP_RETURN.INVALID_PARAMETER
+        self._port.spend(self._paths.notify)
+        cq.handlers.append((handler, context))
+        self._kernel.later(self._kernel.notifier.cq, cq)
+        await self._kernel.attend()
+        return VIP_RETURN.SUCCESS
+
+    async def _look(self, cq: Cq, spin: int) -> tuple[Vi, bool] | None:
+        """The entry that comes within ``spin`` cycles; 0: one check."""
+        if not spin:
+            return await self._completions.entry(cq)
+        kernel, provider, port = self._kernel, self._provider, self._port
+        end = port.cycle + spin
+        found = await provider.cq_spin(cq, kernel.until(end))
+        while found is None and port.cycle < end:
+            await kernel.attend()
+            found = await provider.cq_spin(cq, kernel.until(end))
+        return await self._completions.of_a_vi(cq, found)
+
+    def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
+        if found is None:
+            self._port.mark(EMPTY_CHECK, END, 0)
+            return VIP_RETURN.NOT_DONE, None, None
+        vi, receive = found
+        queue = vi.receive if receive else vi.send
+        begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
+        begin[3] = queue.entries[0].trace if queue.entries else 0
+        self._port.mark(begin[1], END, begin[3])
+        return VIP_RETURN.SUCCESS, vi, receive
+
+    def _is_size(self, entries: Any) -> bool:
+        return entries.__class__ is int and 1 <= entries <= MAX_CQ_ENTRIES
+
+    async def _ring(self, nic: Nic, entries: int, tag: Ptag) -> Ring | None:
+        """Registered memory for a ring; None if there is no room."""
+        size = 1 << entries.bit_length()
+        process = self._process
+        try:
+            va = process.allocate(8 * size, 64, fresh=True)
+            region = await self._kernel.register(process, va, 8 * size, MemAttributes(tag))
+        except (MemoryError, NoRoom):
+            return None
+        places = [process.physical(va + at) for at in range(0, 8 * size, process.page_bytes)]
+        return Ring(region, places, size, min(size - entries, size // 4))

@@ -1,0 +1,10 @@
+"""Pages of docs/ that are made from the declarations.
+
+In the order in which to read:
+
+- :mod:`.registers`: Makes docs/registers.md from the declarations: ``python -m
+  nicbed.layouts.docs.registers``
+- :mod:`.processor`: Makes docs/processor.md from the declarations: ``python -m
+  nicbed.layouts.docs.processor``
+- :mod:`.knobs`: Makes docs/knobs.md from the description: ``python -m nicbed.layouts.docs.knobs``
+"""

@@ -1,0 +1,92 @@
+"""Records on their way from a board to the back end."""
+
+from amaranth.hdl import Module, ResetInserter
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from ....layouts.board import MEMORY_RECORD, RESPONSE_FRAME, TRACE_RECORD
+from ...parts.queue import Queue
+
+__all__ = ["DEPTH", "Log", "check_burst"]
+
+DEPTH = 512
+"""Records that a log holds: the fewest that a block RAM as wide as a record has."""
+
+
+def check_burst(name: str, width: int, burst: int) -> None:
+    """Refuse more records of ``width`` bits at once, called ``name``, than a log has room for."""
+    if not isinstance(burst, int) or isinstance(burst, bool):
+        raise TypeError(f"{name} must be an integer, not {burst!r}")
+    most = DEPTH - 3 - RESPONSE_FRAME * 32 // width
+    if not 1 <= burst <= most:
+        raise ValueError(f"{name} must be 1 to {most}, not {burst}")
+
+
+class Log(wiring.Component):
+    """Keeps records in block RAM, and says in time that there will be no room for more.
+
+    Latency: a record is offered 2 cycles after it was taken. Throughput: 1 a cycle. Back-pressure:
+    none towards ``i``, whose side looks at ``room`` instead: while it is high, ``burst`` more
+    records may come at once; it follows what was taken 2 cycles later. Reset: empty.
+
+    Parameters
+    ----------
+    width : :class:`int`
+        Bits of a record: 32 MEMORY_RECORD or 32 TRACE_RECORD.
+    burst : :class:`int`
+        Records that come at once, 1 to as many as leave a log without room more records than fit
+        into a response: so one that is full shows in the response.
+
+    Members
+    -------
+    i : ``In(stream)``, o : ``Out(stream)``
+        Records; ``i`` is always ready while ``room`` is obeyed.
+    room : ``Out(1)``
+        There is room.
+    level : ``Out``
+        Records inside. Those of them that ``o`` has not offered yet will follow.
+    clear : ``In(1)``
+        Forgets all.
+
+    Raises
+    ------
+    TypeError
+        ``burst`` is not an integer.
+    ValueError
+        ``width`` is that of no record, or ``burst`` is out of range.
+    """
+
+    def __init__(self, *, width: int, burst: int) -> None:
+        if width not in (32 * MEMORY_RECORD, 32 * TRACE_RECORD):
+            raise ValueError(f"width must be that of a record, not {width}")
+        check_burst("burst", width, burst)
+        self._width = width
+        self._burst = burst
+        super().__init__({
+            "i": In(stream.Signature(width)),
+            "o": Out(stream.Signature(width)),
+            "room": Out(1, init=1),
+            "level": Out(range(DEPTH + 1)),
+            "clear": In(1),
+        })
+
+    @property
+    def width(self) -> int:
+        """Bits of a record."""
+        return self._width
+
+    @property
+    def burst(self) -> int:
+        """Records that come at once."""
+        return self._burst
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        records = Queue(shape=self._width, depth=DEPTH)
+        m.submodules.records = ResetInserter(self.clear)(records)
+        connect(m, flipped(self.i), records.i)
+        connect(m, records.o, flipped(self.o))
+        m.d.comb += self.level.eq(records.level)
+        # One record may be on its way into the level.
+        m.d.sync += self.room.eq(records.level < DEPTH - self._burst)
+        return m

@@ -1,0 +1,102 @@
+"""What the target wrote to its host memories, in order, for the back end."""
+
+from amaranth.hdl import Module
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ....layouts.board import LOG_ADDRESS_BITS, MEMORY_RECORD
+from .log import DEPTH, Log, check_burst
+from .resident_memory import WriteLayout
+
+__all__ = ["RecordLayout", "WriteLog"]
+
+RecordLayout = data.StructLayout({"strobe": 8, "address": LOG_ADDRESS_BITS, "data": 64})
+"""A memory record, as layouts.board declares it."""
+
+
+class WriteLog(wiring.Component):
+    """Collects the writes of all nodes: one a cycle, the lowest node's first.
+
+    Latency, room and reset as :class:`Log`, for a write of each node at once.
+
+    Parameters
+    ----------
+    nodes : :class:`int`
+        Nodes, 1 or more.
+    words : :class:`int`
+        8-byte words of a node's memory: a power of two. All of them have an address of
+        LOG_ADDRESS_BITS.
+
+    Members
+    -------
+    i : ``In(stream)``, one a node
+        Their writes: WriteLayout.
+    o : ``Out(stream)``
+        Records: RecordLayout.
+    room, level, clear
+        As in :class:`Log`.
+
+    Raises
+    ------
+    TypeError
+        ``nodes`` or ``words`` is not an integer.
+    ValueError
+        ``words`` is not a power of two, or there are too many of them or of ``nodes``, or none.
+    """
+
+    def __init__(self, *, nodes: int, words: int) -> None:
+        for name, value in (("nodes", nodes), ("words", words)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} must be an integer, not {value!r}")
+        if words < 2 or words & (words - 1):
+            raise ValueError(f"words must be a power of two, at least 2, not {words}")
+        if nodes < 1 or nodes * words > 1 << LOG_ADDRESS_BITS:
+            raise ValueError(f"nodes must be 1 to {(1 << LOG_ADDRESS_BITS) // words} where each "
+                             f"has {words} words, not {nodes}")
+        check_burst("nodes", 32 * MEMORY_RECORD, nodes)
+        self._nodes = nodes
+        self._words = words
+        super().__init__({
+            "i": In(stream.Signature(WriteLayout(ceil_log2(words)))).array(nodes),
+            "o": Out(stream.Signature(RecordLayout)),
+            "room": Out(1),
+            "level": Out(range(DEPTH + 1)),
+            "clear": In(1),
+        })
+
+    @property
+    def nodes(self) -> int:
+        """Nodes."""
+        return self._nodes
+
+    @property
+    def words(self) -> int:
+        """8-byte words of a node's memory."""
+        return self._words
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.log = log = Log(width=32 * MEMORY_RECORD, burst=self._nodes)
+        record = data.View(RecordLayout, log.i.payload)
+        for number, side in reversed(list(enumerate(self.i))):
+            with m.If(side.valid):
+                m.d.comb += [
+                    log.i.valid.eq(1),
+                    record.strobe.eq(side.payload.strobe),
+                    record.address.eq(side.payload.address | number * self._words),
+                    record.data.eq(side.payload.data),
+                ]
+        free = log.i.ready
+        for side in self.i:
+            m.d.comb += side.ready.eq(free)
+            free = free & ~side.valid
+        m.d.comb += [
+            self.o.payload.eq(log.o.payload),
+            self.o.valid.eq(log.o.valid),
+            log.o.ready.eq(self.o.ready),
+            self.room.eq(log.room),
+            self.level.eq(log.level),
+            log.clear.eq(self.clear),
+        ]
+        return m

@@ -1,0 +1,14 @@
+"""The host bus and the memory behind it.
+
+In the order in which to read:
+
+- :mod:`.burst`: How an initiator (host port, DMA engine) asks a target (bus, memory) for a burst
+- :mod:`.burst_share`: Two initiators of bursts behind one port
+- :mod:`.pio`: How the host bus reaches the NIC's registers and FIFO windows: one 8-byte access a
+  beat
+- :mod:`.posted_writes`: The CPU's posted-write buffer: PIO accesses on their way to the bus, in
+  program order
+- :mod:`.bus`: The host bus of a node: CPU accesses to the NIC, and the NIC's DMA to host memory
+- :mod:`.memory`: Host memory of a node, and the controller that shares its one port
+- :mod:`.watch`: Watches a range of host memory for CPUs that take its lines for writing
+"""

@@ -1,0 +1,74 @@
+"""How the host bus reaches the NIC's registers and FIFO windows: one 8-byte access a beat."""
+
+from amaranth.hdl import Module, Signal, Value, ValueLike
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from ...layouts.via import PAGE
+
+__all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioTarget"]
+
+PIO_ADDRESS_BITS = 25
+"""A NIC's PIO window has 2 to this power bytes; the address bits above say that it is the NIC."""
+
+PROCESS_BITS = 8
+
+PioTarget = wiring.Signature({
+    "valid": Out(1),
+    "write": Out(1),
+    "address": Out(PIO_ADDRESS_BITS),
+    "data": Out(64),
+    "trace": Out(TRACE_BITS),
+    "process": Out(PROCESS_BITS),
+    "read": In(64),
+})
+"""An initiator's side. A cycle with ``valid`` is one access of 8 bytes at ``address``, a multiple
+of 8: there is no back-pressure, and accesses may follow each other every cycle. A write's ``data``
+and ``trace`` (the trace number of the operation it belongs to) come with it, and with any access
+the ``process`` that makes it, 0 for the kernel; a read's answer is on
+``read`` in the cycle after ``valid``, and only then."""
+
+_OFFSET_BITS = (PAGE - 1).bit_length()
+
+PageWrite = wiring.Signature({
+    "valid": Out(1),
+    "page": Out(PIO_ADDRESS_BITS - _OFFSET_BITS),
+    "offset": Out(_OFFSET_BITS),
+    "data": Out(64),
+    "process": Out(PROCESS_BITS),
+    "refused": In(1),
+    "lost": In(1),
+})
+"""Writes to pages that processes own, such as doorbells. A cycle with ``valid`` is one write of
+``data``, by ``process``, at ``offset`` bytes in ``page``; there is no back-pressure. In the cycle
+after it ``refused`` is high if ``process`` must not write there, ``lost`` if there was no room for
+what was written; nothing else comes of a write that is refused."""
+
+
+class LastWrite:
+    """The write of the cycle before at a PageWrite ``port``, for a block that meanwhile looks up
+    who owns the page. In a cycle without ``valid`` the rest is that of the last write.
+
+    Parameters
+    ----------
+    m : Module
+        Where the registers are made.
+    port : PageWrite
+        The port, from the side that answers.
+    """
+
+    def __init__(self, m: Module, port: wiring.PureInterface) -> None:
+        self.valid = Signal(name="came")
+        self.page = Signal.like(port.page, name="page")
+        self.offset = Signal.like(port.offset, name="offset")
+        self.data = Signal.like(port.data, name="word")
+        self.process = Signal.like(port.process, name="process")
+        m.d.sync += self.valid.eq(port.valid)
+        with m.If(port.valid):
+            m.d.sync += [self.page.eq(port.page), self.offset.eq(port.offset),
+                         self.data.eq(port.data), self.process.eq(port.process)]
+
+    def by(self, owner: ValueLike) -> Value:
+        """Whether process ``owner`` made it, or process 0, the kernel, which may always."""
+        return (self.process == 0) | (self.process == owner)

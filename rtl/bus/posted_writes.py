@@ -1,0 +1,112 @@
+"""The CPU's posted-write buffer: PIO accesses on their way to the bus, in program order."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.packet import TRACE_BITS
+from .pio import PIO_ADDRESS_BITS, PROCESS_BITS
+
+__all__ = ["PioBeat", "PostedBuffer"]
+
+
+class PioBeat(data.Struct):
+    """One 8-byte access of the CPU to the NIC.
+
+    ``last`` ends a bus transaction (a burst of writes, or a lone read); ``answer`` makes the bus
+    tell the port when this beat is done; ``trace`` is the trace number of the whole transaction,
+    ``process`` who makes it.
+    """
+
+    write: 1
+    address: PIO_ADDRESS_BITS
+    data: 64
+    trace: TRACE_BITS
+    process: PROCESS_BITS
+    last: 1
+    answer: 1
+
+
+class PostedBuffer(wiring.Component):
+    """First in, first out; ``depth`` beats.
+
+    Latency: a beat is offered in the cycle after it was taken. Throughput: 1 beat a cycle.
+    Back-pressure: ``i`` is ready while there is room; room made in a cycle counts from the next.
+    Reset: empty. Read latency of the memory: none (distributed memory on an FPGA).
+
+    Parameters
+    ----------
+    depth : :class:`int`
+        Beats it holds, 2 or more.
+
+    Members
+    -------
+    i : ``In(stream of PioBeat)``, o : ``Out(stream of PioBeat)``
+        In from the port, out to the bus.
+    empty : ``Out(1)``
+        Nothing is inside.
+
+    Raises
+    ------
+    TypeError
+        ``depth`` is not an integer.
+    ValueError
+        ``depth`` is less than 2.
+    """
+
+    i: In(stream.Signature(PioBeat))
+    o: Out(stream.Signature(PioBeat))
+    empty: Out(1, init=1)
+
+    def __init__(self, *, depth: int) -> None:
+        if not isinstance(depth, int) or isinstance(depth, bool):
+            raise TypeError(f"depth must be an integer, not {depth!r}")
+        if depth < 2:
+            raise ValueError(f"depth must be at least 2, not {depth}")
+        self._depth = depth
+        super().__init__()
+
+    @property
+    def depth(self) -> int:
+        """Beats that fit."""
+        return self._depth
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.beats = beats = memory.Memory(shape=PioBeat, depth=self._depth, init=[])
+        write = beats.write_port()
+        read = beats.read_port(domain="comb")
+
+        level = Signal(range(self._depth + 1))
+        head = Signal(range(self._depth))
+        tail = Signal(range(self._depth))
+        put = Signal()
+        get = Signal()
+        m.d.comb += [
+            self.i.ready.eq(level != self._depth),
+            self.o.valid.eq(~self.empty),
+            self.empty.eq(level == 0),
+            put.eq(self.i.valid & self.i.ready),
+            get.eq(self.o.ready & self.o.valid),
+            write.en.eq(put),
+            write.addr.eq(tail),
+            write.data.eq(self.i.payload),
+            read.addr.eq(head),
+            self.o.payload.eq(read.data),
+        ]
+
+        def step(place: Signal) -> None:
+            with m.If(place == self._depth - 1):
+                m.d.sync += place.eq(0)
+            with m.Else():
+                m.d.sync += place.eq(place + 1)
+
+        with m.If(put):
+            step(tail)
+            with m.If(~get):
+                m.d.sync += level.eq(level + 1)
+        with m.Elif(get):
+            m.d.sync += level.eq(level - 1)
+        with m.If(get):
+            step(head)
+        return m

@@ -1,0 +1,360 @@
+"""How a host port executes operations: the parts of its control, an operation a method."""
+
+from typing import TYPE_CHECKING
+
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib import enum, wiring
+from amaranth.utils import ceil_log2
+
+from ...layouts.operations import BURST, CACHE_LINE, WORK_BITS, Flag, Op, Status
+from ..bus.posted_writes import PostedBuffer
+from .compare_and_swap import CompareSwap
+from .interrupt import IrqDelay
+from .kept_words import KeptWords
+from .poll import check, watch
+from .tag_cache import TagCache
+
+if TYPE_CHECKING:
+    from .host_port import HostPort
+
+__all__ = ["Executor"]
+
+_LINE_BITS = ceil_log2(CACHE_LINE)
+_IRQ = ceil_log2(Status.IRQ)
+
+
+class State(enum.Enum, shape=2):
+    FETCH = 0
+    WORK = 1
+    RUN = 2
+    STOPPED = 3
+
+
+class Executor:
+    """One elaboration of a :class:`HostPort`: the signals that its parts share, and the parts, a
+    method each. ``module`` is the result."""
+
+    def __init__(self, port: "HostPort", posted: PostedBuffer, cache: TagCache) -> None:
+        self.module = m = Module()
+        self.port = port
+        m.submodules.posted = self.posted = posted
+        m.submodules.cache = self.cache = cache
+        m.submodules.kept = self.kept = KeptWords(source=port.source)
+        m.submodules.swap = self.swap = CompareSwap()
+        m.submodules.irq = self.irq = IrqDelay()
+        self.entry = port.entry
+
+        self.state = Signal(State)
+        self.begins = Signal()      # the entry's first cycle; of a poll, the check's
+        self.executes = Signal()    # its work is done: the operation itself
+        self.finishes = Signal()    # its last cycle
+        self.discard = Signal()
+        self.status = Signal(8)
+        self.result = Signal(64)
+        self.slot = Signal(3)       # the entry that is answered
+        self.turn = Signal()        # on to entry `following` of the same poll
+        self.following = Signal(3)
+
+        # A poll has WATCH entries from `base` on, or none; then its POLL entry, `last`.
+        self.watching = Signal()
+        self.polling = Signal()
+        self.base = Signal(3)
+        self.last = Signal(3)
+        self.timeout = Signal(32)
+        self.once = Signal()
+        self.opens = Signal()       # a poll's last entry begins for the first time
+        self.begun = Signal(32)
+        self.check_begun = Signal(32)
+        self.check_cycles = Signal(16)
+
+        self.until = Signal(32)
+        self.fraction = Signal(WORK_BITS)
+        self.total = Signal(34)     # work before the operation, in its first cycle
+        # What an operation of several cycles has done; clear when one begins.
+        self.sent = Signal()
+        self.beat = Signal(range(BURST))
+        self.last_beat = Signal()
+        self.writes = Signal()
+        self.touching = Signal()
+        self.waits = Signal()
+
+        self._connect(m)
+        self._work(m)
+        checks = Signal()
+        with m.If(self.executes):
+            with m.Switch(self.entry.op):
+                with m.Case(Op.PIO_READ):
+                    self._pio_read(m)
+                with m.Case(Op.PIO_WRITE):
+                    self._pio_write(m)
+                with m.Case(Op.POLL):
+                    m.d.comb += checks.eq(1)
+                with m.Case(Op.WATCH):
+                    with m.If(self.polling):
+                        m.d.comb += checks.eq(1)
+                    with m.Else():
+                        watch(self, m)
+                with m.Case(Op.WAIT_IRQ):
+                    self._wait_irq(m)
+                with m.Case(Op.CAS):
+                    m.d.comb += [self.swap.valid.eq(1), self.kept.drop.eq(1),
+                                 self.kept.line.eq(self.entry.address),
+                                 self.finishes.eq(self.swap.done), self.result.eq(self.swap.old)]
+                with m.Case(Op.TOUCH):
+                    self._touch(m)
+                with m.Default():
+                    m.d.comb += self.finishes.eq(1)
+        with m.If(checks):
+            check(self, m)
+        self._post(m)
+        self._sequence(m)
+        self._rest(m)
+
+    def flag(self, flag: Flag) -> Value:
+        """Whether the entry has the flag."""
+        return (self.entry.flags & flag.value).any()
+
+    def _connect(self, m: Module) -> None:
+        port, entry = self.port, self.entry
+        wiring.connect(m, self.posted.o, wiring.flipped(port.pio.beat))
+        m.d.comb += [
+            self.irq.irq.eq(port.irq),
+            self.irq.now.eq(port.now),
+            self.irq.timing.eq(port.timing),
+            self.cache.snoop.eq(port.snoop),
+            self.kept.snoop.eq(port.snoop),
+            self.kept.address.eq(entry.address),
+            self.kept.data.eq(self.cache.word),
+            self.swap.address.eq(entry.address),
+            self.swap.expected.eq(entry.data[0]),
+            self.swap.replacement.eq(entry.data[1]),
+            port.lock.eq(self.swap.lock),
+            port.owns.eq(self.cache.owns),
+            port.owned.eq(self.cache.owned),
+        ]
+        if port.coherent:
+            with m.If(self.swap.done & self.swap.memory.write.valid):
+                m.d.comb += [port.owns.eq(1),
+                             port.owned.eq(Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
+        # One of the two at most is at work, so both may listen to what comes back.
+        swap, cache = self.swap.memory, self.cache.memory
+        for side in (swap, cache):
+            m.d.comb += [
+                side.request.ready.eq(port.memory.request.ready),
+                side.write.ready.eq(port.memory.write.ready),
+                side.read.valid.eq(port.memory.read.valid),
+                side.read.payload.eq(port.memory.read.payload),
+                side.done.eq(port.memory.done),
+            ]
+        m.d.comb += [
+            port.memory.request.valid.eq(swap.request.valid | cache.request.valid),
+            port.memory.write.valid.eq(swap.write.valid | cache.write.valid),
+            port.memory.write.payload.data.eq(swap.write.payload.data),
+            port.memory.write.payload.strobe.eq(swap.write.valid.replicate(8)),
+            port.memory.read.ready.eq(swap.read.ready | cache.read.ready),
+        ]
+        with m.If(swap.request.valid):
+            m.d.comb += port.memory.request.payload.eq(swap.request.payload)
+        with m.Elif(cache.request.valid):
+            m.d.comb += port.memory.request.payload.eq(cache.request.payload)
+
+    def _work(self, m: Module) -> None:
+        """What precedes an operation, and DELAY; when the operation itself executes."""
+        port, entry, now = self.port, self.entry, self.port.now
+        seen = Signal(reset_less=True)
+        running = Signal()
+        self.running = running
+        fetches = self.state == State.FETCH
+        m.d.comb += [
+            port.waiting.eq(fetches & ~running),
+            port.needs.eq(port.waiting & (port.go == seen)),
+            self.begins.eq(fetches & ~port.needs),
+            port.stopped.eq(self.state == State.STOPPED),
+        ]
+        with m.If(ResetSignal() | self.begins):
+            m.d.sync += seen.eq(port.go)
+
+        # A poll's own work comes once, with that of its check if there is but one watch.
+        own = Signal(33)
+        total = self.total
+        own_cycles = own[WORK_BITS:]
+        cycles = total[WORK_BITS:]
+        spends = Signal()
+        due = Signal()
+        with m.If(self.begins):
+            m.d.comb += [
+                self.opens.eq((entry.op == Op.POLL) & ~self.polling),
+                own.eq(self.fraction + Mux(self.opens, entry.data[2][:32], 0)),
+                total.eq(own),
+                spends.eq(cycles.any() | (entry.op == Op.DELAY) | (self.opens & self.watching)),
+                due.eq(cycles <= 1),
+                self.executes.eq(~spends),
+            ]
+            works = Signal()
+            m.d.comb += works.eq(self.polling | ((entry.op != Op.WATCH)
+                                                 & ~(self.opens & self.watching)))
+            with m.If(works):
+                m.d.comb += total.eq(own + entry.work)
+            m.d.sync += [self.fraction.eq(total[:WORK_BITS]), self.check_begun.eq(now),
+                         self.until.eq(now + cycles - cycles.any())]
+            with m.If(self.opens):
+                m.d.sync += [self.begun.eq(now + own_cycles), self.check_begun.eq(now + own_cycles),
+                             self.last.eq(port.index), self.timeout.eq(entry.length),
+                             self.once.eq(self.flag(Flag.ONCE))]
+                with m.If(self.watching):
+                    m.d.sync += self.begun.eq(now + Mux(own_cycles == 0, 1, own_cycles))
+                with m.Else():
+                    m.d.sync += [self.base.eq(port.index), self.polling.eq(1)]
+            with m.Elif(~self.polling):
+                m.d.sync += self.begun.eq(now)
+        with m.Elif(self.state == State.WORK):
+            m.d.comb += [spends.eq(1), due.eq(self.until == now)]
+        with m.Elif(self.state == State.RUN):
+            m.d.comb += self.executes.eq(1)
+
+        with m.If(spends):
+            with m.If(due):
+                m.d.sync += self.state.eq(State.RUN)
+                m.d.comb += [self.finishes.eq(entry.op == Op.DELAY), self.following.eq(self.base),
+                             self.turn.eq((entry.op == Op.POLL) & ~self.polling & self.watching)]
+            with m.Else():
+                m.d.sync += self.state.eq(State.WORK)
+                with m.If(self.irq.seen):
+                    ends = Signal()
+                    m.d.comb += ends.eq((entry.op == Op.DELAY) & self.flag(Flag.INTERRUPTIBLE))
+                    with m.If(ends):
+                        left = Mux(self.begins, (cycles - 1)[:32], (self.until - now)[:32])
+                        m.d.comb += [self.finishes.eq(1), self.discard.eq(1),
+                                     self.status.eq(Status.INTERRUPTED),
+                                     self.result.eq(Cat(Const(0, WORK_BITS), left))]
+        with m.If(self.executes):
+            m.d.sync += self.state.eq(State.RUN)
+
+    def _post(self, m: Module) -> None:
+        """What goes into the posted-write buffer."""
+        entry, beat = self.entry, self.posted.i.payload
+        with m.If(self.posted.i.valid):
+            m.d.comb += [
+                beat.write.eq(self.writes),
+                beat.address.eq(entry.address + (self.beat << 3)),
+                beat.data.eq(entry.data[self.beat]),
+                beat.trace.eq(entry.trace),
+                beat.process.eq(entry.process),
+                beat.last.eq(~self.writes | self.last_beat),
+                beat.answer.eq(~self.writes | (self.last_beat & ~self.flag(Flag.POSTED))),
+            ]
+
+    def _pio_read(self, m: Module) -> None:
+        m.d.comb += [
+            self.posted.i.valid.eq(~self.sent),
+            self.finishes.eq(self.port.pio.done),
+            self.result.eq(self.port.pio.data),
+        ]
+        with m.If(self.posted.i.ready):
+            m.d.sync += self.sent.eq(1)
+
+    def _pio_write(self, m: Module) -> None:
+        m.d.comb += [
+            self.writes.eq(1),
+            self.last_beat.eq((self.beat == BURST - 1) | (self.beat + 1 >= self.entry.count)),
+            self.posted.i.valid.eq(~self.sent),
+            self.finishes.eq(self.port.pio.done),
+        ]
+        with m.If(~self.sent & self.posted.i.ready):
+            with m.If(self.last_beat):
+                m.d.sync += self.sent.eq(1)
+                m.d.comb += self.finishes.eq(self.flag(Flag.POSTED))
+            with m.Else():
+                m.d.sync += self.beat.eq(self.beat + 1)
+
+    def _touch(self, m: Module) -> None:
+        entry = self.entry
+        at = Signal(32 - _LINE_BITS)
+        left = Signal.like(at)
+        line = Signal.like(at)
+        further = Signal.like(at)
+        reach = Signal(33)
+        m.d.comb += [
+            reach.eq(entry.address[:_LINE_BITS] + Mux(entry.length == 0, 0, entry.length - 1)),
+            line.eq(Mux(self.touching, at, entry.address[_LINE_BITS:])),
+            further.eq(Mux(self.touching, left, reach[_LINE_BITS:])),
+            self.cache.valid.eq(1),
+            self.cache.address.eq(line << _LINE_BITS),
+            self.cache.store.eq(self.flag(Flag.STORE)),
+            self.kept.drop.eq(self.cache.store),
+            self.kept.line.eq(self.cache.address),
+            self.finishes.eq(self.cache.done & (further == 0)),
+        ]
+        m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
+                     left.eq(further - self.cache.done)]
+
+    def _wait_irq(self, m: Module) -> None:
+        now, timeout = self.port.now, self.entry.length
+        begun = Signal(32)
+        late = Signal()
+        m.d.comb += [begun.eq(Mux(self.begins, now, self.begun)),
+                     late.eq((timeout != 0) & ((now - begun)[:32] + 1 >= timeout))]
+        m.d.sync += [self.waits.eq(1), self.until.eq(begun + timeout - 1)]
+        with m.If(self.irq.seen):
+            m.d.comb += self.finishes.eq(1)
+        with m.Elif(late):
+            m.d.comb += [self.finishes.eq(1), self.discard.eq(1), self.status.eq(Status.TIMEOUT)]
+
+    def _sequence(self, m: Module) -> None:
+        """From an entry to the next, and the answers."""
+        port, entry = self.port, self.entry
+        stops = entry.op == Op.STOP
+        ends = Signal()
+        m.d.comb += [
+            port.answers.eq(self.finishes),
+            port.discards.eq(self.discard),
+            port.slot.eq(self.slot),
+        ]
+        with m.If(self.finishes):
+            m.d.comb += [
+                self.slot.eq(Mux(self.polling, self.last, port.index)),
+                ends.eq(self.discard | (self.slot + 1 >= port.count)),
+                port.asks.eq(ends & ~stops),
+                port.answer.cycle.eq(port.now + 1),
+                port.answer.status.eq(Cat(self.status | self.irq.seen << _IRQ, self.check_cycles,
+                                          Mux(self.begins, self.total[:WORK_BITS],
+                                              self.fraction))),
+                port.answer.data.eq(self.result),
+            ]
+        with m.If(self.begins):
+            m.d.sync += self.running.eq(1)
+        with m.If(self.turn | self.finishes):
+            m.d.sync += [self.state.eq(State.FETCH), self.sent.eq(0), self.beat.eq(0),
+                         self.touching.eq(0), self.waits.eq(0)]
+        with m.If(self.turn):
+            m.d.sync += [port.index.eq(self.following), self.polling.eq(1)]
+        with m.If(self.finishes):
+            m.d.sync += [
+                self.running.eq(~ends),
+                port.index.eq(Mux(ends, 0, self.slot + 1)),
+                self.polling.eq(0),
+                self.watching.eq(entry.op == Op.WATCH),
+            ]
+            with m.If(self.polling | ends):
+                m.d.sync += self.watching.eq(0)
+            with m.If(stops):
+                m.d.sync += self.state.eq(State.STOPPED)
+
+    def _rest(self, m: Module) -> None:
+        port = self.port
+        spends = self.state == State.WORK
+        waits = (self.state == State.RUN) & self.waits
+        m.d.comb += [
+            port.rests.eq((spends | waits | port.stopped) & self.posted.empty & self.irq.settled),
+            port.distance.eq(~0),
+        ]
+        with m.If(spends):
+            m.d.comb += port.distance.eq(self.until - port.now)
+        with m.Elif(waits):
+            with m.If(self.entry.length != 0):
+                m.d.comb += port.distance.eq(self.until - port.now)
+        with m.If(self.irq.pending & ~port.stopped):
+            with m.If(spends & (self.irq.distance < (self.until - port.now)[:32])
+                      | waits & ((self.entry.length == 0)
+                                 | (self.irq.distance < (self.until - port.now)[:32]))):
+                m.d.comb += port.distance.eq(self.irq.distance)

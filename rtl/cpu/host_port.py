@@ -1,0 +1,161 @@
+"""The host port: executes what a host program spends time on."""
+
+from amaranth.hdl import Module
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.operations import BURST
+from ...layouts.packet import TRACE_BITS
+from ..bus.burst import Burst
+from ..bus.bus import PioInitiator
+from ..bus.memory import Snoop
+from ..bus.posted_writes import PostedBuffer
+from ..parts.timing import Timing
+from .executor import Executor
+from .tag_cache import TagCache
+
+__all__ = ["EntryLayout", "AnswerLayout", "HostPort"]
+
+EntryLayout = data.StructLayout({
+    "op": 4, "_op": 4, "flags": 8, "count": 4, "process": 8, "_process": 4,
+    "work": 32,
+    "address": 32,
+    "length": 32,
+    "data": data.ArrayLayout(64, BURST),
+    "trace": TRACE_BITS, "_trace": 32 - TRACE_BITS,
+})
+"""An entry of a block, as :mod:`nicbed.layouts.operations` declares it."""
+
+AnswerLayout = data.StructLayout({"cycle": 32, "status": 32, "data": 64})
+"""An answer, as :mod:`nicbed.layouts.operations` declares it."""
+
+
+class HostPort(wiring.Component):
+    """Executes blocks of operations, one after the other, each in exact cycles.
+
+    A block is given by flipping ``go``; an operation begins in the cycle in which the last one was
+    answered, or in the first cycle with the block given. So a program takes the same cycles in
+    blocks of any size. Cycles of an operation, where nobody else uses the bus and memory, after W
+    whole cycles of ``work`` (the port's fraction added; the rest is the new fraction):
+
+    ========================  ==============================================================
+    DELAY                     max(W, 1); an interrupt seen ends an interruptible one early, and the
+                              rest of the block is discarded
+    PIO_READ                  W + 1 + ``bus.pio_read``, after the posted writes before it
+    PIO_WRITE, posted         W + n for n beats; each waits for room in the buffer
+    PIO_WRITE                 W + 1 + ``bus.pio_write`` + (n - 1) ``bus.burst_beat``, after the
+                              posted writes before it
+    TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
+                              (on a coherent bus, a store to a clean line: 2)
+    POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
+                              word read there by the same watch is kept, else latency + 6; of a NIC
+                              address 1 + ``bus.pio_read``), P the whole cycles of its own work
+    POLL of n watches         max(P, 1) + sum over the checks as above; each WATCH before it is 1
+    WAIT_IRQ                  to the edge :class:`IrqDelay` gives, at least W + 1
+    CAS                       W + latency + 5 if it writes, else W + latency + 3
+    STOP                      W + 1
+    ========================  ==============================================================
+
+    A poll's timeout counts from the end of its own work, a wait's from its beginning. It ends a
+    wait at that cycle, if not yet in its work, and a poll with the check that is under way then
+    (its work included), and discards the rest of the block. A poll with ONCE ends after one round.
+
+    A word that a poll read is kept, one a watch number, until a snoop, a TOUCH that stores or a CAS
+    of its line. Posted writes drain while the port runs on. Reset: waiting for a block, with the
+    tags invalid and the buffer empty; the level of ``go`` in reset is the one to be flipped.
+
+    Parameters
+    ----------
+    posted_writes : :class:`int`
+        Depth of the posted-write buffer in beats, 2 or more.
+    cache_lines : :class:`int`
+        Lines of the tag cache: a power of two, 2 or more.
+    source : :class:`int`
+        This CPU's number among the memory controller's initiators, 0 to 15.
+    coherent : :class:`bool`
+        Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
+
+    Members
+    -------
+    go : ``In(1)``, count : ``In(3)``, entry : ``In(EntryLayout)``, index : ``Out(3)``
+        The block: flips with each; its number of entries, 1 to BLOCK; the entry at ``index``. The
+        environment holds all of them while the port works, and shows another entry in the cycle in
+        which ``index`` changes.
+    answer : ``Out(AnswerLayout)``, slot : ``Out(3)``, answers : ``Out(1)``, discards : ``Out(1)``
+        In a cycle with ``answers``, ``answer`` is to be stored at ``slot``; with ``discards``, too,
+        all slots behind it become DISCARDED.
+    waiting : ``Out(1)``, stopped : ``Out(1)``, needs : ``Out(1)``, asks : ``Out(1)``
+        The port waits for a block; its program has ended; it waits and none was given; it will wait
+        from the next edge on.
+    rests : ``Out(1)``, distance : ``Out(32)``
+        Nothing happens here before a deadline (or at all), and the cycles from this one to that in
+        which the port acts on it; all ones for none.
+    pio : ``Out(PioInitiator)``, memory : ``Out(Burst)``, lock : ``Out(1)``, snoop : ``In(Snoop)``
+        The bus; the memory controller, and what it tells the caches.
+    owns : ``Out(1)``, owned : ``Out(32)``
+        Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
+        line at ``owned``. Of a TOUCH of several lines, each with its own: what a TOUCH stored is
+        there when all of it has ended.
+    irq : ``In(1)``
+        The NIC's interrupt line.
+    now : ``In(32)``, timing : ``In(Timing)``
+        The cycle counter's low half, and the timing registers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :class:`PostedBuffer` and :class:`TagCache` do.
+    """
+
+    go: In(1)
+    count: In(3)
+    entry: In(EntryLayout)
+    index: Out(3)
+    answer: Out(AnswerLayout)
+    slot: Out(3)
+    answers: Out(1)
+    discards: Out(1)
+    waiting: Out(1, init=1)
+    stopped: Out(1)
+    needs: Out(1)
+    asks: Out(1)
+    rests: Out(1)
+    distance: Out(32)
+    pio: Out(PioInitiator)
+    memory: Out(Burst)
+    lock: Out(1)
+    snoop: In(Snoop)
+    owns: Out(1)
+    owned: Out(32)
+    irq: In(1)
+    now: In(32)
+    timing: In(Timing)
+
+    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
+                 coherent: bool = False) -> None:
+        self._posted = PostedBuffer(depth=posted_writes)
+        self._cache = TagCache(lines=cache_lines, source=source, coherent=coherent)
+        super().__init__()
+
+    @property
+    def posted_writes(self) -> int:
+        """Depth of the posted-write buffer in beats."""
+        return self._posted.depth
+
+    @property
+    def cache_lines(self) -> int:
+        """Lines of the tag cache."""
+        return self._cache.lines
+
+    @property
+    def source(self) -> int:
+        """Number among the memory controller's initiators."""
+        return self._cache.source
+
+    @property
+    def coherent(self) -> bool:
+        """Whether the NIC is on the memory bus."""
+        return self._cache.coherent
+
+    def elaborate(self, platform: object) -> Module:
+        return Executor(self, self._posted, self._cache).module

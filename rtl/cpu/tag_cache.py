@@ -1,0 +1,319 @@
+"""The CPU's cache without its data: which lines it holds, and what the memory port sees of it."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ...layouts.operations import CACHE_LINE
+from ..bus.burst import Burst
+from ..bus.memory import Snoop
+
+__all__ = ["LINE_BEATS", "TagCache"]
+
+LINE_BEATS = CACHE_LINE // 8
+"""8-byte beats of a line."""
+_LINE_BITS = ceil_log2(CACHE_LINE)
+
+
+class TagCache(wiring.Component):
+    """Direct-mapped, write-back, write-allocate cache of ``lines`` lines that keeps tags alone.
+
+    ``valid`` asks for an access to the line at ``address``; the access is over with the cycle in
+    which ``done`` is high, the first one included, and until then the inputs hold. Cycles:
+
+    - a hit, without ``fetch``: 1;
+    - a miss, or any ``fetch``: ``memory.latency + 6`` where nobody else uses the memory: a read
+      burst of the line, requested in the first cycle. A miss whose victim is dirty first writes the
+      victim back (5 cycles more: a request and 4 beats with no byte strobed, as the memory's bytes
+      are always current).
+
+    With ``coherent``, a store that hits a clean line first takes it by an *upgrade*: an
+    address-only transaction, 2 cycles (a request, and one beat with no byte strobed) where nobody
+    else uses the memory. If another writes to the line before the upgrade is through, the line is
+    gone, and a read for ownership follows. A store that misses is a read for ownership as it is.
+
+    A store makes the line dirty. Snoops act in the cycle they come: another initiator's write makes
+    a line invalid, its read makes a dirty line clean; where that changes the tags and the access
+    wants to change them in the same cycle, the access is a cycle longer. A line written to by
+    another while it is being read stays invalid (a fetched line: becomes invalid), and ``stale``
+    says so.
+
+    Reset: all lines invalid. The tags carry the time of their reset, so that reset takes one cycle
+    for any number of lines.
+
+    Parameters
+    ----------
+    lines : :class:`int`
+        A power of two, 2 or more.
+    source : :class:`int`
+        This CPU's number among the memory controller's initiators: its own accesses are not
+        snooped.
+    coherent : :class:`bool`
+        Whether a store to a clean line is a transaction, as others watch for it.
+
+    Members
+    -------
+    valid : ``In(1)``, address : ``In(32)``, store : ``In(1)``, fetch : ``In(1)``
+        The access: a store or a load of any byte of the line; ``fetch`` reads the line from memory
+        even on a hit.
+    hit : ``Out(1)``
+        In a cycle with ``valid``: the line at ``address`` is in the cache now.
+    done : ``Out(1)``
+        Last cycle of the access.
+    reads : ``Out(1)``, word : ``Out(64)``, stale : ``Out(1)``
+        ``reads``: the access has gone on to memory. In its last cycle: the 8-byte word at
+        ``address``, and whether it may have changed since.
+    owns : ``Out(1)``, owned : ``Out(32)``
+        Only with ``coherent``: last cycle of a store's access that took its line, whose address
+        ``owned`` is, by an upgrade or a read for ownership. What the store wrote is there from the
+        next cycle on. So whoever reads the line before that, and sees nothing new, is told after
+        its read (or in the read's own cycle).
+    memory : ``Out(Burst)``
+        The memory controller.
+    snoop : ``In(Snoop)``
+        Everybody's accesses to memory.
+
+    Raises
+    ------
+    TypeError
+        ``lines`` or ``source`` is not an integer.
+    ValueError
+        ``lines`` is not a power of two of at least 2, or ``source`` is not 0 to 15.
+    """
+
+    valid: In(1)
+    address: In(32)
+    store: In(1)
+    fetch: In(1)
+    hit: Out(1)
+    done: Out(1)
+    reads: Out(1)
+    word: Out(64)
+    stale: Out(1)
+    owns: Out(1)
+    owned: Out(32)
+    memory: Out(Burst)
+    snoop: In(Snoop)
+
+    def __init__(self, *, lines: int, source: int = 0, coherent: bool = False) -> None:
+        for name, value in (("lines", lines), ("source", source)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} must be an integer, not {value!r}")
+        if lines < 2 or lines & (lines - 1):
+            raise ValueError(f"lines must be a power of two, at least 2, not {lines}")
+        if not 0 <= source <= 15:
+            raise ValueError(f"source must be 0 to 15, not {source}")
+        self._lines = lines
+        self._source = source
+        self._coherent = coherent
+        super().__init__()
+
+    @property
+    def lines(self) -> int:
+        """Lines of 32 bytes."""
+        return self._lines
+
+    @property
+    def source(self) -> int:
+        """Number among the memory controller's initiators."""
+        return self._source
+
+    @property
+    def coherent(self) -> bool:
+        """Whether a store to a clean line is a transaction."""
+        return self._coherent
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        index_bits = ceil_log2(self._lines)
+        tag_bits = 32 - _LINE_BITS - index_bits
+
+        # Each cycle of reset makes a line invalid and moves the epoch on; an entry counts only in
+        # its own epoch: before an epoch returns, every line was made invalid.
+        epoch = Signal(index_bits, reset_less=True)
+        entry = data.StructLayout({"held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits})
+        m.submodules.tags = tags = memory.Memory(shape=entry, depth=self._lines, init=[])
+        write = tags.write_port()
+        own = tags.read_port(domain="comb")
+        other = tags.read_port(domain="comb")
+
+        def parts(address: Value) -> tuple[Value, Value]:
+            return address[_LINE_BITS:][:index_bits], address[_LINE_BITS + index_bits:]
+
+        index, tag = parts(self.address)
+        snooped, snooped_tag = parts(self.snoop.address)
+        held = Signal()
+        m.d.comb += [
+            own.addr.eq(index),
+            other.addr.eq(snooped),
+        ]
+        with m.If(self.valid):
+            m.d.comb += [
+                held.eq(own.data.held & (own.data.epoch == epoch)),
+                self.hit.eq(held & (own.data.tag == tag)),
+            ]
+
+        struck = Signal()
+        strikes = Signal()
+        changes = Signal()
+        with m.If(self.snoop.valid):
+            with m.If(self.snoop.source != self._source):
+                m.d.comb += [
+                    changes.eq(other.data.held & (other.data.epoch == epoch)
+                               & (other.data.tag == snooped_tag)
+                               & (self.snoop.write | other.data.dirty)),
+                    strikes.eq(self.snoop.write & (self.snoop.address[_LINE_BITS:]
+                                                   == self.address[_LINE_BITS:])),
+                ]
+
+        # What the access wants to become of its line: entered, or made dirty.
+        enters = Signal()
+        with m.If(ResetSignal()):
+            m.d.comb += [write.en.eq(1), write.addr.eq(epoch)]
+            m.d.sync += epoch.eq(epoch + 1)
+        with m.Elif(changes):
+            m.d.comb += [write.en.eq(1), write.addr.eq(snooped),
+                         write.data.held.eq(~self.snoop.write),
+                         write.data.epoch.eq(epoch), write.data.tag.eq(snooped_tag)]
+        with m.Elif(enters):
+            m.d.comb += [write.en.eq(1), write.addr.eq(index), write.data.held.eq(1),
+                         write.data.dirty.eq(self.store), write.data.epoch.eq(epoch),
+                         write.data.tag.eq(tag)]
+
+        self._access(m, held=held, was_dirty=own.data.dirty, victim=Cat(index, own.data.tag),
+                     enters=enters, changes=changes, struck=struck, strikes=strikes)
+        return m
+
+    def _access(self, m: Module, *, held: Value, was_dirty: Value, victim: Value, enters: Signal,
+                changes: Value, struck: Signal, strikes: Value) -> None:
+        request = self.memory.request
+        line = Cat(Const(0, _LINE_BITS), self.address[_LINE_BITS:])
+        beat = Signal(range(LINE_BEATS))
+        last = beat == LINE_BEATS - 1
+        word = Signal(64)
+        fills = Signal()
+
+        m.d.comb += [self.stale.eq(struck | strikes), self.word.eq(word)]
+        if self._coherent:
+            upgrades = Signal()
+            loses = Signal()
+            m.d.comb += [
+                upgrades.eq(self.hit & ~self.fetch & self.store & ~was_dirty),
+                loses.eq(self.store & (self.snoop.address[_LINE_BITS:]
+                                       == self.address[_LINE_BITS:])),
+            ]
+
+        def ask() -> None:
+            m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                         request.payload.beats.eq(1)]
+            m.next = "UPGRADE"
+            with m.If(request.ready):
+                m.next = "ADDRESS"
+
+        def upgraded() -> None:
+            # Gone, or going in this very cycle: read it after all.
+            with m.If(~self.hit | strikes):
+                m.d.sync += fills.eq(1)
+                m.next = "REQUEST"
+            with m.Else():
+                m.d.comb += [enters.eq(1), self.done.eq(~changes)]
+                m.next = "TAKE"
+                with m.If(self.done):
+                    m.next = "LOOKUP"
+
+        def finish() -> None:
+            # A tag to be written while a snoop writes: once more.
+            with m.If(fills & ~self.stale):
+                m.d.comb += [enters.eq(1), self.done.eq(~changes)]
+            with m.Else():
+                m.d.comb += self.done.eq(1)
+
+        with m.If(self.valid):
+            m.d.comb += [request.payload.beats.eq(LINE_BEATS), request.payload.address.eq(line)]
+        with m.If(self.valid), m.FSM() as fsm:
+            with m.State("LOOKUP"):
+                m.d.sync += struck.eq(0)
+                with m.If(self.hit & ~self.fetch):
+                    if self._coherent:
+                        m.d.comb += self.done.eq(~upgrades & ~(loses & changes))
+                        with m.If(upgrades):
+                            ask()
+                    else:
+                        m.d.comb += [enters.eq(self.store & ~was_dirty),
+                                     self.done.eq(~(enters & changes))]
+                with m.Else():
+                    m.d.comb += request.valid.eq(1)
+                    m.d.sync += fills.eq(~self.hit)
+                    with m.If(held & ~self.hit & was_dirty):
+                        m.d.comb += [request.payload.write.eq(1),
+                                     request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                        m.next = "VICTIM"
+                    with m.Else():
+                        m.next = "REQUEST"
+                    with m.If(request.ready):
+                        with m.If(request.payload.write):
+                            m.next = "BACK"
+                        with m.Else():
+                            m.next = "READ"
+            with m.State("VICTIM"):
+                m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
+                             request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                with m.If(request.ready):
+                    m.next = "BACK"
+            with m.State("BACK"):
+                m.d.comb += self.memory.write.valid.eq(1)
+                with m.If(self.memory.write.ready):
+                    m.d.sync += beat.eq(beat + 1)
+                    with m.If(last):
+                        m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += request.valid.eq(1)
+                m.d.sync += struck.eq(0)
+                with m.If(request.ready):
+                    m.next = "READ"
+            with m.State("READ"):
+                m.d.comb += [self.memory.read.ready.eq(1), self.reads.eq(1)]
+                with m.If(strikes):
+                    m.d.sync += struck.eq(1)
+                with m.If(self.memory.read.valid):
+                    m.d.sync += beat.eq(beat + 1)
+                    with m.If(beat == self.address[3:_LINE_BITS]):
+                        m.d.comb += self.word.eq(self.memory.read.payload)
+                        m.d.sync += word.eq(self.memory.read.payload)
+                    with m.If(last):
+                        finish()
+                        with m.If(self.done):
+                            m.next = "LOOKUP"
+                        with m.Else():
+                            m.next = "ENTER"
+            with m.State("ENTER"):
+                m.d.comb += self.reads.eq(1)
+                finish()
+                with m.If(strikes):
+                    m.d.sync += struck.eq(1)
+                with m.If(self.done):
+                    m.next = "LOOKUP"
+            if self._coherent:
+                with m.State("UPGRADE"):
+                    ask()
+                with m.State("ADDRESS"):
+                    m.d.comb += self.memory.write.valid.eq(1)
+                    with m.If(self.memory.write.ready):
+                        upgraded()
+                with m.State("TAKE"):
+                    upgraded()
+        if self._coherent:
+            # Somebody read a dirty line in the very cycle of a store to it, of which a snoop tells
+            # now: the store comes behind the read, and its upgrade is told of late.
+            stored = Signal()
+            stored_line = Signal(32 - _LINE_BITS)
+            late = Signal()
+            m.d.sync += [stored.eq(self.done & self.store),
+                         stored_line.eq(self.address[_LINE_BITS:])]
+            m.d.comb += [
+                late.eq(stored & changes & (self.snoop.address[_LINE_BITS:] == stored_line)),
+                self.owns.eq(late | (self.done & self.store & ~fsm.ongoing("LOOKUP"))),
+                self.owned.eq(Cat(Const(0, _LINE_BITS),
+                                  Mux(late, stored_line, self.address[_LINE_BITS:]))),
+            ]

@@ -1,0 +1,14 @@
+"""The network interface: registers, FIFOs, rings, and what lies between them and the link.
+
+In the order in which to read:
+
+- :mod:`.nic`: The network interface: registers, send and receive FIFOs with their windows and DMA
+  engines
+- :mod:`.registers`: Registers of the NIC: decode, storage and read-back made from their
+  declaration
+- :mod:`.crc`: CRC-32 of a packet: appended by the sender, checked and stripped by the receiver
+- :mod:`.packet_merge`: Joins streams of packets into one, a whole packet at a time
+- :mod:`.protocol_split`: Splits received packets by protocol
+- :mod:`.fifos`: Send FIFO and receive FIFO, and the windows by which a CPU reaches them
+- :mod:`.rings`: Send ring and receive ring: DMA between the FIFOs and host memory
+"""

@@ -1,0 +1,199 @@
+"""Receive DMA: moves packets from the receive FIFO into the slots of the receive ring."""
+
+from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ....layouts.packet import TRACE_BITS
+from ....layouts.rings import COMPLETION
+from ....layouts.trace import Kind
+from ...bus.burst import Burst
+from ...parts.event import EventPort
+from ...parts.flit import Header
+from ..fifos.receive_fifo import ReceiveWord
+
+__all__ = ["ReceiveDma"]
+
+Completion = data.StructLayout({field.name: unsigned(field.width) for field in COMPLETION.fields})
+
+
+class ReceiveDma(wiring.Component):
+    """Writes each packet to the next slot: header and payload, then the completion word.
+
+    A slot is filled only if software has taken it (``filled - taken < ring``). Bursts are at most
+    ``max_beats`` long; the completion word is the last beat of the last one. A packet's last word
+    is written whole: bytes beyond its length are whatever the packet carried there.
+
+    Latency: 1 cycle from a packet on ``i`` to the request. Throughput: 1 word a cycle within a
+    burst. Back-pressure: packets wait while the ring is full or ``enable`` is low. Reset: idle,
+    nothing filled.
+
+    Parameters
+    ----------
+    ring : int
+        Slots in the ring: a power of two of at least 2.
+    slot_bytes : int
+        Stride of the slots, a multiple of 8.
+
+    Members
+    -------
+    enable : In(1)
+        Take packets. Words that are not a packet's header when it rises are thrown away.
+    base, taken : In(32), In(16)
+        Registers ``receive_base``, ``receive_taken``.
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    i : In(stream of ReceiveWord)
+        Packets.
+    bus : Out(Burst)
+        To host memory.
+    filled : Out(16)
+        Register ``receive_filled``.
+    landed : Out(1)
+        High for the cycle in which a packet's completion word has landed.
+    idle : Out(1)
+        Nothing under way and nothing to begin.
+    event : Out(EventPort)
+        Block RECEIVE_DMA: BEGIN at a packet's first request, END when its completion word landed.
+
+    Raises
+    ------
+    ValueError
+        ``ring`` or ``slot_bytes`` breaks its rule.
+    """
+
+    def __init__(self, *, ring: int, slot_bytes: int) -> None:
+        if ring < 2 or ring & (ring - 1):
+            raise ValueError(f"ring must be a power of two, at least 2, not {ring}")
+        if slot_bytes <= 0 or slot_bytes % 8:
+            raise ValueError(f"slot_bytes must be a multiple of 8, not {slot_bytes}")
+        self._ring = ring
+        self._slot_bytes = slot_bytes
+        super().__init__({
+            "enable": In(1),
+            "base": In(32),
+            "taken": In(16),
+            "max_beats": In(10),
+            "i": In(stream.Signature(ReceiveWord)),
+            "bus": Out(Burst),
+            "filled": Out(16),
+            "landed": Out(1),
+            "idle": Out(1),
+            "event": Out(EventPort),
+        })
+
+    @property
+    def ring(self) -> int:
+        """Slots in the ring."""
+        return self._ring
+
+    @property
+    def slot_bytes(self) -> int:
+        """Stride of the slots, in bytes."""
+        return self._slot_bytes
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        request = self.bus.request.payload
+        word = self.i.payload
+        header = data.View(Header, word.data)
+        slots = (self._ring - 1).bit_length()
+
+        # A slot's place is base + offset; the offset runs with filled, so nothing multiplies.
+        offset = Signal(32)
+        slot = Signal(29)
+        # Beats not yet requested, and beats of this burst not yet given.
+        left = Signal(10)
+        beats = Signal(10)
+        next_beats = Signal(10)
+        address = Signal(32)
+        final = Signal()
+        length = Signal(16)
+        trace = Signal(TRACE_BITS)
+        first = Signal()
+        takes = Signal()
+        m.d.comb += [
+            slot.eq((self.base + offset)[3:]),
+            self.event.number.eq(trace),
+        ]
+        with m.If(self.i.valid):
+            with m.If(self.enable):
+                m.d.comb += takes.eq(~word.first
+                                     | ((self.filled - self.taken)[:16] < self._ring))
+
+        completion = data.View(Completion, Signal(64, name="completion"))
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                with m.If(takes):
+                    with m.If(~word.first):
+                        m.d.comb += self.i.ready.eq(1)
+                    with m.Else():
+                        m.d.sync += [
+                            length.eq(header.length),
+                            trace.eq(word.trace),
+                            left.eq(word.following + 2),
+                            address.eq(slot + 1 << 3),
+                            first.eq(1),
+                        ]
+                        m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += [
+                    next_beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
+                    self.bus.request.valid.eq(1),
+                    request.write.eq(1),
+                    request.address.eq(address),
+                    request.jump_address.eq(slot << 3),
+                    request.beats.eq(next_beats),
+                    request.trace.eq(trace),
+                    self.event.valid.eq(first),
+                    self.event.kind.eq(Kind.BEGIN),
+                ]
+                m.d.sync += first.eq(0)
+                with m.If(self.bus.request.ready):
+                    m.d.sync += [
+                        beats.eq(next_beats),
+                        left.eq(left - next_beats),
+                        final.eq(left == next_beats),
+                    ]
+                    m.next = "WRITE"
+            with m.State("WRITE"):
+                m.d.comb += self.bus.write.payload.strobe.eq(0xFF)
+                with m.If(final & (beats == 1)):
+                    m.d.comb += [
+                        completion.phase.eq(~self.filled[slots]),
+                        completion.length.eq(length),
+                        completion.trace.eq(trace),
+                        completion.index.eq(self.filled[:slots]),
+                        self.bus.write.payload.data.eq(completion.as_value()),
+                        self.bus.write.payload.jump.eq(1),
+                        self.bus.write.valid.eq(1),
+                    ]
+                with m.Else():
+                    m.d.comb += [
+                        self.bus.write.payload.data.eq(word.data),
+                        self.bus.write.valid.eq(self.i.valid),
+                        self.i.ready.eq(self.bus.write.ready),
+                    ]
+                with m.If(self.bus.write.valid & self.bus.write.ready):
+                    m.d.sync += [beats.eq(beats - 1), address.eq(address + 8)]
+                    with m.If(beats == 1):
+                        m.next = "DONE"
+                self._done(m, offset, left, last_beat=beats == 1)
+            with m.State("DONE"):
+                self._done(m, offset, left, last_beat=1)
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~takes)
+        return m
+
+    def _done(self, m: Module, offset: Signal, left: Signal, *, last_beat: object) -> None:
+        """``done`` may come with the last beat or later."""
+        slots = (self._ring - 1).bit_length()
+        with m.If(self.bus.done & last_beat):
+            m.next = "REQUEST"
+            with m.If(left == 0):
+                m.d.comb += [self.landed.eq(1), self.event.valid.eq(1),
+                             self.event.kind.eq(Kind.END)]
+                m.d.sync += [self.filled.eq(self.filled + 1),
+                             offset.eq(offset + self._slot_bytes)]
+                with m.If(self.filled[:slots] == self._ring - 1):
+                    m.d.sync += offset.eq(0)
+                m.next = "IDLE"

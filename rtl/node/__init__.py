@@ -1,0 +1,9 @@
+"""A node: CPUs, bus, memory and NIC joined; and two nodes on one copy of the logic.
+
+In the order in which to read:
+
+- :mod:`.node`: A node: host ports, bus, memory controller and NIC
+- :mod:`.banked`: A block that is two of its kind: one copy of the logic, two of all that it
+  remembers
+- :mod:`.shared_nodes`: Two nodes that share one copy of a node's logic, and take turns
+"""

@@ -1,0 +1,213 @@
+"""A node: host ports, bus, memory controller and NIC."""
+
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from ...layouts.description import Description
+from ...layouts.operations import BLOCK
+from ...layouts.processor import CRASH_WORDS
+from ..bus.bus import Bus
+from ..bus.memory import MemoryController, MemoryPort
+from ..cpu.host_port import AnswerLayout, EntryLayout, HostPort
+from ..nic.nic import Nic
+from ..parts.flit import FlitStream
+from ..parts.timing import Timing
+from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
+
+__all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
+
+CPUS = 1
+"""Host ports of a node."""
+
+HostSide = wiring.Signature({
+    "go": Out(1),
+    "count": Out(range(BLOCK + 1)),
+    "entry": Out(EntryLayout),
+    "index": In(3),
+    "answer": In(AnswerLayout),
+    "slot": In(3),
+    "answers": In(1),
+    "discards": In(1),
+    "waiting": In(1),
+    "stopped": In(1),
+    "needs": In(1),
+    "asks": In(1),
+    "rests": In(1),
+    "distance": In(32),
+})
+"""A :class:`HostPort` as its environment sees it."""
+
+
+def NodeSide(description: Description) -> wiring.Signature:
+    """The ports of a :class:`Node`."""
+    return wiring.Signature({
+        "cpu": In(HostSide).array(CPUS),
+        "memory": Out(MemoryPort(description.memory.bytes // 8)),
+        "tx": Out(FlitStream),
+        "rx": In(FlitStream),
+        "credit_stall": In(1),
+        "node": In(8),
+        "cycle": In(64),
+        "timing": In(Timing),
+        "trace_enable": In(1),
+        "profile_enable": In(1),
+        "crashed": Out(1),
+        "crash": Out(32 * CRASH_WORDS),
+        "wake": Out(1),
+        "clk_rest": In(1),
+        "idle": Out(1),
+    })
+
+
+class Node(wiring.Component):
+    """The host ports of a node on its bus, with the memory controller and the NIC.
+
+    The memory itself is outside, so that all nodes are one module: what tells a node from another
+    comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, its receive
+    DMA and its VI engine's or processor's; at the memory controller the bus comes first, then the
+    host ports.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        Its structure knobs.
+    gated : :class:`bool`
+        All but the host ports runs on ``clk_rest``.
+    trace : :class:`str`
+        Where events leave: one of TRACES.
+    step : :class:`Signal`, optional
+        Clock enable of whatever this is in, for the NIC processor's core (:class:`Nic`).
+
+    Members
+    -------
+    cpu : ``In(HostSide)``, one a CPU
+        The host ports' environment.
+    memory : ``Out(MemoryPort)``
+        Host memory.
+    tx : ``Out(FlitStream)``, rx : ``In(FlitStream)``, credit_stall : ``In(1)``
+        The NIC's links.
+    node : ``In(8)``
+        The node's number.
+    cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
+        Time, the timing registers, and whether events are traced.
+    profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
+        Whether the NIC processor is profiled; whether, and how, it crashed.
+    clk_rest : ``In(1)``
+        The target's clock without the edges at which only host ports have something to do.
+    wake : ``Out(1)``
+        The next edge has to be among those of ``clk_rest``.
+    idle : ``Out(1)``
+        Bus, memory and NIC are idle: nothing changes but by a host port or by ``rx``.
+    trace : ``Out(TracePort)``, one a source of events
+        Only where ``trace`` is "ports".
+
+    Raises
+    ------
+    TypeError
+        ``description`` is not a :class:`Description`.
+    ValueError
+        ``trace`` is none of TRACES.
+    """
+
+    def __init__(self, *, description: Description, gated: bool = False, trace: str = TRACES[0],
+                 step: Signal | None = None) -> None:
+        if not isinstance(description, Description):
+            raise TypeError(f"description must be a Description, not {description!r}")
+        if trace not in TRACES:
+            raise ValueError(f"trace must be {' or '.join(map(repr, TRACES))}, not {trace!r}")
+        self._description = description
+        self._gated = gated
+        self._nic = Nic(description=description, step=step)
+        self._bus = Bus(ports=CPUS, engines=2 + len(self._nic.dma_engine))
+        self._traced = trace == "ports"
+        sources = len(self._nic.event_sources) + len(self._bus.event_sources)
+        super().__init__(wiring.Signature({
+            **NodeSide(description).members,
+            **({"trace": Out(TracePort).array(sources)} if self._traced else {})}))
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        description = self._description
+        now = self.cycle[:32]
+        rest = DomainRenamer({"sync": "rest"} if self._gated else {})
+        if self._gated:
+            m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
+            m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
+        nic, bus = self._nic, self._bus
+        m.submodules.nic = rest(nic)
+        m.submodules.bus = rest(bus)
+        controller = MemoryController(
+            initiators=1 + CPUS, words=description.memory.bytes // 8)
+        m.submodules.controller = rest(controller)
+
+        connect(m, controller.port, flipped(self.memory))
+        connect(m, bus.memory, controller.burst[0])
+        connect(m, bus.pio, nic.pio)
+        connect(m, nic.dma_send, bus.engine[0])
+        connect(m, nic.dma_receive, bus.engine[1])
+        for number, burst in enumerate(nic.dma_engine):
+            connect(m, burst, bus.engine[2 + number])
+        connect(m, nic.tx, flipped(self.tx))
+        connect(m, flipped(self.rx), nic.rx)
+        m.d.comb += [
+            nic.node.eq(self.node),
+            nic.now.eq(now),
+            nic.cycle.eq(self.cycle),
+            nic.timing.eq(self.timing),
+            nic.credit_stall.eq(self.credit_stall),
+            nic.profile_enable.eq(self.profile_enable),
+            self.crashed.eq(nic.crashed),
+            self.crash.eq(nic.crash),
+            bus.timing.eq(self.timing),
+            controller.timing.eq(self.timing),
+            controller.lock[0].eq(0),
+            self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
+                         | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()
+                         | nic.owns),
+            self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
+        ]
+
+        for number, cpu in enumerate(self.cpu):
+            port = HostPort(posted_writes=description.bus.posted_writes,
+                            cache_lines=description.cpu.cache_lines, source=1 + number,
+                            coherent=description.nic.attachment == "memory_bus")
+            m.submodules[f"port_{number}"] = port
+            connect(m, port.pio, bus.port[number])
+            connect(m, port.memory, controller.burst[1 + number])
+            m.d.comb += [
+                controller.lock[1 + number].eq(port.lock),
+                port.snoop.eq(controller.snoop),
+                port.irq.eq(nic.irq),
+                port.now.eq(now),
+                port.timing.eq(self.timing),
+            ]
+            with m.If(port.owns):
+                m.d.comb += [nic.owns.eq(1), nic.owned.eq(port.owned)]
+            for name, member in HostSide.members.items():
+                inside, outside = getattr(port, name), getattr(cpu, name)
+                m.d.comb += (inside.eq(outside) if member.flow == Out else outside.eq(inside))
+
+        if self._traced:
+            sources = [*zip(bus.event_sources, bus.events, strict=True),
+                       *zip(nic.event_sources, nic.events, strict=True)]
+            for (block, event), trace in zip(sources, self.trace, strict=True):
+                expose(m, event, trace, node=self.node, block=block)
+            return m
+        for unit, name in ((bus, "bus"), (nic, "nic")):
+            for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
+                                                        strict=True)):
+                sink = TraceSink(block=block)
+                m.submodules[f"{name}_trace_{number}"] = rest(sink)
+                connect(m, event, sink.event)
+                m.d.comb += [
+                    sink.enable.eq(self.trace_enable),
+                    sink.cycle.eq(self.cycle),
+                    sink.node.eq(self.node),
+                ]
+        return m

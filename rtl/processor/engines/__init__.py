@@ -1,0 +1,11 @@
+"""The four engines that move data for firmware.
+
+In the order in which to read:
+
+- :mod:`.engine`: What the four engines of the NIC processor have in common
+- :mod:`.command_queue`: The queue of commands in front of an engine
+- :mod:`.host_to_nic`: The engine H2N: from host memory to NIC memory
+- :mod:`.nic_to_host`: The engine N2H: from NIC memory to host memory
+- :mod:`.send`: The engine SEND: from NIC memory to the link
+- :mod:`.receive`: The engine RECEIVE: from the link to NIC memory
+"""

@@ -1,0 +1,100 @@
+"""NIC memory: firmware, its data, packets."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In
+from amaranth.utils import ceil_log2
+
+from ..types import WidePort
+
+__all__ = ["NicMemory"]
+
+
+class NicMemory(wiring.Component):
+    """Memory with two 64-bit ports of read latency 1: on an FPGA true dual-port block RAM.
+
+    Back-pressure: ``wide`` is always ready. ``core`` waits for one cycle where both ports access
+    the same word and at least one of them writes, so that nothing depends on what a block RAM does
+    then. Addresses wrap at the memory's size. Reset changes no word.
+
+    Parameters
+    ----------
+    size : :class:`int`
+        Bytes, a power of two, 16 or more.
+    block_ram : :class:`bool`
+        In the shape in which yosys finds a true dual-port block RAM: two ports that write and read
+        in turn, and collisions that it need not care about. Cycles are the same.
+
+    Members
+    -------
+    core : ``In(WidePort)``
+        The processor's core.
+    wide : ``In(WidePort)``
+        The engines and the host.
+
+    Raises
+    ------
+    TypeError
+        ``size`` is not an integer, or ``block_ram`` not a bool.
+    ValueError
+        ``size`` is not a power of two of at least 16.
+    """
+
+    core: In(WidePort)
+    wide: In(WidePort)
+
+    def __init__(self, *, size: int, block_ram: bool = False) -> None:
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"size must be an integer, not {size!r}")
+        if size < 16 or size & (size - 1):
+            raise ValueError(f"size must be a power of two, at least 16, not {size}")
+        if not isinstance(block_ram, bool):
+            raise TypeError(f"block_ram must be a bool, not {block_ram!r}")
+        self._size = size
+        self._block_ram = block_ram
+        super().__init__()
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._size
+
+    @property
+    def block_ram(self) -> bool:
+        """Whether it is in the shape of a block RAM."""
+        return self._block_ram
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        depth = self._size // 8
+        bits = ceil_log2(depth)
+        m.submodules.words = words = memory.Memory(
+            shape=64, depth=depth, init=[],
+            attrs={"no_rw_check": 1} if self._block_ram else None)
+        clash = Signal()
+        m.d.comb += [
+            clash.eq(self.wide.valid & (self.core.write | self.wide.write)
+                     & (self.core.address[:bits] == self.wide.address[:bits])),
+            self.wide.ready.eq(1),
+            self.core.ready.eq(~clash),
+        ]
+        for port in (self.core, self.wide):
+            write = words.write_port(granularity=8)
+            read = words.read_port(domain="comb" if self._block_ram else "sync")
+            happens = port.valid & port.ready
+            reads = happens & ~port.write
+            m.d.comb += [
+                write.addr.eq(port.address),
+                write.data.eq(port.data),
+                write.en.eq(port.strobe & (happens & port.write).replicate(8)),
+                read.addr.eq(port.address),
+            ]
+            if self._block_ram:
+                # A register that reset clears would be none of the RAM's.
+                word = Signal(64, reset_less=True)
+                with m.If(reads):
+                    m.d.sync += word.eq(read.data)
+                m.d.comb += port.read.eq(word)
+            else:
+                m.d.comb += [read.en.eq(reads), port.read.eq(read.data)]
+        return m

@@ -1,0 +1,380 @@
+"""Finds the receive descriptors that messages go to, ahead of their packets' turn."""
+
+from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ....layouts.packet import TRACE_BITS
+from ....layouts.via import MAX_SEGMENTS, VI_BITS, PacketKind, ViState
+from ...bus.burst import Burst
+from ..descriptors.fetch import HEAD_WORDS, DescriptorFetch, FetchRequest, next_address
+from ..descriptors.segment_walk import Segment
+from ..types import Address, Context, Take, Translate
+from .parse import Parsed
+from .vi_state import Message
+
+__all__ = ["Coming", "DescriptorRequest", "ReceiveDescriptor"]
+
+
+class DescriptorRequest(data.Struct):
+    """Of VI ``vi`` with protection tag ``tag``: the one at ``address``, or with ``take`` the next
+    that is posted to its receive queue. ``read``: it is the VI's own RDMA read. ``brief``: it is
+    expected to have one segment."""
+
+    vi: VI_BITS
+    tag: 16
+    take: 1
+    address: Address
+    read: 1
+    brief: 1
+    trace: TRACE_BITS
+
+
+class Coming(data.Struct):
+    """A packet whose turn comes, and with ``held`` the descriptor at ``address``, taken for it."""
+
+    packet: Parsed
+    held: 1
+    address: Address
+
+
+class _Entry(data.Struct):
+    """A packet, the descriptor that is to be read for it, if it is still ``held`` for it, and
+    whether more are posted behind that."""
+
+    packet: Parsed
+    held: 1
+    request: FetchRequest
+    follow: 1
+
+
+class ReceiveDescriptor(wiring.Component):
+    """Takes descriptors from their queues, reads their heads, says where the next ones are.
+
+    Packets pass from ``i`` to ``o``. For the first packet of a SEND a descriptor is taken and read
+    on the way, while the packet before it is still under way, if that VI has none: what is taken is
+    told with the packet (``held``), and whoever takes the packet has it then, whatever becomes of
+    the packet. ``request`` finds it read, or being read. Nothing is taken ahead for a VI that is
+    not CONNECTED with the packet's source, that has another such packet between here and ``o``, or
+    whose packet is under way (``vi``) unless that ends its message (``frees``).
+
+    Latency: 2 cycles from ``i`` to ``o`` with a descriptor, 1 without. A request that was not
+    foreseen: 1 cycle to ask for it, 1 after the answer to begin the fetch; the answer comes with
+    the fetch's. Next is told as soon as it has come. Throughput: one read at a time, 13 cycles
+    for one of 6 words on a bus that reads n in n + 3. Back-pressure: ``i`` waits for ``o``. None on
+    the answer. Reset: idle.
+
+    Members
+    -------
+    i, o : In(stream of Parsed), Out(stream of Coming)
+        Packets. Whoever takes one at ``o`` takes no other before it has asked for what it wants.
+    look, look_vi, may_look : Out(1), Out(12), In(1)
+        Asks for the following two of a VI, there in the next cycle; only if it may.
+    context, message : In(Context), In(Message)
+        The VI's.
+    looking : Out(1)
+        Something is being taken; there is to be no ``control`` meanwhile.
+    free, vi, frees, segments : In(1), In(12), In(1), In(8)
+        No packet is under way. Else it is one of ``vi``. It is whole, good and the last of its
+        message; no descriptor will be held when it is over. Its descriptor's segments.
+    asks : In(1)
+        The packet under way may yet make a ``request``.
+    drop : In(1)
+        It makes none, and what was read for it is of no use. Only before any ``request``.
+    void_vi, void, voided, voided_address : In(12), In(1), Out(1), Out(Address)
+        What was taken for a packet of that VI that has not left ``o``, and with ``void`` is not for
+        it any more.
+    request : In(stream of DescriptorRequest)
+        Taken in the cycle of the answer, in which the following hold.
+    found : Out(1)
+        There is one. Else nothing was taken, and nothing below means anything.
+    readable : Out(1)
+        Its control segment can be read. If not, and more are posted behind it, they are lost.
+    malformed : Out(1)
+        It breaks a rule of layouts.via.format_error for receive descriptors; of an RDMA read's,
+        which the sender has checked, only that it has an address segment and not too many others.
+    address, segments_found : Out(Address), Out(8)
+        Where it is; its SegCount.
+    head, head_count, cut : Out(ArrayLayout(Segment, 2)), Out(2), Out(1)
+        Its first two segments, how many of them could be read, whether the second was left out.
+    max_beats : In(10)
+        Longest burst in beats, at least 1.
+    take : Out(Take)
+        The receive queues.
+    translate, bus : Out(Translate), Out(Burst)
+        Of its DescriptorFetch.
+    idle : Out(1)
+        Nothing under way.
+    """
+
+    i: In(stream.Signature(Parsed))
+    o: Out(stream.Signature(Coming))
+    look: Out(1)
+    look_vi: Out(VI_BITS)
+    may_look: In(1)
+    context: In(Context)
+    message: In(Message)
+    looking: Out(1)
+    free: In(1)
+    vi: In(VI_BITS)
+    frees: In(1)
+    segments: In(8)
+    asks: In(1)
+    drop: In(1)
+    void_vi: In(VI_BITS)
+    void: In(1)
+    voided: Out(1)
+    voided_address: Out(Address)
+    request: In(stream.Signature(DescriptorRequest))
+    found: Out(1)
+    readable: Out(1)
+    malformed: Out(1)
+    address: Out(Address)
+    segments_found: Out(8)
+    head: Out(data.ArrayLayout(Segment, 2))
+    head_count: Out(2)
+    cut: Out(1)
+    max_beats: In(10)
+    take: Out(Take)
+    translate: Out(Translate)
+    bus: Out(Burst)
+    idle: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.fetch = fetch = DescriptorFetch()
+        wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
+        wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
+        self._asked = asked = self.request.payload
+        # The packet that waits at ``o`` and its descriptor, which is still to be read; or of the
+        # packet that was taken there (``late``).
+        self._entry = entry = Signal(_Entry)
+        self._reads = reads = Signal()
+        self._late = late = Signal()
+        # A read was begun for the packet under way (``ours``), or for the one at ``o``. Somebody
+        # ``wants`` it, or ``ours_wants`` the one that is late.
+        ours = Signal()
+        self._wants = wants = Signal()
+        ours_wants = Signal()
+        self._foreseen = foreseen = Signal()
+        self._takes = Signal()
+        begins = Signal()
+        voids = Signal()
+        taken = Signal(Address)
+        follow = Signal()
+        mine = Signal(FetchRequest)
+        m.d.comb += [
+            fetch.max_beats.eq(self.max_beats),
+            foreseen.eq(ours & wants | late & ours_wants),
+            mine.address.eq(Mux(asked.take, taken, asked.address)),
+            mine.tag.eq(asked.tag),
+            mine.trace.eq(asked.trace),
+            mine.brief.eq(asked.brief),
+            fetch.request.payload.eq(mine),
+            voids.eq(self.void & self.o.valid & entry.held
+                     & (entry.packet.header.destination == self.void_vi)),
+        ]
+        m.d.comb += [
+            self.o.payload.packet.eq(entry.packet),
+            self.o.payload.held.eq(entry.held),
+            self.o.payload.address.eq(entry.request.address),
+        ]
+        self._front(m)
+        with m.FSM(name="read") as state:
+            with m.State("NONE"):
+                with m.If(late | (self.o.valid & reads & ~self.asks & ~self.o.ready & ~self.void)):
+                    m.d.comb += [
+                        fetch.request.valid.eq(~self.take.link.valid),
+                        fetch.request.payload.eq(entry.request),
+                        begins.eq(fetch.request.valid & fetch.request.ready),
+                    ]
+                    with m.If(begins):
+                        m.d.sync += [
+                            self.address.eq(entry.request.address), follow.eq(entry.follow),
+                            self.take.link.payload.queue.eq(
+                                (entry.packet.header.destination << 1) | 1),
+                            ours.eq(late), wants.eq(Mux(late, ours_wants, entry.held)),
+                            reads.eq(0), late.eq(0),
+                        ]
+                        m.next = "READ"
+                with m.Elif(self.request.valid & ~self.take.link.valid):
+                    m.next = "FETCH"
+                    m.d.sync += [follow.eq(0), ours.eq(0),
+                                 self.take.link.payload.queue.eq((asked.vi << 1) | 1)]
+                    with m.If(asked.take):
+                        m.next = "TAKE"
+            with m.State("TAKE"):
+                with m.If(~self.looking):
+                    m.d.comb += [self._takes.eq(1), self.take.request.valid.eq(1),
+                                 self.take.request.payload.eq((asked.vi << 1) | 1)]
+                    with m.If(self.take.request.ready):
+                        m.next = "TAKEN"
+            with m.State("TAKEN"):
+                m.d.comb += self._takes.eq(1)
+                m.d.sync += [taken.eq(self.take.address), follow.eq(self.take.follow)]
+                with m.If(self.take.valid):
+                    m.next = "FETCH"
+                    with m.If(~self.take.found):
+                        m.d.comb += self.request.ready.eq(1)
+                        m.next = "NONE"
+            with m.State("FETCH"):
+                m.d.comb += fetch.request.valid.eq(1)
+                m.d.sync += self.address.eq(mine.address)
+                with m.If(fetch.request.ready):
+                    m.d.sync += [ours.eq(1), wants.eq(1)]
+                    m.next = "READ"
+            with m.State("READ"):
+                with m.If(fetch.valid):
+                    m.next = "HERE"
+                    self._answer(m, fetch, ours & wants)
+            with m.State("HERE"):
+                with m.If(~wants):
+                    m.next = "NONE"
+                self._answer(m, fetch, ours & wants)
+
+        # Next is told once.
+        with m.If(self.take.link.ready):
+            m.d.sync += self.take.link.valid.eq(0)
+        with m.If(follow & state.ongoing("READ") & (fetch.linked | fetch.valid)):
+            m.d.sync += [
+                follow.eq(0),
+                self.take.link.valid.eq(1),
+                self.take.link.payload.address.eq(next_address(fetch.words)),
+                self.take.link.payload.lost.eq(~fetch.linked & ~self._readable(fetch)),
+            ]
+
+        # The packet at ``o`` is taken, and perhaps dropped in the next cycle; or what was taken
+        # for it is another's.
+        with m.If(self.o.valid & self.o.ready):
+            m.d.sync += [self.o.valid.eq(0), ours_wants.eq(entry.held), late.eq(reads)]
+            with m.If(~reads & ~ours):
+                m.d.sync += ours.eq(1)
+        with m.If(self.drop):
+            m.d.sync += [ours_wants.eq(0), wants.eq(0)]
+        with m.If(voids):
+            m.d.sync += entry.held.eq(0)
+            with m.If(~ours):
+                m.d.sync += wants.eq(0)
+        m.d.comb += self.idle.eq(
+            ~(self.i.valid | self.o.valid | self.looking | late | self.request.valid
+              | self.take.link.valid) & state.ongoing("NONE"))
+        return m
+
+    @staticmethod
+    def _readable(fetch: DescriptorFetch) -> Value:
+        return fetch.ok & (fetch.count >= HEAD_WORDS)
+
+    def _answer(self, m: Module, fetch: DescriptorFetch, there: Value) -> None:
+        """What was read, if the packet under way asks for it."""
+        count = fetch.words[1][32:48]
+        control = fetch.words[1][48:]
+        asked = self._asked
+        with m.If(self.request.valid & there):
+            m.d.comb += [
+                self.request.ready.eq(1),
+                self.found.eq(1),
+                self.readable.eq(self._readable(fetch)),
+                self.malformed.eq((count > MAX_SEGMENTS)
+                                  | ((control[:2] != 0) | (control[4:] != 0)) & ~asked.read
+                                  | (count == 0) & asked.read),
+                self.segments_found.eq(count),
+                self.head[0].eq(fetch.words.as_value()[4 * 64:6 * 64]),
+                self.head[1].eq(fetch.words.as_value()[6 * 64:]),
+                self.head_count.eq(fetch.count[1:] - HEAD_WORDS // 2),
+                self.cut.eq(fetch.cut),
+            ]
+            m.d.sync += self._wants.eq(0)
+            m.next = "NONE"
+
+    def _front(self, m: Module) -> None:
+        """Takes a descriptor for the packet at ``i``, and passes it on."""
+        packet = self.i.payload
+        entry = self._entry
+        vi = packet.header.destination
+        here = Signal()
+        same = Signal()
+        was_same = Signal()
+        good = Signal()
+        waits = Signal()
+        entry_voided = Signal()
+        entering = Signal(_Entry)
+        reads = Signal()
+        found = Signal(FetchRequest)
+        held = Signal()
+        read = Signal()
+        follow = Signal()
+        m.d.comb += [
+            self.look_vi.eq(vi),
+            here.eq(self.o.valid & (entry.packet.header.destination == vi)),
+            same.eq(~self.free & (self.vi == vi)),
+            waits.eq(here | (same & ~self.frees) | (self.request.valid & ~self._foreseen)),
+            good.eq((self.context.state == ViState.CONNECTED)
+                    & (self.context.peer.node == packet.node)
+                    & (self.context.peer.vi == packet.header.source)
+                    & (was_same | ~self.message.held)),
+            entry_voided.eq(self.o.valid & entry.held
+                            & (entry.packet.header.destination == self.void_vi)),
+            self.voided.eq(entry_voided | (held & (vi == self.void_vi))),
+            # One of another VI may wait behind the packet at ``o``.
+            self.voided_address.eq(Mux(entry_voided, entry.request.address, found.address)),
+            entering.packet.eq(packet),
+            entering.held.eq(held),
+            entering.request.eq(found),
+            entering.follow.eq(follow),
+            reads.eq(read),
+        ]
+
+        def ask() -> None:
+            m.next = "TAKE"
+            with m.If(~self._takes):
+                m.d.comb += [self.take.request.valid.eq(1),
+                             self.take.request.payload.eq((vi << 1) | 1)]
+                with m.If(self.take.request.ready):
+                    m.next = "TAKEN"
+
+        def pass_on() -> None:
+            m.next = "PASS"
+            with m.If(~self.o.valid & ~self._late & ~self.void):
+                m.d.comb += self.i.ready.eq(1)
+                m.d.sync += [self.o.valid.eq(1), entry.eq(entering), self._reads.eq(reads),
+                             held.eq(0)]
+                m.next = "IDLE"
+
+        with m.FSM(name="front") as state:
+            with m.State("IDLE"):
+                m.d.sync += [held.eq(0), read.eq(0), was_same.eq(same)]
+                with m.If(self.i.valid):
+                    with m.If((packet.detail.kind != PacketKind.SEND) | ~packet.detail.first
+                              | packet.malformed):
+                        m.d.comb += [entering.held.eq(0), reads.eq(0)]
+                        pass_on()
+                    with m.Elif(self.may_look & ~waits):
+                        m.d.comb += self.look.eq(1)
+                        m.next = "JUDGE"
+            with m.State("JUDGE"):
+                m.d.sync += [
+                    found.tag.eq(self.context.attributes.tag),
+                    found.brief.eq(Mux(was_same, self.segments, self.message.segments) <= 1),
+                    found.trace.eq(packet.trace),
+                ]
+                m.next = "PASS"
+                with m.If(good):
+                    ask()
+            with m.State("TAKE"):
+                ask()
+            with m.State("TAKEN"):
+                m.d.comb += [
+                    entering.held.eq(self.take.found), reads.eq(self.take.found),
+                    entering.follow.eq(self.take.follow),
+                    entering.request.address.eq(self.take.address),
+                ]
+                with m.If(self.take.valid):
+                    m.d.sync += [held.eq(self.take.found), read.eq(self.take.found),
+                                 follow.eq(self.take.follow), found.address.eq(self.take.address)]
+                    pass_on()
+            with m.State("PASS"):
+                with m.If(self.void & (vi == self.void_vi)):
+                    m.d.sync += held.eq(0)
+                pass_on()
+        m.d.comb += self.looking.eq(state.ongoing("JUDGE") | state.ongoing("TAKE")
+                                    | state.ongoing("TAKEN"))

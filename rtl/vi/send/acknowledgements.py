@@ -1,0 +1,452 @@
+"""What comes back to the sender: acknowledgements, breaks, time-outs, orders of the manager."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from ....layouts.via import VI_BITS, BreakCode, Event, PacketKind, Status
+from ...parts.sizes import check_power_of_two, check_vis
+from ...parts.timing import Timing
+from ..records import Clear, ViRecords, record_read
+from ..types import Acknowledged, Control, ControlAction
+from .job import Abort, Numbers, Outcome, Progress, before
+from .packet_build import remote_operation
+from .read_timer import Watched
+from .slots import slot_wait
+from .unacknowledged import PLACE_BITS, RingRead
+
+__all__ = ["CLEARED", "Reads", "SendAcknowledged"]
+
+CLEARED = 4
+"""Blocks beside this one that keep records of VIs."""
+
+Reads = wiring.Signature({
+    "done": In(stream.Signature(VI_BITS)),
+    "lost": Out(stream.Signature(VI_BITS)),
+    "watch": Out(Watched),
+})
+"""RDMA reads that are outstanding: ``done``, as the receiver says; ``lost``, which it is told of;
+and the ``watch`` over those of silent peers."""
+
+
+class _Cause(enum.Enum, shape=3):
+    """What is being worked on."""
+
+    CONTROL = 0
+    READ_DONE = 1
+    ACKNOWLEDGED = 2
+    EXPIRED = 3
+    WATCHED = 4
+
+
+LONGEST_DOUBLED = 1 << 17
+"""Cycles up to which time-outs in a row double."""
+MOST_DOUBLINGS = 6
+
+
+class SendAcknowledged(wiring.Component):
+    """Keeps every VI's progress; the only one who completes what is in the ring.
+
+    - An acknowledgement of a sequence number between the last one and the next to be given forgets
+      the packets before it, completes the Reliable Reception descriptors that are over with it,
+      wakes the VI, and ends the time-outs in a row; any other number does nothing. ``again`` then
+      puts all packets from it on in line once more (go-back-N). So does an ``echo``, if that packet
+      was sent before the probe: the network keeps the order, so it was lost.
+    - ``broken``: as an acknowledgement, then the oldest unfinished descriptor, or the one that had
+      begun, gets the code's error, the VI's packets are forgotten and it breaks with CONN_LOST.
+      With LOST, neither: it may come of the peer's disconnection, and its number says nothing.
+    - A time-out of the oldest packet sends the peer a probe, and nothing again: it may only be
+      late. Each in a row takes twice the time, up to LONGEST_DOUBLED or the time-out, whichever is
+      more; the ``retries``-th breaks the connection, with error TRANSPORT.
+    - A VI that ``watch`` offers has an RDMA read outstanding for a while. If no packet of it waits
+      for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
+      probe. When ``retries`` of these found no answer the next one breaks the connection.
+    - A connection that breaks for want of acknowledgements while a read is outstanding has it
+      completed first (``lost``), as the receiver has it.
+    - A read that is ``done`` and what else opens a way wakes the VI.
+    - Control CREATE and CONNECT forget all about the VI (``clear``). ABORT stops the walk stage's
+      job of it (``abort``), forgets its packets, completes all that is in the ring
+      flushed, oldest first, sends one BREAK(LOST), then lets go; the manager wakes the VI after
+      it.
+
+    Latency: 2 cycles from an acknowledgement to its release. Throughput: one at a time, about 6
+    cycles and 3 for each descriptor completed. Back-pressure: every input is taken within bounded
+    cycles, as ``complete`` and ``wake`` are; nothing that could break is begun while ``break_`` has
+    one to take, so that control is taken even then; a BREAK that finds another waiting for the link
+    is not sent, and no time-out is looked at meanwhile. Reset: idle; the records are not reset.
+
+    Parameters
+    ----------
+    vis, window, slots : int
+        VIs, packets not acknowledged of one, send slots.
+
+    Members
+    -------
+    control, acknowledged : In(stream)
+        What comes.
+    reads : Out(Reads)
+        Reads that are outstanding.
+    timing : In(Timing)
+        ``via.retry_timeout``, a time-out; ``via.retries``: so many in a row break a connection.
+    outcome : Out(Outcome)
+        What is said about it.
+    progress : In(record_read(Progress)).array(2)
+        Readers of progress: fetch stage, walk stage.
+    numbers : Out(record_read(Numbers))
+        A VI's next sequence number, its bit of the reads begun.
+    ring : Out(RingRead)
+        The ring.
+    clear : Out(Clear).array(CLEARED)
+        Clears the records of a VI, while nobody writes his.
+    abort : Out(Abort)
+        Of the walk stage.
+    slots : Out(slot_wait(bits))
+        The slots.
+    idle : Out(1)
+        Nothing under way, nothing asked for.
+    """
+
+    def __init__(self, *, vis: int, window: int, slots: int) -> None:
+        check_vis(vis)
+        check_power_of_two("window", window, least=1, most=32)
+        check_power_of_two("slots", slots)
+        self._vis = vis
+        self._window = window
+        bits = ceil_log2(slots)
+        super().__init__({
+            "control": In(stream.Signature(Control)),
+            "acknowledged": In(stream.Signature(Acknowledged)),
+            "reads": Out(Reads),
+            "timing": In(Timing),
+            "outcome": Out(Outcome),
+            "progress": In(record_read(Progress)).array(2),
+            "numbers": Out(record_read(Numbers)),
+            "ring": Out(RingRead),
+            "clear": Out(Clear).array(CLEARED),
+            "abort": Out(Abort),
+            "slots": Out(slot_wait(bits)),
+            "idle": Out(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    @property
+    def window(self) -> int:
+        """Packets not acknowledged."""
+        return self._window
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.records = records = ViRecords(shape=Progress, vis=self._vis, readers=3)
+        for reader, port in zip(self.progress, list(records.read)[1:], strict=True):
+            wiring.connect(m, wiring.flipped(reader), port)
+        reads, outcome, ring, slots = self.reads, self.outcome, self.ring, self.slots
+        numbers = self.numbers.data
+        timeout, retries = self.timing.via_retry_timeout, self.timing.via_retries
+        writing = Signal()
+        clear = Signal()
+        m.d.comb += writing.eq(Cat(port.writing for port in self.clear).any())
+
+        vi = Signal(VI_BITS)
+        cause = Signal(_Cause)
+        progress = Signal(Progress)
+        # From the record in the first cycle, then as it becomes.
+        message = Signal(Acknowledged)
+        action = Signal(ControlAction)
+        sequence = Signal(8)
+        newest = Signal(PLACE_BITS)
+        errors = Signal(9)
+        # What to do after the descriptors that are over.
+        breaks = Signal()
+        again = Signal()
+        echo = Signal()
+        waited = Signal()
+        wakes = Signal()
+        flush = Signal()
+        flushed = Signal(9)
+        following = Signal(8)
+        reading = Signal()
+        chosen = Signal(VI_BITS)
+        begins = Signal()
+        code_errors = Signal(9)
+        old = records.read[0].data
+        entry = ring.oldest
+        over = Signal()
+        doubled = Signal(32)
+        break_pending = Signal()
+        tell_pending = Signal()
+        m.d.comb += [
+            records.read[0].en.eq(begins),
+            records.read[0].vi.eq(chosen),
+            self.numbers.en.eq(begins), self.numbers.vi.eq(chosen),
+            ring.look.eq(begins), ring.vi.eq(Mux(begins, chosen, vi)),
+            ring.place.eq(progress.oldest),
+            records.write.vi.eq(vi),
+            records.write.data.eq(progress),
+            *(port.valid.eq(clear) for port in self.clear),
+            *(port.vi.eq(vi) for port in self.clear),
+            reads.watch.vi.eq(vi),
+            self.abort.vi.eq(vi),
+            slots.release.vi.eq(vi),
+            slots.release.sequence.eq(progress.acknowledged),
+            slots.find.vi.eq(vi),
+            slots.find.sequence.eq(sequence),
+            slots.again_slot.eq(slots.find.slot),
+            outcome.wake.payload.eq(vi << 1),
+            outcome.break_.valid.eq(break_pending),
+            outcome.break_.payload.event.eq(Event.CONN_LOST),
+            outcome.control_packet.valid.eq(tell_pending),
+            outcome.control_packet.payload.code.eq(BreakCode.LOST),
+            reads.lost.payload.eq(vi),
+            doubled.eq((timeout << 1) << Mux(old.retries > MOST_DOUBLINGS, MOST_DOUBLINGS,
+                                                  old.retries[:3])),
+            slots.expiry.extension.eq(Mux(doubled < LONGEST_DOUBLED, doubled,
+                                  Mux(timeout < LONGEST_DOUBLED, LONGEST_DOUBLED,
+                                      timeout))),
+            reading.eq(old.connected & (numbers.reads != old.read_done)),
+            outcome.complete.payload.queue.eq(vi << 1),
+            outcome.complete.payload.address.eq(entry.address),
+            outcome.complete.payload.silent.eq(entry.silent),
+            outcome.complete.payload.trace.eq(entry.trace),
+        ]
+        with m.Switch(message.code):
+            with m.Case(BreakCode.REMOTE_DESCRIPTOR):
+                m.d.comb += code_errors.eq(Status.REMOTE_DESCRIPTOR)
+            with m.Case(BreakCode.RDMA_PROTECTION):
+                m.d.comb += code_errors.eq(Status.RDMA_PROTECTION)
+            with m.Case(BreakCode.TRANSPORT):
+                m.d.comb += code_errors.eq(Status.TRANSPORT)
+
+        for pending, port in ((break_pending, outcome.break_),
+                              (tell_pending, outcome.control_packet)):
+            with m.If(port.ready):
+                m.d.sync += pending.eq(0)
+
+        with m.FSM() as state:
+            with m.State("IDLE"):
+                m.d.sync += [breaks.eq(0), again.eq(0), echo.eq(0), wakes.eq(0), errors.eq(0),
+                             flush.eq(0)]
+                with m.If(self.control.valid):
+                    m.d.comb += [begins.eq(1), chosen.eq(self.control.payload.vi)]
+                    m.d.sync += [cause.eq(_Cause.CONTROL), action.eq(self.control.payload.action)]
+                with m.Elif(reads.done.valid):
+                    m.d.comb += [begins.eq(1), chosen.eq(reads.done.payload),
+                                 reads.done.ready.eq(1)]
+                    m.d.sync += cause.eq(_Cause.READ_DONE)
+                with m.Elif(~break_pending):
+                    with m.If(self.acknowledged.valid):
+                        m.d.comb += [begins.eq(1), chosen.eq(self.acknowledged.payload.vi),
+                                     self.acknowledged.ready.eq(1)]
+                        m.d.sync += [cause.eq(_Cause.ACKNOWLEDGED),
+                                     message.eq(self.acknowledged.payload)]
+                    with m.Elif(slots.expiry.valid & ~tell_pending):
+                        m.d.comb += [begins.eq(1), chosen.eq(slots.expiry.vi)]
+                        m.d.sync += cause.eq(_Cause.EXPIRED)
+                    with m.Elif(reads.watch.o.valid & ~tell_pending):
+                        m.d.comb += [begins.eq(1), chosen.eq(reads.watch.o.payload),
+                                     reads.watch.o.ready.eq(1)]
+                        m.d.sync += cause.eq(_Cause.WATCHED)
+                with m.If(begins):
+                    m.d.sync += vi.eq(chosen)
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.d.sync += [progress.eq(old), newest.eq(ring.newest),
+                             following.eq(numbers.following)]
+                with m.Switch(cause):
+                    with m.Case(_Cause.CONTROL):
+                        m.next = "CLEAR"
+                        with m.If(action == ControlAction.ABORT):
+                            m.next = "QUIET"
+                    with m.Case(_Cause.READ_DONE):
+                        m.d.comb += reads.watch.done.eq(1)
+                        m.d.sync += [progress.read_done.eq(~old.read_done), wakes.eq(1)]
+                        m.next = "END"
+                    with m.Case(_Cause.ACKNOWLEDGED):
+                        m.next = "CHECK"
+                    with m.Case(_Cause.EXPIRED):
+                        # Younger ones wait for what comes of the oldest.
+                        m.d.comb += slots.expiry.extend.eq(1)
+                        m.next = "IDLE"
+                        with m.If(slots.expiry.sequence == old.acknowledged):
+                            m.next = "PROBE"
+                            with m.If(old.retries + 1 >= retries):
+                                m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
+                                m.next = "FAIL"
+                                with m.If(reading):
+                                    m.next = "READ LOST"
+                    with m.Case(_Cause.WATCHED):
+                        m.next = "IDLE"
+                        with m.If(reading):
+                            m.d.comb += reads.watch.again.eq(1)
+                            # What waits for an acknowledgement has its own time.
+                            with m.If(old.acknowledged == numbers.following):
+                                m.next = "PROBE"
+                                with m.If(old.retries >= retries):
+                                    m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
+                                    m.next = "READ LOST"
+            with m.State("READ LOST"):
+                m.d.comb += reads.lost.valid.eq(1)
+                with m.If(reads.lost.ready):
+                    m.next = "FAIL"
+            with m.State("PROBE"):
+                m.d.sync += [
+                    progress.retries.eq(progress.retries + 1),
+                    tell_pending.eq(1),
+                    outcome.control_packet.payload.vi.eq(vi),
+                    outcome.control_packet.payload.kind.eq(PacketKind.PROBE),
+                    outcome.control_packet.payload.sequence.eq(0),
+                ]
+                m.next = "END"
+            with m.State("CHECK"):
+                m.d.sync += [breaks.eq(message.broken), errors.eq(code_errors)]
+                m.next = "END"
+                with m.If(message.broken):
+                    m.next = "FAIL"
+                with m.If(((message.sequence - progress.acknowledged)[:8]
+                           <= (following - progress.acknowledged)[:8])
+                          & ~(message.broken & (message.code == BreakCode.LOST))):
+                    m.d.sync += [
+                        progress.acknowledged.eq(message.sequence),
+                        sequence.eq(message.sequence),
+                        progress.retries.eq(0),
+                        again.eq(message.again & ~message.broken),
+                        echo.eq(message.echo),
+                    ]
+                    with m.If(message.sequence != progress.acknowledged):
+                        m.d.sync += wakes.eq(~message.broken)
+                    m.next = "RELEASE"
+            with m.State("RELEASE"):
+                m.d.comb += [slots.release.valid.eq(1), ring.read.eq(1)]
+                m.next = "POP"
+                with m.If(progress.oldest == newest):
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("POP"):
+                # The oldest entry is there: is it over?
+                m.d.comb += over.eq((entry.errors == 0) & ~entry.silent
+                                    & before(entry.sequence, progress.acknowledged))
+                with m.If(over | flush):
+                    m.d.comb += [
+                        outcome.complete.valid.eq(1),
+                        self._status(entry, Mux(flush & (entry.errors == 0), flushed,
+                                                entry.errors)),
+                    ]
+                    # What was under way when it failed may have come into the ring since.
+                    m.d.comb += flushed.eq(Mux(progress.failure != 0, progress.failure,
+                                               Status.FLUSHED))
+                    with m.If(outcome.complete.ready):
+                        m.d.sync += [progress.oldest.eq(progress.oldest + 1),
+                                     progress.failure.eq(0)]
+                        m.next = "NEXT"
+                with m.Else():
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("NEXT"):
+                m.d.comb += ring.read.eq(1)
+                m.next = "POP"
+                with m.If(progress.oldest == newest):
+                    m.next = "END"
+                    with m.If(breaks):
+                        m.next = "FAIL"
+            with m.State("FAIL"):
+                # The error goes to the oldest unfinished descriptor, else to the one under way.
+                m.d.comb += [slots.release.valid.eq(1), slots.release.all.eq(1),
+                             ring.read.eq(1)]
+                m.next = "END"
+                with m.If(errors != 0):
+                    with m.If(progress.oldest != newest):
+                        m.next = "BLAME"
+                    with m.Else():
+                        m.d.sync += progress.failure.eq(errors)
+            with m.State("BLAME"):
+                m.d.comb += [
+                    outcome.complete.valid.eq(1),
+                    self._status(entry, Mux(entry.errors == 0, errors, entry.errors)),
+                ]
+                with m.If(outcome.complete.ready):
+                    m.d.sync += progress.oldest.eq(progress.oldest + 1)
+                    m.next = "END"
+            with m.State("END"):
+                m.d.comb += records.write.valid.eq(1)
+                m.d.sync += waited.eq(slots.find.found & slots.find.waits)
+                m.next = "IDLE"
+                with m.If(flush):
+                    m.next = "TELL"
+                with m.Elif(breaks):
+                    m.next = "BREAK"
+                with m.Elif(again):
+                    m.next = "REPEAT"
+                with m.Elif(echo):
+                    m.next = "JUDGE"
+                with m.Elif(wakes):
+                    m.next = "WAKE"
+            with m.State("JUDGE"):
+                m.next = "IDLE"
+                with m.If(waited & (slots.find.sent - message.code)[31]):
+                    m.next = "REPEAT"
+                with m.Elif(wakes):
+                    m.next = "WAKE"
+            with m.State("REPEAT"):
+                m.d.comb += slots.again.eq(slots.find.found & slots.find.waits)
+                m.d.sync += sequence.eq(sequence + 1)
+                with m.If(~slots.find.found):
+                    m.next = "IDLE"
+                    with m.If(wakes):
+                        m.next = "WAKE"
+            with m.State("BREAK"):
+                m.d.sync += [break_pending.eq(1), outcome.break_.payload.vi.eq(vi)]
+                m.next = "IDLE"
+            with m.State("WAKE"):
+                m.d.comb += outcome.wake.valid.eq(1)
+                with m.If(outcome.wake.ready):
+                    m.next = "IDLE"
+            with m.State("CLEAR"):
+                with m.If(~writing):
+                    m.d.comb += [
+                        clear.eq(1), self.control.ready.eq(1),
+                        records.write.valid.eq(1), records.write.data.eq(0),
+                        records.write.data.connected.eq(action == ControlAction.CONNECT),
+                    ]
+                    m.next = "IDLE"
+            with m.State("QUIET"):
+                m.d.comb += self.abort.valid.eq(1)
+                with m.If(self.abort.quiet):
+                    m.next = "DROP"
+            with m.State("DROP"):
+                m.d.comb += [self.abort.valid.eq(1), slots.release.valid.eq(1),
+                             slots.release.all.eq(1), ring.look.eq(1)]
+                m.next = "DROPPED"
+            with m.State("DROPPED"):
+                m.d.comb += self.abort.valid.eq(1)
+                m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(ring.newest)]
+                m.next = "NEXT"
+            with m.State("TELL"):
+                # If one still waits for the link, this peer finds out by its time-outs.
+                with m.If(~tell_pending):
+                    m.d.sync += [tell_pending.eq(1), outcome.control_packet.payload.vi.eq(vi),
+                                 outcome.control_packet.payload.kind.eq(PacketKind.BREAK),
+                                 outcome.control_packet.payload.sequence.eq(0)]
+                m.d.comb += self.control.ready.eq(1)
+                m.next = "IDLE"
+        with m.If(flush):
+            m.d.comb += self.abort.valid.eq(1)
+        m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~self.control.valid
+                                 & ~reads.done.valid & ~self.acknowledged.valid
+                                 & ~reads.watch.o.valid
+                                 & ~break_pending & ~tell_pending)
+        return m
+
+    def _status(self, entry: "data.View", errors: "Signal | Mux") -> list:
+        """The completion of a ring's entry."""
+        good = Mux(errors == 0, entry.length, 0)
+        return [
+            self.outcome.complete.payload.length.eq(good),
+            self.outcome.complete.payload.status.eq(
+                Cat(errors[:9], Const(0, 7), remote_operation(entry.operation))),
+        ]

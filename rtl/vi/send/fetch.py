@@ -1,0 +1,376 @@
+"""First stage of the sender: whose turn it is, what its descriptor says, what is to be done."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ....layouts.trace import Kind
+from ....layouts.via import QUEUE_BITS, VI_BITS, Operation, Reliability, ViState
+from ...parts.event import EventPort
+from ...parts.sizes import check_count, check_power_of_two, check_vis
+from ..descriptors.fetch import DescriptorFetch, next_address
+from ..records import Clear, ViRecords, record_read
+from ..types import Address, ContextRead, Take, VirtualMemory
+from .job import Job, Numbers, Position, Progress, Response, Work
+from .turn import SendDecide
+from .unacknowledged import PLACE_BITS
+
+__all__ = ["Known", "SendFetch"]
+
+Known = wiring.Signature({
+    "position": Out(record_read(Position)),
+    "progress": Out(record_read(Progress)),
+    "response": Out(record_read(Response)),
+    "newest": Out(record_read(PLACE_BITS)),
+})
+"""What other parts keep of a VI, asked for all at once: how far its descriptor has gone and its
+acknowledgements have come, what its peer is still to get, where its ring ends."""
+
+
+class _Turn(data.Struct):
+    """A turn that gives a job: of ``queue``, for the descriptor at ``address``, which was
+    ``taken`` just now and has more behind it (``follow``) or is the VI's position (``resumed``);
+    or to ``respond`` to the peer, or to ``lose`` the connection. ``flush``: completes flushed."""
+
+    queue: QUEUE_BITS
+    address: Address
+    follow: 1
+    taken: 1
+    flush: 1
+    resumed: 1
+    respond: 1
+    lose: 1
+
+
+class SendFetch(wiring.Component):
+    """Turns work queues' turns into jobs for the walk stage.
+
+    A turn of a send queue whose VI is CONNECTED gives at most one job: a packet of the response to
+    the peer's RDMA read, the next packet of the message begun, or the first of the next descriptor,
+    which is taken and read. It gives none, and is forgotten, while the walk stage has an
+    ``exclusive`` job of the VI, an RDMA read of it is outstanding, or ``window`` packets are not
+    acknowledged: what ends each of these wakes the VI. Packets get their sequence numbers here. A
+    turn of a queue whose VI is IDLE (send queue) or in ERROR and not ``connected`` (both queues)
+    takes a descriptor and completes it flushed. Other turns are forgotten.
+
+    A descriptor that cannot be read gives a job that completes silently and breaks the VI, and a
+    lost Link; a malformed or too long one a completion with its error, and on a reliable VI a
+    broken connection: once a descriptor was in error, wherever that was seen, the VI's turns only
+    break the connection, when all before it has completed. An RDMA read of a Reliable Reception VI
+    is first parked: it starts when no descriptor before it is unfinished.
+
+    A turn is looked into while the descriptor of the one before it is read, unless that is of the
+    same VI; what is known of a VI is looked up anew for the job. Of a VI whose last descriptor had
+    one segment at the most, no more than that is read of the next one; the walk stage reads the
+    rest if there is more.
+
+    Latency: 4 cycles from ``next`` to the descriptor's translation, if ``take`` answers in the
+    cycle after it is asked; the job is offered in the cycle after the read ended. Throughput: one
+    descriptor read at a time, 5 cycles and a translation from the end of one to the next one's bus
+    request, or 2 and a translation if the next is of another VI; a descriptor is read while the
+    job before it is in the walk stage. Back-pressure: ``job``. Reset: idle.
+
+    Parameters
+    ----------
+    vis, window, mtu : int
+        VIs; packets not acknowledged of one; payload bytes of a packet.
+
+    Members
+    -------
+    next : In(stream of QUEUE_BITS), wake : Out(stream of QUEUE_BITS)
+        From and to the scheduler.
+    take, context : Out(Take), Out(ContextRead)
+        Work queues and contexts.
+    memory : Out(VirtualMemory)
+        For its DescriptorFetch.
+    known : Out(Known)
+        What the other parts keep of a VI.
+    numbers : In(record_read(Numbers))
+        Reads a VI's.
+    clear : In(Clear)
+        Forgets a VI's numbers.
+    work : Out(Work)
+        To the walk stage.
+    events : Out(EventPort).array(2)
+        BEGIN when a descriptor's turn begins (arg: the queue), END when it has come.
+    idle : Out(1)
+        Nothing under way.
+    """
+
+    def __init__(self, *, vis: int, window: int, mtu: int) -> None:
+        check_vis(vis)
+        check_power_of_two("window", window, least=1, most=32)
+        check_count("mtu", mtu, least=8)
+        self._vis = vis
+        self._window = window
+        self._mtu = mtu
+        super().__init__({
+            "next": In(stream.Signature(QUEUE_BITS)),
+            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "take": Out(Take),
+            "context": Out(ContextRead),
+            "memory": Out(VirtualMemory),
+            "known": Out(Known),
+            "numbers": In(record_read(Numbers)),
+            "clear": In(Clear),
+            "work": Out(Work),
+            "events": Out(EventPort).array(2),
+            "idle": Out(1),
+        })
+
+    @property
+    def vis(self) -> int:
+        """VIs."""
+        return self._vis
+
+    @property
+    def window(self) -> int:
+        """Packets not acknowledged."""
+        return self._window
+
+    @property
+    def mtu(self) -> int:
+        """Payload bytes of a packet."""
+        return self._mtu
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.fetch = fetch = DescriptorFetch()
+        m.submodules.decide = decide = SendDecide(window=self._window, mtu=self._mtu)
+        m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
+        wiring.connect(m, wiring.flipped(self.memory.translate), fetch.translate)
+        wiring.connect(m, wiring.flipped(self.memory.bus), fetch.bus)
+        wiring.connect(m, wiring.flipped(self.numbers), store.read[1])
+        wiring.connect(m, wiring.flipped(self.clear), store.clear)
+        known, work = self.known, self.work
+        look = Signal()
+        look_vi = Signal(VI_BITS)
+        for port in (known.position, known.progress, known.response, known.newest, store.read[0]):
+            m.d.comb += [port.en.eq(look), port.vi.eq(look_vi)]
+
+        # The turn that is looked into.
+        queue = Signal(QUEUE_BITS)
+        vi = Signal(VI_BITS)
+        address = Signal(Address)
+        follow = Signal()
+        taken = Signal()
+        flush = Signal()
+        resumed = Signal()
+        respond = Signal()
+        lose = Signal()
+        long = Signal()
+        tag = Signal(16)
+        # The turn behind it in the pipe, whose descriptor is read and which becomes a job.
+        turn = Signal(_Turn)
+        entering = Signal(_Turn)
+        passes = Signal()
+        reads = Signal()
+        # There is no such turn; it is looked up in this cycle.
+        free = Signal()
+        looks = Signal()
+        context = self.context.data
+        numbers = store.read[0].data
+        next_queue = self.next.payload
+        reliable = Signal()
+        until_received = Signal()
+        # What is still to be told after a job was handed over.
+        link_pending = Signal()
+        wake_pending = Signal()
+        told_queue = Signal(QUEUE_BITS)
+        told_address = Signal(Address)
+        told_lost = Signal()
+        m.d.comb += [
+            vi.eq(queue[1:]),
+            self.context.vi.eq(look_vi),
+            look_vi.eq(turn.queue[1:]),
+            store.write.vi.eq(turn.queue[1:]),
+            fetch.max_beats.eq(self.memory.max_beats),
+            fetch.request.payload.tag.eq(tag),
+            fetch.request.payload.address.eq(entering.address),
+            fetch.request.payload.brief.eq(~long),
+            self.take.request.payload.eq(queue),
+            self.take.link.payload.queue.eq(told_queue),
+            self.take.link.payload.address.eq(told_address),
+            self.take.link.payload.lost.eq(told_lost),
+            self.take.link.valid.eq(link_pending),
+            self.wake.payload.eq(told_queue),
+            self.wake.valid.eq(wake_pending),
+            reliable.eq(context.attributes.reliability != Reliability.UNRELIABLE_DELIVERY),
+            until_received.eq(context.attributes.reliability == Reliability.RELIABLE_RECEPTION),
+        ]
+        for pending, port in ((link_pending, self.take.link), (wake_pending, self.wake)):
+            with m.If(port.ready):
+                m.d.sync += pending.eq(0)
+
+        job = Signal(Job)
+        hand = Signal()
+        room = Signal()
+        m.d.comb += room.eq((~work.job.valid | work.job.ready) & ~(link_pending | wake_pending))
+
+        position, progress, response = known.position.data, known.progress.data, known.response.data
+        held = Signal()
+        under_way = Signal()
+        open_ = Signal()
+        reading = Signal()
+        unsafe = Signal()
+        m.d.comb += [
+            entering.queue.eq(queue), entering.address.eq(address), entering.follow.eq(follow),
+            entering.taken.eq(taken), entering.flush.eq(flush), entering.resumed.eq(resumed),
+            entering.respond.eq(respond), entering.lose.eq(lose),
+            reads.eq(~(lose | respond | (flush & resumed)
+                       | (queue[0] & entering.taken & ~entering.follow))),
+        ]
+
+        def pass_on() -> None:
+            """The turn goes on, to be read or to be handed over as it is."""
+            m.next = "PASS"
+            with m.If(free):
+                m.d.comb += [fetch.request.valid.eq(reads),
+                             passes.eq(~reads | fetch.request.ready)]
+            with m.If(passes):
+                m.next = "IDLE"
+
+        with m.FSM(name="front") as state:
+            with m.State("IDLE"):
+                # Not while the turn behind it changes what would be seen here.
+                with m.If(self.next.valid & ~looks & (free | (next_queue[1:] != turn.queue[1:]))):
+                    m.d.comb += [
+                        self.next.ready.eq(1),
+                        look.eq(1),
+                        look_vi.eq(next_queue[1:]),
+                    ]
+                    m.d.sync += [
+                        queue.eq(next_queue), follow.eq(0), taken.eq(0), flush.eq(0),
+                        resumed.eq(0), respond.eq(0), lose.eq(0),
+                    ]
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.d.comb += [
+                    under_way.eq(position.active & position.begun),
+                    held.eq(~queue[0] & ((work.job.valid & work.job.payload.exclusive
+                                          & (work.job.payload.queue[1:] == vi))
+                                         | (work.exclusive & (work.vi == vi)))),
+                    reading.eq(numbers.reads != progress.read_done),
+                    open_.eq(~reliable | ((numbers.following - progress.acknowledged)[:8]
+                                          < self._window)),
+                    unsafe.eq((position.operation == Operation.RDMA_READ)
+                              & (known.newest.data != progress.oldest)),
+                ]
+                m.d.sync += [long.eq(numbers.long), tag.eq(context.attributes.tag)]
+                m.next = "IDLE"
+                with m.If(~held):
+                    with m.Switch(context.state):
+                        with m.Case(ViState.CONNECTED):
+                            with m.If(position.failed):
+                                with m.If(~queue[0] & position.armed
+                                          & (position.place == progress.oldest)):
+                                    m.d.sync += lose.eq(1)
+                                    m.next = "PASS"
+                            with m.Elif(~queue[0] & open_):
+                                with m.If(response.active & ~under_way):
+                                    m.d.sync += respond.eq(1)
+                                    m.next = "PASS"
+                                with m.Elif(~reading):
+                                    m.next = "TAKE"
+                                    with m.If(position.active):
+                                        m.d.sync += [resumed.eq(1), address.eq(position.address)]
+                                        m.next = "PASS"
+                                        with m.If(unsafe):
+                                            m.next = "IDLE"
+                        with m.Case(ViState.IDLE):
+                            with m.If(~queue[0]):
+                                m.d.sync += flush.eq(1)
+                                m.next = "TAKE"
+                        with m.Case(ViState.ERROR):
+                            with m.If(~progress.connected):
+                                m.d.sync += flush.eq(1)
+                                m.next = "TAKE"
+                                with m.If(~queue[0] & position.active):
+                                    m.d.sync += [resumed.eq(1), address.eq(position.address)]
+                                    m.next = "PASS"
+            with m.State("TAKE"):
+                m.d.comb += [self.take.request.valid.eq(1),
+                             self.events[0].valid.eq(self.take.request.ready)]
+                with m.If(self.take.request.ready):
+                    m.next = "TAKEN"
+            with m.State("TAKEN"):
+                with m.If(self.take.valid):
+                    m.d.comb += [entering.address.eq(self.take.address),
+                                 entering.follow.eq(self.take.follow), entering.taken.eq(1)]
+                    m.d.sync += [address.eq(self.take.address), follow.eq(self.take.follow),
+                                 taken.eq(1)]
+                    with m.If(self.take.found):
+                        pass_on()
+                    with m.Else():
+                        m.next = "IDLE"
+            with m.State("PASS"):
+                pass_on()
+        with m.FSM(name="back") as behind:
+            with m.State("EMPTY"):
+                m.d.comb += free.eq(1)
+                with m.If(passes):
+                    m.d.sync += turn.eq(entering)
+                    m.next = "READ"
+                    with m.If(~reads):
+                        m.d.comb += [look.eq(1), look_vi.eq(vi)]
+                        m.next = "HAND"
+            with m.State("READ"):
+                # A read that is refused at once is over before this state is.
+                with m.If(fetch.ending | fetch.valid):
+                    m.d.comb += looks.eq(1)
+                    m.next = "HAND"
+            with m.State("LOOK"):
+                m.d.comb += looks.eq(1)
+                m.next = "HAND"
+            with m.State("HAND"):
+                with m.If(room):
+                    m.d.comb += hand.eq(1)
+                    m.next = "EMPTY"
+                with m.Elif(look):
+                    # The turn before it has looked: what is seen next is not of this one.
+                    m.next = "LOOK"
+        with m.If(looks):
+            m.d.comb += look.eq(1)
+        m.d.comb += [
+            self.events[0].kind.eq(Kind.BEGIN), self.events[0].arg.eq(queue),
+            self.events[1].valid.eq(fetch.valid), self.events[1].kind.eq(Kind.END),
+            self.events[1].number.eq(fetch.words[2][:24]), self.events[1].arg.eq(turn.queue),
+            self.idle.eq(state.ongoing("IDLE") & behind.ongoing("EMPTY") & ~self.next.valid
+                         & ~work.job.valid & ~(link_pending | wake_pending)),
+        ]
+
+        m.d.comb += [
+            decide.hand.eq(hand),
+            decide.queue.eq(turn.queue),
+            decide.address.eq(turn.address),
+            decide.context.eq(context),
+            decide.flush.eq(turn.flush),
+            decide.resumed.eq(turn.resumed),
+            decide.respond.eq(turn.respond),
+            decide.lose.eq(turn.lose),
+            decide.taken.eq(turn.taken),
+            decide.follow.eq(turn.follow),
+            decide.position.eq(position),
+            decide.failure.eq(progress.failure),
+            decide.response.eq(response),
+            decide.words.eq(fetch.words),
+            decide.count.eq(Mux(fetch.ok, fetch.count, 0)),
+            decide.cut.eq(fetch.cut),
+            decide.numbers.eq(numbers),
+            job.eq(decide.job),
+            store.write.valid.eq(decide.counts),
+            store.write.data.eq(decide.next_numbers),
+        ]
+        with m.If(work.job.ready):
+            m.d.sync += work.job.valid.eq(0)
+        with m.If(hand):
+            m.d.sync += [
+                work.job.valid.eq(1),
+                work.job.payload.eq(job),
+                told_queue.eq(turn.queue),
+                told_address.eq(next_address(fetch.words)),
+                told_lost.eq(job.silent),
+                link_pending.eq(turn.follow),
+                wake_pending.eq(turn.follow & ~job.exclusive),
+            ]
+        return m

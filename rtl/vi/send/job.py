@@ -1,0 +1,201 @@
+"""What the parts of the sender say to each other."""
+
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ....layouts.packet import TRACE_BITS
+from ....layouts.via import QUEUE_BITS, VI_BITS
+from ..descriptors.segment_walk import Segment
+from ..types import Address, Break, Completion, ControlPacket, PeerLayout
+
+__all__ = ["Abort", "Job", "JobKind", "LENGTH_BITS", "Numbers", "Outcome", "Position", "Progress",
+           "Release", "Response", "Slot", "Unfinished", "Work", "before"]
+
+LENGTH_BITS = 25
+"""Of a message's length: MaxTransferSize has 24 bits."""
+
+
+class JobKind(enum.Enum, shape=3):
+    """What the walk stage is to do."""
+
+    PACKET = 0
+    """Gather a packet of a SEND or RDMA write."""
+    COMPLETE = 1
+    """Only complete the descriptor, with ``errors``."""
+    PARK = 2
+    """Only remember the descriptor: an RDMA read whose time has not come."""
+    READ = 3
+    """Check an RDMA read's segments, then send its request."""
+    RESPOND = 4
+    """Gather a packet of a response to the peer's RDMA read."""
+    BREAK = 5
+    """Break the connection: all before the descriptor in error has completed."""
+
+
+class Job(data.Struct):
+    """From the fetch stage to the walk stage: one packet, or one completion.
+
+    ``errors`` are the error bits of Status (bit 0 unused); ``breaks``: the connection is lost with
+    it. ``exclusive``: until the walk stage is through with it, nothing of this VI is looked at; it
+    then wakes the VI. ``resumed``: the descriptor's Position is kept. ``fresh``: ``head`` holds
+    the first two segments, or with ``head_cut`` the first. ``bytes`` of the packet, which begins
+    ``done`` bytes into the message.
+    """
+
+    kind: JobKind
+    queue: QUEUE_BITS
+    address: Address
+    errors: 9
+    silent: 1
+    breaks: 1
+    exclusive: 1
+    resumed: 1
+    operation: 2
+    immediate: 1
+    immediate_data: 32
+    length: LENGTH_BITS
+    segments: 8
+    trace: TRACE_BITS
+    tag: 16
+    reliable: 1
+    until_received: 1
+    peer: PeerLayout
+    remote: Address
+    remote_wide: 1
+    fresh: 1
+    head: data.ArrayLayout(Segment, 2)
+    head_count: 2
+    head_cut: 1
+    index: 8
+    offset: 32
+    done: LENGTH_BITS
+    bytes: 11
+    first: 1
+    last: 1
+    sequence: 8
+    acknowledge: 1
+
+
+class Numbers(data.Struct):
+    """Of a VI: the next packet's sequence number, packets since the last that asked for an
+    acknowledgement, a bit that changes with every RDMA read begun, and whether the last descriptor
+    had more than one segment, as the next is then expected to have."""
+
+    following: 8
+    since: 6
+    reads: 1
+    long: 1
+
+
+class Position(data.Struct):
+    """Of a VI: the send descriptor that was taken and is not over (``active``), and how much of it
+    has gone. ``begun``: something has. ``failed``: instead, one was in error, and nothing more is
+    sent; ``armed``: the connection breaks when the oldest unfinished one is in ``place``."""
+
+    active: 1
+    begun: 1
+    failed: 1
+    armed: 1
+    place: 6
+    address: Address
+    index: 8
+    offset: 32
+    done: LENGTH_BITS
+    operation: 2
+    trace: TRACE_BITS
+
+
+class Response(data.Struct):
+    """Of a VI: what the peer's RDMA read is still to get."""
+
+    active: 1
+    begun: 1
+    address: Address
+    left: LENGTH_BITS
+
+
+class Progress(data.Struct):
+    """Of a VI: ``acknowledged``, the sequence number that all before have arrived of; ``retries``,
+    time-outs since it last grew; ``oldest``, the place of the oldest unfinished descriptor;
+    ``read_done``, changes with every RDMA read that is over; ``connected``: from CONNECT to ABORT,
+    when the receiver has completed what it had begun; ``failure``, error bits of Status for the
+    descriptor under way."""
+
+    acknowledged: 8
+    retries: 8
+    oldest: 6
+    read_done: 1
+    connected: 1
+    failure: 9
+
+
+class Unfinished(data.Struct):
+    """A Reliable Reception descriptor all of which was sent: over when ``sequence``, its last
+    packet's, is acknowledged. With ``errors`` it was not sent and is over when the VI aborts."""
+
+    address: Address
+    length: LENGTH_BITS
+    operation: 2
+    trace: TRACE_BITS
+    sequence: 8
+    errors: 9
+    silent: 1
+
+
+class Slot(data.Struct):
+    """A whole packet: of ``words`` words with headers, the last with ``size`` valid bytes, 3 words
+    of header if ``addressed``, else 2. Not ``reliable``: forgotten when it was sent. It ``carries``
+    an acknowledgement if there is one to carry."""
+
+    vi: VI_BITS
+    sequence: 8
+    reliable: 1
+    carries: 1
+    addressed: 1
+    words: 9
+    size: 4
+    trace: TRACE_BITS
+
+
+Work = wiring.Signature({
+    "job": Out(stream.Signature(Job)),
+    "exclusive": In(1),
+    "vi": In(VI_BITS),
+})
+"""Jobs, each taken when the one before is done; whether the one under way, of ``vi``, is
+``exclusive``."""
+
+
+Abort = wiring.Signature({
+    "valid": Out(1),
+    "vi": Out(VI_BITS),
+    "quiet": In(1),
+})
+"""``valid``, held for ``vi``, stops a job of that VI at the next point at which no slot is half
+written, no burst under way; ``quiet`` tells that it has, or there is none."""
+
+
+Outcome = wiring.Signature({
+    "complete": Out(stream.Signature(Completion)),
+    "break_": Out(stream.Signature(Break)),
+    "wake": Out(stream.Signature(QUEUE_BITS)),
+    "control_packet": Out(stream.Signature(ControlPacket)),
+})
+"""What comes of a VI's descriptors: completions, broken connections, a queue to look at again,
+control packets to the peer."""
+
+
+Release = wiring.Signature({
+    "valid": Out(1),
+    "all": Out(1),
+    "vi": Out(VI_BITS),
+    "sequence": Out(8),
+})
+"""Forget the packets of ``vi`` before ``sequence``, or ``all``: a cycle with ``valid``."""
+
+
+def before(a: object, b: object) -> object:
+    """Whether sequence number ``a`` comes before ``b``, given that they are less than 128 apart."""
+    return (a - b)[7]
+
+

@@ -1,0 +1,204 @@
+"""From the command line's process to the simulator's and back: a job in, its result out."""
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...layouts.board import BAUD
+from ...layouts.description import Description
+from ..build import simulator
+from ..build.icarus import TOP
+from ..build.verilog import BuildError
+from ..errors import UserError
+from ..synth.flow.tools import ToolError
+from . import BOARDS
+from .environment import cocotb_environment
+
+__all__ = ["RunError", "run_job"]
+
+Progress = Callable[[str, int, int], None]
+
+WAVE = "waves.fst"
+"""Where a waveform grows, in the run's own folder, until the simulator has ended. (Icarus puts
+.fst behind a name without.) Without lz4's headers Verilator's has the form of a VCD."""
+
+
+class RunError(UserError):
+    """A job failed: one line; ``kind`` is the name of the exception behind it ("Stuck", …), or
+    "BuildError", "Crash"; ``details`` has the rest: traceback, diagnosis, a tool's own words."""
+
+    def __init__(self, text: str, *, kind: str, details: str = "", status: int = 1) -> None:
+        super().__init__(text, status=status)
+        self.kind = kind
+        self.details = details
+
+
+def run_job(description: Description, sim: str = "verilator", *, function: str,
+            arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
+            wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
+            output: Callable[[str], None] | None = None, limit: int | None = None,
+            port: str | None = None, baud: int = BAUD) -> Any:
+    """Run ``async def f(lab, **arguments)`` on ``description``; its result.
+
+    Parameters
+    ----------
+    sim
+        One of ``backends.SIMS``.
+    function
+        "module:name" or "FILE.py:name". Arguments and result are pickled.
+    progress
+        Called with what is being done ("converting", "verilating", "compiling", or what the
+        function itself reports through ``lab.progress``), how much is done, and of how much.
+    wave
+        Record a waveform into this file (by a simulator of its own).
+    output
+        Takes what the function prints; the default prints it here.
+    limit
+        Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
+    port, baud
+        Serial port of the board, where ``sim`` is "board".
+
+    Raises
+    ------
+    RunError
+        The build or the run failed. KeyboardInterrupt passes; either way no process is left.
+    """
+    start = _on_board if sim in BOARDS else _simulated
+    try:
+        launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
+                       port=port, baud=baud)
+    except (BuildError, ToolError) as error:
+        raise RunError(str(error), kind="BuildError", details=error.log) from error
+    with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
+        work = Path(place)
+        answer = work / "answer"
+        wanted = {"description": description, "sim": sim, "function": _absolute(function),
+                  "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
+                  **launch.wanted}
+        (work / "job").write_bytes(pickle.dumps(wanted))
+        command = [*launch.command, *_options(sim, work, wave is not None)]
+        reading, writing = os.pipe()
+        environment = {
+            **launch.environment, "NICBED_JOB": str(work / "job"),
+            "NICBED_REPORTS": str(writing),
+            "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
+        with open(work / "log", "wb") as log:
+            process = subprocess.Popen(command, cwd=work, env=environment, stdout=log,
+                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       pass_fds=[writing], start_new_session=True,
+                                       preexec_fn=_die_with_parent())
+            os.close(writing)
+            try:
+                _follow(reading, progress, output or (lambda text: print(text, end="")))
+                process.wait()
+            except BaseException:
+                _kill(process)
+                raise
+            finally:
+                if wave is not None and (work / WAVE).exists():
+                    shutil.move(work / WAVE, wave)
+        return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """How a job's process is started, and what more its job has to say."""
+
+    command: list[str]
+    environment: dict[str, str]
+    wanted: dict[str, Any] = field(default_factory=dict)
+
+
+def _simulated(description: Description, sim: str, *, wave: bool, target: str,
+               progress: Progress, **_: Any) -> _Launch:
+    built = simulator.build(description, sim, wave=wave, target=target, progress=progress)
+    environment = cocotb_environment(
+        top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.simulated",
+        results="results.xml",
+        extra={"COCOTB_LOG_LEVEL": "ERROR", "GPI_LOG_LEVEL": "ERROR",
+               "COCOTB_REWRITE_ASSERTION_FILES": "",
+               **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
+    return _Launch(built.command, environment)
+
+
+def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,
+              port: str | None, baud: int, **_: Any) -> _Launch:
+    from ..build.board import build_board
+    from ..synth.identity import identity
+
+    if wave:
+        raise UserError(f"--sim {sim} records no waveform")
+    if sim == "board":
+        if port is None:
+            raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+        place = port
+    else:
+        place = str(build_board(description, progress, gates=sim == "gates"))
+    return _Launch([sys.executable, "-m", "nicbed.testbench.backends.board.entry"],
+                   {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                   {"place": place, "baud": baud, "identity": identity(description)})
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """What makes a child of Linux end when this process does, however that ends."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+    control = ctypes.CDLL(None).prctl
+    return lambda: control(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _absolute(function: str) -> str:
+    place, _, name = function.rpartition(":")
+    return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else function
+
+
+def _options(sim: str, work: Path, wave: bool) -> list[str]:
+    if sim == "icarus":
+        return [f"+nicbed_trace={work / 'trace'}",
+                *([f"+nicbed_wave={work / WAVE}"] if wave else [])]
+    return ["--trace-file", str(work / WAVE)] if wave else []
+
+
+def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> None:
+    with os.fdopen(reading, encoding="utf-8") as lines:
+        for line in lines:
+            report = json.loads(line)
+            if "print" in report:
+                output(report["print"])
+            elif "say" in report:
+                print(f"nicbed: {report['say']}", file=sys.stderr, flush=True)
+            else:
+                progress(*report["progress"])
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _answer(path: Path, status: int, log: str) -> Any:
+    if not path.is_file():
+        said = [line for line in log.splitlines() if "nicbed:" in line]
+        why = said[-1].split("nicbed:", 1)[1].strip() if said else (
+            f"it was killed by {signal.Signals(-status).name}" if status < 0
+            else f"it ended with status {status}")
+        raise RunError(f"the simulator gave no result: {why}", kind="Crash", details=log)
+    answer = pickle.loads(path.read_bytes())
+    if "error" in answer:
+        kind, text, notes, details = answer["error"]
+        line = text if kind == "Stuck" else f"{kind}: {text}" if text else kind
+        raise RunError("; ".join([line, *notes]), kind=kind, details=details)
+    return answer["result"]

@@ -1,0 +1,148 @@
+"""Both nodes send at once, started by a third; and one node does both, with a get and a store."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....host.port.node import Node
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...estimate.compare import check
+from ...report.document import cycles, number
+from ...report.tables import amount, table
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.programs import ARRIVED, START, STORED, programs, stamp
+from ..common.transfers import BulkParty, buffer_of, sizes
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+BYTES = 64 << 10
+WAYS = {"both": "both nodes store", "one": "one node stores and gets"}
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """Powers of four from 64 B; at least 64 KB each way."""
+    return {"sizes": [size for size in sizes(buffer_of(description) // 4, 64)
+                      if size.bit_length() % 2], "bytes": BYTES}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """One run a size and way."""
+    found: dict[str, Any] = {"both": {}, "one": {}}
+    for index, size in enumerate(parameters["sizes"]):
+        tell(f"{size} bytes", index, len(parameters["sizes"]))
+        count = max(1, parameters["bytes"] // size)
+        found["both"][size] = await _both(lab, size, count)
+        found["one"][size] = await _one(lab, size, count)
+    return found
+
+
+async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
+    async def side(node: Node) -> Any:
+        party = BulkParty(node)
+        other = 1 - node.number
+        await party.am.enable()
+        await party.am.wait(lambda: party.started)
+        start = stamp(node)
+        issue = party.transfers("store_async", other, size)
+        for index in range(count):
+            await issue(index)
+        # All sent is acknowledged, all of the other's has landed.
+        await party.am.wait(lambda: party.answers >= count and party.requests >= count)
+        stop = stamp(node)
+        await party.am.disable()
+        return start, stop
+
+    async def third(node: Node) -> None:
+        party = BulkParty(node)
+        await party.am.enable()
+        for one in (0, 1):
+            await party.am.request(one, START)
+        await party.am.disable()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: side, 1: side, 2: third}))
+    begin = min(start[0] for start, _ in run.results[:2])
+    return {"ticks": max(stop[0] for _, stop in run.results[:2]) - begin, "count": count}
+
+
+async def _one(lab: Any, size: int, count: int) -> dict[str, Any]:
+    async def side(node: Node) -> Any:
+        party = BulkParty(node)
+        await party.start([1])
+        base = party.answers
+        start = stamp(node)
+        for _ in range(count):
+            await party.am.get(1, party.source, party.target, size, ARRIVED)
+            await party.am.store_async(1, party.source, party.target, size, STORED)
+        await party.am.wait(lambda: party.answers - base >= 2 * count)
+        stop = stamp(node)
+        await party.finish([1])
+        return start, stop
+
+    async def other(node: Node) -> None:
+        await BulkParty(node).serve()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: side, 1: other}))
+    start, stop = run.results[0]
+    return {"ticks": stop[0] - start[0], "count": count}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Bytes a cycle, both directions together."""
+    results = {way: {str(size): number(Fraction(2 * size * run["count"] * TICKS, run["ticks"]))
+                     for size, run in one.items()} for way, one in raw.items()}
+    best = max(value for one in results.values() for value in one.values())
+    limit = 2 * description.link.bytes_per_cycle
+    return {"results": {"bandwidth": results, "unit": "bytes a cycle, both directions"},
+            "truth": {},
+            "points": {way: {str(size): {"transfers": run["count"], "cycles": cycles(run["ticks"])}
+                             for size, run in one.items()} for way, one in raw.items()},
+            "checks": [check("no more than the links carry", best <= limit,
+                             f"{number(best)} of {number(limit)} bytes a cycle")]}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size."""
+    found, clock = document["results"]["bandwidth"], document["clock_mhz"]
+    rows = []
+    for size in found["both"]:
+        row = [size_text(int(size))]
+        for one in found.values():
+            row += [amount(one[size], 3), amount(one[size] * clock, 1)]
+        rows.append(row)
+    columns = ["transfer"]
+    for way in found:
+        columns += [WAYS[way], "MB/s"]
+    return [table("Exchange, both directions together (bytes a cycle)", columns, rows)]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Bandwidth over transfer size."""
+    from ...report.plots import PALETTE, octaves
+
+    found, clock = document["results"]["bandwidth"], document["clock_mhz"]
+    axes = figure.add_subplot()
+    for colour, (way, one) in zip(PALETTE, found.items(), strict=False):
+        axes.plot([int(size) for size in one], [value * clock for value in one.values()],
+                  color=colour, marker="o", label=WAYS[way])
+    chosen = [int(size) for size in found["both"]]
+    octaves(axes, min(chosen), max(chosen), "bytes a transfer", sizes=True)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("MB/s, both directions together")
+    axes.legend(loc="lower right")
+    axes.set_title("Exchange")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The best of each way."""
+    return [Headline(f"{way}, best", max(one.values()), "bytes/cycle")
+            for way, one in document["results"]["bandwidth"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth of both nodes sending over size."""
+    way, found = next(iter(document["results"]["bandwidth"].items()))
+    return Series("bytes a transfer", f"{way} (bytes/cycle, both directions)",
+                  [(int(size), value) for size, value in found.items()], sizes=True)

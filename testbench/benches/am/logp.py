@@ -1,0 +1,91 @@
+"""The LogP signature of small messages: o_s, o_r, g, L and RTT, the truth beside them.
+
+M requests are issued in a row with D cycles of computation after each; the average cost of an issue
+over M, one curve a D, is the signature. One run a D gives its whole curve: the target is
+deterministic, so a run of M issues is the beginning of a longer one.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....host.port.node import Node
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ..common.logp_evaluation import evaluate as evaluate_signature
+from ..common.logp_report import draw, headline, series, tables
+from ..common.programs import Party, programs, server, ticks_between
+
+__all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "parameters", "series",
+           "tables"]
+
+TRIPS = 16
+CYCLES = 2_000_000
+"""Of computation in the run of one D, about: at a large D there are fewer issues."""
+FEWEST = 16
+
+
+def issues(count: int, delay: int) -> int:
+    """How many of ``count`` issues there are at D = ``delay``."""
+    return min(count, max(FEWEST, CYCLES // delay)) if delay else count
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """512 issues; D as fractions of the round trip, three of them beyond it."""
+    return {"issues": 512, "words": 1,
+            "delays": ["0", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "3/2", "2"]}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """The round trip, then one run a D."""
+    words, count = parameters["words"], parameters["issues"]
+    tell("round trip", 0, 1)
+    found: dict[str, Any] = {"rtt": await measure_trips(lab, words), "curves": []}
+    trips = found["rtt"]["trips"]
+    rtt = -(-max(trips) // TICKS)
+    delays = [-(-rtt * Fraction(share)) // 1 for share in parameters["delays"]]
+    chosen = sorted({int(delay) for delay in delays})
+    for index, delay in enumerate(chosen):
+        tell(f"D = {delay}", index, len(chosen))
+        found["curves"].append(await measure_curve(lab, issues(count, delay), delay, words))
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Estimates, truth, points and checks."""
+    return evaluate_signature(raw)
+
+
+async def measure_curve(lab: Any, count: int, delay: int, words: int = 1) -> dict[str, Any]:
+    """``count`` issues with ``delay`` cycles after each, from reset."""
+
+    async def requester(node: Node) -> Any:
+        party = Party(node)
+        await party.start([1], words)
+        stream = await party.stream(party.requests_to([1], words), count, delay)
+        await party.finish([1])
+        return stream
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: server()}),
+                        trace=True)
+    return {**run.results[0].plain(), "marks": run.marks, "events": run.events}
+
+
+async def measure_trips(lab: Any, words: int = 1) -> dict[str, Any]:
+    """Round trips one after the other."""
+
+    async def requester(node: Node) -> Any:
+        party = Party(node)
+        await party.start([1], words)
+        trips = await party.trips(1, TRIPS, words)
+        await party.finish([1])
+        return trips
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: server()}),
+                        trace=True)
+    trips = run.results[0]
+    return {"trips": [ticks_between(start, stop) for start, stop in trips],
+            "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,
+            "events": run.events}
+

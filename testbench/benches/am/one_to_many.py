@@ -1,0 +1,131 @@
+"""One node sends to many in turn: its gap falls where the remote reply was the bottleneck."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import Activity
+from ...estimate.compare import check
+from ...estimate.fairness import Fairness, fairness
+from ...report.document import cycles, number
+from ...report.tables import amount, table
+from ...truth.service import plain_services, to_many
+from ...truth.spans import spans
+from ..common.headline import Headline, Series
+from ..common.logp_report import bound_line
+from ..common.streams import (
+    draw_gaps,
+    gap_of,
+    gap_rows,
+    measure_streams,
+    plain_shares,
+    services_of,
+    shares_table,
+    starving,
+    stream_truth,
+)
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+SENDER = 0
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to N - 1 receivers."""
+    return {"issues": 384, "receivers": list(range(1, description.fabric.nodes))}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """One run a number of receivers."""
+    found = {}
+    for index, count in enumerate(parameters["receivers"]):
+        tell(f"{count} receivers", index, len(parameters["receivers"]))
+        found[count] = await measure_streams(lab, {SENDER: list(range(1, count + 1))},
+                                             parameters["issues"])
+    return found
+
+
+def _shares(run: Mapping[str, Any]) -> Fairness:
+    """What each receiver handled of the stream."""
+    begin = run["streams"][SENDER]["begin"]
+    handled: dict[int, list[int]] = {}
+    for span in spans(run["marks"]):
+        if span.activity == Activity.REQUEST_HANDLE and span.begin >= begin:
+            handled.setdefault(span.node, []).append(span.begin)
+    return fairness({receiver: begin for receiver in handled}, handled)
+
+
+def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """The sender's gap by number of receivers, the prediction from the stages' services at the
+    fewest, and the receivers' shares."""
+    lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
+    truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
+    one = lines[min(lines)].slope
+    shares = {count: _shares(run) for count, run in raw.items()}
+    services = services_of(raw[min(raw)], SENDER, 1)
+    predicted = {count: to_many(services, one, SENDER, count) for count in lines}
+    return {
+        "results": {"gap": {str(count): cycles(line.slope) for count, line in lines.items()},
+                    "residual": {str(count): cycles(line.residual)
+                                 for count, line in lines.items()},
+                    "ratio": {str(count): number(line.slope / one)
+                              for count, line in lines.items()},
+                    "predicted_gap": {str(count): cycles(value.gap)
+                                      for count, value in predicted.items()},
+                    "predicted_stage": {str(count): value.stage
+                                        for count, value in predicted.items()},
+                    "share": {str(count): plain_shares(found)
+                              for count, found in shares.items()},
+                    "bound": {str(count): found["bound"] for count, found in truth.items()}},
+        "truth": {**{str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
+                     for count, found in truth.items()},
+                  "services": plain_services(services)},
+        "points": {str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
+                   for count, run in raw.items()},
+        "checks": [check("more receivers do not raise the gap",
+                         max(line.slope for line in lines.values()) <= one * Fraction(102, 100),
+                         f"{cycles(one)} cycles at one receiver"),
+                   *(check(f"the gap to {count} receivers is no more than predicted",
+                           line.slope <= predicted[count].gap * Fraction(11, 10),
+                           f"{cycles(line.slope)} measured, {cycles(predicted[count].gap)} "
+                           "predicted") for count, line in lines.items()),
+                   *(starving(found, f"of {count} receivers")
+                     for count, found in shares.items())],
+    }
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a number of receivers."""
+    results, truth = document["results"], document["truth"]
+    rows = gap_rows(document, lambda count: [amount(truth[count]["gap"])])
+    last = list(results["gap"])[-1]
+    return [table("One to many: the sender's gap",
+                  ["receivers", "gap", "µs", "over one", "traced gap", "bound by"], rows),
+            shares_table(document, "receivers"),
+            bound_line(results["bound"]["1"], "g at 1 receiver"),
+            bound_line(results["bound"][last], f"g at {last} receivers")]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """The gap over the number of receivers."""
+    gaps, bounds = document["results"]["gap"], document["results"]["bound"]
+    axes = figure.add_subplot()
+    draw_gaps(document, axes, lambda count: f"{amount(gaps[count])}\n{bounds[count]['block']}",
+              max(gaps.values()) * 1.25)
+    axes.set_xlabel("receivers, in turn")
+    axes.set_ylabel("gap of the sender (cycles), and what bounds it")
+    axes.set_title("One to many")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The gap by number of receivers."""
+    return [Headline(f"g, to {count}", value)
+            for count, value in document["results"]["gap"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The gap over receivers."""
+    return Series("receivers", "gap of the sender (cycles)",
+                  [(int(count), value) for count, value in document["results"]["gap"].items()])

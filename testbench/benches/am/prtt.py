@@ -1,0 +1,172 @@
+"""LogP the LogGP way, as a cross-check: from PRTT(n, d, s), the time of n messages of s bytes with
+delay d between them and the answer to the last.
+
+Active Messages answer every request (its credit comes back with the reply), so handling an answer
+is part of each message here; the table names it as the bias it is.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....host.port.node import Node
+from ....layouts.description import Description
+from ....layouts.trace import TICKS, Activity
+from ...estimate.bulk import prtt_gap, prtt_send
+from ...estimate.compare import Row, check
+from ...estimate.fits import fit
+from ...report.document import cycles, number
+from ...report.tables import amount, micro, percent, table
+from ...truth.budget import ending_check, sends
+from ...truth.spans import spans
+from ...truth.steady import mean_own
+from ..common.headline import Headline, Series
+from ..common.programs import Party, programs, server
+from ..common.transfers import BulkParty
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """32 messages for o_s; 96 of each of seven sizes, beyond any window, for g and G."""
+    mtu = description.nic.mtu
+    return {"count": 32, "stream": 96, "delay_rtts": 2,
+            "sizes": sorted({mtu // 16, mtu // 8, mtu // 4, mtu // 2, 3 * mtu // 4, mtu})}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """PRTT(1, 0, 0) and PRTT(n, d, 0) of requests; PRTT(1, 0, s) and PRTT(n, 0, s) of stores."""
+    nodes = lab.description.fabric.nodes
+
+    async def requests(count: int, delay: int) -> Any:
+        async def requester(node: Node) -> Any:
+            party = Party(node)
+            await party.start([1])
+            stream = await party.stream(party.requests_to([1]), count, delay)
+            await party.finish([1])
+            return stream
+
+        run = await lab.run(programs(nodes, {0: requester, 1: server()}), trace=True)
+        return {**run.results[0].plain(), "marks": run.marks}
+
+    async def stores(count: int, size: int) -> Any:
+        async def requester(node: Node) -> Any:
+            party = BulkParty(node)
+            await party.start([1])
+            stream = await party.stream(party.transfers("store_async", 1, size), count)
+            await party.finish([1])
+            return stream
+
+        async def replier(node: Node) -> None:
+            await BulkParty(node).serve()
+
+        run = await lab.run(programs(nodes, {0: requester, 1: replier}))
+        return run.results[0].plain()
+
+    tell("requests", 0, 1 + len(parameters["sizes"]))
+    one = await requests(1, 0)
+    delay = parameters["delay_rtts"] * -(-one["done"] // TICKS)
+    found = {"one": one, "many": await requests(parameters["count"], delay), "stores": {}}
+    for index, size in enumerate(parameters["sizes"]):
+        tell(f"stores of {size} bytes", 1 + index, 1 + len(parameters["sizes"]))
+        found["stores"][size] = {"one": await stores(1, size),
+                                 "many": await stores(parameters["stream"], size)}
+    return found
+
+
+def _span_of(run: Mapping[str, Any]) -> Fraction:
+    """PRTT of a run in cycles, the computation after the last issue left out."""
+    return Fraction(run["done"], TICKS)
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """o_s, g and G, and the traced o_s with what is not of it."""
+    many, one = raw["many"], raw["one"]
+    count, delay = len(many["issued"]), many["delay"]
+    # The delay after the last message hides its answer; count it as METHODS does, between them.
+    last = Fraction(many["issued"][-1], TICKS) - delay
+    first = Fraction(one["issued"][0], TICKS)
+    o_s = prtt_send(last, first, count, delay)
+    marks = spans(many["marks"])
+    issued = [span for span in sends(marks, 0) if span.begin >= many["begin"]][:count]
+    between = (issued[0].begin, issued[-1].end)
+    own = Fraction(sum(span.own for span in issued), count)
+    traced = (own + ending_check(marks, 0)) / TICKS
+    handled = mean_own(marks, Activity.REPLY_HANDLE, 0, between) / TICKS
+    control = Fraction(sum(span.own for span in marks if span.activity == Activity.CONTROL
+                           and span.node == 0 and between[0] <= span.begin < between[1]),
+                       TICKS * (count - 1))
+    row = Row("o_s", o_s, traced, [("handling the answer, o_r", handled),
+                                   ("acknowledgements, timers", control)])
+    gaps = {size: prtt_gap(_span_of(run["many"]), _span_of(run["one"]), len(run["many"]["issued"]))
+            for size, run in raw["stores"].items()}
+    line = fit(list(gaps), list(gaps.values()))
+    return {
+        "results": {"o_s": number(o_s), "g": number(line.intercept), "G": number(line.slope),
+                    "residual": number(line.residual),
+                    "gap": {str(size): number(value) for size, value in gaps.items()}},
+        "truth": {"o_s": number(traced), "o_r": number(handled)},
+        "comparison": [row.plain()],
+        "points": {"one": cycles(one["done"]), "many": cycles(many["done"]), "delay": delay,
+                   "stores": {str(size): {"one": cycles(run["one"]["done"]),
+                                          "many": cycles(run["many"]["done"])}
+                              for size, run in raw["stores"].items()}},
+        "checks": [check("o_s within 2 % of the truth plus its named bias", row.ok,
+                         f"{float(row.left):.3f} cycles are left of {float(row.truth):.3f}")],
+    }
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """o_s with its bias; the gap by size."""
+    results, clock = document["results"], document["clock_mhz"]
+    rows = []
+    for row in document["comparison"]:
+        bias = "\n".join(f"{one['cycles']:+.2f} {one['name']}" for one in row["bias"])
+        rows.append((row["quantity"], amount(row["estimate"]), micro(row["estimate"], clock),
+                     amount(row["truth"]), f"{row['difference']:+.2f}",
+                     percent(row["difference"] / row["truth"]), bias))
+    made = table("PRTT(n, d, 0) with d beyond the round trip",
+                 ["", "estimate", "µs", "truth", "diff.", "", "named bias (cycles)"], rows)
+    made.columns[-1].justify = "left"
+    gaps = [(size, amount(value), micro(value, clock))
+            for size, value in results["gap"].items()]
+    return [made, table("(PRTT(n, 0, s) − PRTT(1, 0, s)) / (n − 1), of asynchronous stores",
+                        ["bytes", "cycles", "µs"], gaps),
+            f"g = {amount(results['g'])} cycles and G = {amount(results['G'], 4)} cycles a byte: "
+            f"intercept and slope, with a residual of {amount(results['residual'])} cycles"]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """The gap over size, and its line."""
+    from ...report.plots import INK, PALETTE, microseconds
+
+    results = document["results"]
+    axes = figure.add_subplot()
+    sizes = [int(size) for size in results["gap"]]
+    axes.plot(sizes, list(results["gap"].values()), color=PALETTE[0], marker="o", ls="none", ms=6)
+    ends = [0, max(sizes)]
+    axes.plot(ends, [results["g"] + results["G"] * size for size in ends], color=INK, lw=1,
+              ls=(0, (5, 3)))
+    axes.annotate(f"g = {amount(results['g'])} cycles, G = {amount(results['G'], 4)} cycles/byte",
+                  (0.03, 0.93), xycoords="axes fraction", fontsize=9)
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=min(0, results["g"]))
+    axes.set_xlabel("bytes, s")
+    axes.set_ylabel("(PRTT(n, 0, s) − PRTT(1, 0, s)) / (n − 1)   (cycles)")
+    microseconds(axes, document["clock_mhz"])
+    axes.set_title("g and G the LogGP way")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """o_s, g and G."""
+    results = document["results"]
+    return [Headline("o_s", results["o_s"]), Headline("g", results["g"]),
+            Headline("G", results["G"], "cycles/byte")]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """g over size."""
+    return Series("bytes a store", "g (cycles)",
+                  [(int(size), gap) for size, gap in document["results"]["gap"].items()],
+                  sizes=True)

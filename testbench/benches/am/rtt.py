@@ -1,0 +1,122 @@
+"""Round trips of a request and its reply, 1 to 4 words: measured, and leg by leg from the trace."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ...estimate.compare import check
+from ...report.document import cycles
+from ...report.tables import amount, micro, table
+from ...truth.exchange import mean_legs
+from ..common.headline import Headline, Series
+from ..common.logp_evaluation import life_of, traced_trips
+from ..common.logp_report import LEGS
+from .logp import measure_trips
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to 4 words."""
+    return {"words": [1, 2, 3, 4]}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """Sixteen round trips of each number of words."""
+    found = {}
+    for index, words in enumerate(parameters["words"]):
+        tell(f"{words} words", index, len(parameters["words"]))
+        found[words] = await measure_trips(lab, words)
+    return found
+
+
+def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Round trips, their legs, and whether they add up."""
+    results, truth, points, checks, breakdown = {}, {}, {}, [], {}
+    for words, run in raw.items():
+        trips = sorted(run["trips"])
+        pairs = traced_trips(run)
+        legs = mean_legs(pairs)
+        results[str(words)] = {
+            "rtt": cycles(Fraction(sum(trips), len(trips))), "min": cycles(trips[0]),
+            "median": cycles(trips[len(trips) // 2]), "max": cycles(trips[-1]),
+            "half": cycles(Fraction(sum(trips), 2 * len(trips)))}
+        truth[str(words)] = {"rtt": cycles(legs.total),
+                             "legs": {name: cycles(value) for name, value in asdict(legs).items()}}
+        points[str(words)] = [cycles(trip) for trip in run["trips"]]
+        same = [pair.legs.total for pair in pairs] == list(run["trips"])
+        checks.append(check(f"RTT of {words} words is the sum of its legs", same,
+                            "to the tick" if same else f"{results[str(words)]['rtt']} measured, "
+                            f"{cycles(legs.total)} traced"))
+        for title, stages in life_of(run, pairs).items():
+            breakdown[f"{title} of {words} word{'s' if words > 1 else ''}"] = stages
+    return {"results": {"rtt": results[str(min(raw))]["rtt"], "words": results},
+            "truth": {"rtt": truth[str(min(raw))]["rtt"], "words": truth},
+            "points": points, "checks": checks, "breakdown": breakdown}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """Round trips by words, one leg a row."""
+    clock = document["clock_mhz"]
+    results, truth = document["results"]["words"], document["truth"]["words"]
+    rows = [(title, *(amount(truth[words]["legs"][leg]) for words in truth))
+            for leg, title in LEGS.items()]
+    rows.append(("sum", *(amount(truth[words]["rtt"]) for words in truth)))
+    rows.append(("measured RTT, mean", *(amount(one["rtt"]) for one in results.values())))
+    rows.append(("  µs", *(micro(one["rtt"], clock) for one in results.values())))
+    rows.append(("  min", *(amount(one["min"]) for one in results.values())))
+    rows.append(("  max", *(amount(one["max"]) for one in results.values())))
+    return [table("Round trip of a request and its reply (cycles), by words",
+                  ["leg", *results], rows)]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """The legs of the round trip, stacked, one bar a number of words."""
+    from ...report.plots import PALETTE
+
+    axes = figure.add_subplot()
+    truth = document["truth"]["words"]
+    colours = dict(zip(LEGS, (PALETTE[0], "#a9cbe8", "#dfe9f2", PALETTE[1], PALETTE[4], "#a9cbe8",
+                              "#dfe9f2", PALETTE[2]), strict=True))
+    for place, one in enumerate(truth.values()):
+        at = 0.0
+        for leg, title in LEGS.items():
+            size = one["legs"][leg]
+            if size <= 0:
+                at += size
+                continue
+            axes.barh(place, size, left=at, height=0.62, color=colours[leg], edgecolor="white",
+                      linewidth=0.8)
+            if size > one["rtt"] / 25:
+                light = leg.startswith(("flight", "seen"))
+                axes.text(at + size / 2, place, f"{title.strip()}\n{amount(size, 1)}", ha="center",
+                          va="center", fontsize=7.2, color="#2b2b2b" if light else "white")
+            at += size
+        axes.text(at, place, f"  {amount(one['rtt'], 1)}", va="center", fontsize=9,
+                  fontweight="bold")
+    axes.set_yticks(range(len(truth)), [f"{words} word{'s' if words != '1' else ''}"
+                                        for words in truth])
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("cycles")
+    most = max(one["rtt"] for one in truth.values())
+    axes.set_xlim(0, most * 1.1)
+    second = axes.secondary_xaxis("top", functions=(
+        lambda value: value / document["clock_mhz"], lambda value: value * document["clock_mhz"]))
+    second.set_xlabel("µs")
+    axes.set_title("Round trip, leg by leg", pad=12)
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The round trip of each number of words."""
+    return [Headline(f"RTT, {words} word{'s' if words != '1' else ''}", one["rtt"])
+            for words, one in document["results"]["words"].items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """The round trip over words."""
+    return Series("words", "round trip (cycles)",
+                  [(int(words), one["rtt"]) for words, one in document["results"]["words"].items()])

@@ -1,0 +1,202 @@
+"""What the latency benchmarks share: half round trips by variant and over some x, their legs from
+the trace, what a variant costs beyond the plain one; tables, plot, headline figures.
+
+A run is a dictionary: ``trips`` in ticks and, where it was traced, ``begin`` and ``end`` (ticks),
+``marks`` and ``events``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.trace import TICKS
+from ...estimate.compare import check
+from ...estimate.one_way import half_trip
+from ...report.document import cycles
+from ...report.tables import amount, micro, table
+from ...truth.breakdown import via_life
+from ...truth.messages import mean_half, trips
+from ...truth.spans import spans
+from .bulk_report import size_text
+from .headline import Headline, Series
+
+__all__ = ["LEGS", "Latencies", "faster_than_light", "ordered"]
+
+LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed",
+        "seen": "until the CPU looks", "o_r": "o_r: the call that finds it",
+        "turn": "between the calls, interrupts"}
+
+Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
+
+
+def ordered(found: Iterable[str]) -> list[str]:
+    """Each x of ``found`` once, by number: a result file has its keys by letters."""
+    return sorted(set(found), key=int)
+
+
+def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) -> dict[str, Any]:
+    """The check that no message was faster than its bytes on the link: ``size`` says how many at an
+    x, ``rate`` is in bytes a cycle."""
+    wrong = [(variant, x) for variant, by_x in runs.items() for x, run in by_x.items()
+             if min(run["trips"]) < 2 * TICKS * size(x) / rate]
+    return check("no message is faster than its bytes on the link", not wrong,
+                 f"{wrong[0][0]} at {wrong[0][1]}" if wrong else "none is")
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """What a latency benchmark makes of its runs; its methods may be the benchmark's own functions.
+
+    ``title`` is that of table and plot, ``x`` what latency is shown over (``sizes``: in bytes),
+    ``base`` the variant that the others are compared with, ``chosen`` the values of ``x`` that are
+    headlines (default: the least and the most)."""
+
+    title: str
+    x: str
+    sizes: bool = False
+    base: str | None = None
+    chosen: tuple[str, ...] = ()
+
+    def text(self, x: int | str) -> str:
+        """``x`` in words."""
+        return size_text(int(x)) if self.sizes else f"{x}"
+
+    def evaluate(self, runs: Runs, *_: Any) -> dict[str, Any]:
+        """Half round trips, the truth leg by leg, and the checks."""
+        halves = {variant: {x: half_trip(run["trips"]) for x, run in by_x.items()}
+                  for variant, by_x in runs.items()}
+        truth: dict[str, dict[str, Any]] = {}
+        checks, lives = [], {}
+        for variant, by_x in runs.items():
+            for x, run in by_x.items():
+                if not run.get("marks"):
+                    continue
+                found, said, life = _legs(run)
+                if found is not None:
+                    truth.setdefault(variant, {})[str(x)] = found
+                    text = self.text(x)
+                    lives[text if len(runs) == 1 else f"{variant}, {text}"] = life
+                checks.append(check(f"{variant}, {self.text(x)}: half the round trip is the sum of "
+                                    "its legs", not said, said or "to the tick"))
+        results: dict[str, Any] = {"half": {
+            variant: {str(x): cycles(half.mean) for x, half in by_x.items()}
+            for variant, by_x in halves.items()}}
+        if self.base is not None:
+            base = halves[self.base]
+            results["extra"] = {
+                variant: {str(x): cycles(half.mean - base[x if x in base else min(base)].mean)
+                          for x, half in by_x.items()}
+                for variant, by_x in halves.items() if variant != self.base}
+        return {"results": results, "truth": truth, "checks": checks, "breakdown": lives,
+                "points": {variant: {str(x): [cycles(trip) for trip in run["trips"]]
+                                     for x, run in by_x.items()} for variant, by_x in runs.items()}}
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """Half round trips, one row an x; then where they go."""
+        clock, results = document["clock_mhz"], document["results"]
+        half, extra = results["half"], results.get("extra", {})
+        every = ordered(x for by_x in half.values() for x in by_x)
+        shown: list[Any] = [self._table(self.title + " (cycles)", half, every, clock)]
+        if extra:
+            shown.append(self._table(f"What that is beyond: {self.base} (cycles)", extra, every,
+                                     clock))
+        if document["truth"]:
+            shown.append(self._legs_table(document["truth"]))
+        return shown
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """A line a variant."""
+        from ...report.plots import line, microseconds, octaves, plain_log
+
+        axes = figure.add_subplot()
+        half = document["results"]["half"]
+        for index, (variant, by_x) in enumerate(half.items()):
+            axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)],
+                      label=variant, **line(index, len(half)))
+        across = [int(x) for by_x in half.values() for x in by_x]
+        values = [value for by_x in half.values() for value in by_x.values()]
+        octaves(axes, min(across), max(max(across), 2), "bytes, n" if self.sizes else self.x,
+                sizes=self.sizes)
+        if self.sizes:
+            plain_log(axes, min(values) / 1.5, max(values) * 1.5)
+        else:
+            axes.set_ylim(0, max(values) * 1.15)
+        axes.set_ylabel("half the round trip (cycles)")
+        microseconds(axes, document["clock_mhz"])
+        if len(half) > 1:
+            axes.legend(loc="best")
+        axes.set_title(self.title)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Each variant at the least and the most x (or at ``chosen``), and what it costs there
+        beyond ``base``."""
+        found = []
+        results = document["results"]
+        for variant, by_x in results["half"].items():
+            every = ordered(by_x)
+            names = [x for x in self.chosen if x in by_x] or list(
+                dict.fromkeys([every[0], every[-1]]))
+            found += [Headline(f"{variant}, {self.text(x)}", by_x[x]) for x in names]
+            more = results.get("extra", {}).get(variant)
+            if more:
+                found += [Headline(f"  − {self.base}", more[x]) for x in names[:1]]
+        return found
+
+    def series(self, document: Mapping[str, Any], variant: str | None = None) -> Series:
+        """Half the round trip over x, of ``variant`` (default: the last)."""
+        half = document["results"]["half"]
+        name = variant or list(half)[-1]
+        return Series(self.x, f"half the round trip, {name} (cycles)",
+                      [(int(x), half[name][x]) for x in ordered(half[name])], sizes=self.sizes,
+                      log=self.sizes)
+
+    def _table(self, title: str, found: Mapping[str, Mapping[str, float]], every: Sequence[str],
+               clock: float) -> Any:
+        """A column a variant; microseconds beside each as long as they are few."""
+        columns, rows = [self.x], []
+        wide = len(found) <= 3
+        for variant in found:
+            columns += [variant, "µs"] if wide else [variant]
+        for x in every:
+            row = [self.text(x)]
+            for by_x in found.values():
+                row += [amount(by_x.get(x)), micro(by_x.get(x), clock)] if wide else [
+                    amount(by_x.get(x))]
+            rows.append(row)
+        return table(title, columns, rows)
+
+    def _legs_table(self, truth: Mapping[str, Any]) -> Any:
+        if len(truth) == 1:
+            [(_, by_x)] = truth.items()
+            every = ordered(by_x)
+            chosen = every[::max(1, -(-len(every) // 5))]
+            columns = {self.text(x): by_x[x] for x in chosen}
+            where = ""
+        else:
+            columns = {variant: by_x[ordered(by_x)[0]] for variant, by_x in truth.items()}
+            where = f" at {self.text(ordered(next(iter(truth.values())))[0])}"
+        rows = [(title, *(amount(one["legs"][leg]) for one in columns.values()))
+                for leg, title in LEGS.items()]
+        rows.append(("sum", *(amount(one["half"]) for one in columns.values())))
+        return table(f"The truth: half a round trip leg by leg{where} (cycles)", ["leg", *columns],
+                     rows)
+
+
+def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str, list[Any]]:
+    """The legs of a run, what is wrong with them, and its messages' mean life by stage."""
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
+    if not pairs:
+        return None, "the trace holds no round trip", []
+    half = mean_half(pairs)
+    found = {"half": cycles(half.total),
+             "legs": {name: cycles(value) for name, value in asdict(half).items()}}
+    life = via_life(pairs, run["events"])
+    if len(pairs) != len(run["trips"]):
+        return found, f"{len(pairs)} traced, {len(run['trips'])} measured", life
+    wrong = [(pair.total, trip) for pair, trip in zip(pairs, run["trips"], strict=True)
+             if pair.total != trip]
+    if wrong:
+        return found, (f"{len(wrong)} of {len(pairs)} differ, the first: {cycles(wrong[0][1])} "
+                       f"measured, {cycles(wrong[0][0])} traced"), life
+    return found, "", life

@@ -1,0 +1,174 @@
+"""What the benchmarks' host programs share: parties with the same handlers, clocks, streams."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from ....host.am import Gam
+from ....host.port.node import Node
+from ....layouts.trace import Activity, Kind
+
+__all__ = ["ANSWER", "ARRIVED", "ECHO", "SINK", "START", "STOP", "STORED", "Party", "Stamp",
+           "Stream", "programs", "server", "stamp", "ticks_between"]
+
+ECHO, ANSWER, STOP, STORED, SINK, START, ARRIVED = range(7)
+"""The handler table, the same on all nodes. ECHO replies with its words, SINK leaves the reply to
+the layer, STORED is a store's and replies; ANSWER and ARRIVED (a get's) count what came back."""
+
+Stamp = list[int]
+"""A reading of the CPU's clock, [ticks, …]; its ticks are known when the run has ended."""
+
+WARM_UP = 8
+
+
+def stamp(node: Node, number: int = 0) -> Stamp:
+    """Read the CPU's clock. It costs nothing, and nothing is flushed for it."""
+    now = node.port.mark(Activity.COMPUTE, Kind.BEGIN, number)
+    node.port.mark(Activity.COMPUTE, Kind.END, number)
+    return now
+
+
+def ticks_between(start: Stamp, stop: Stamp) -> int:
+    """Ticks from ``start`` to ``stop``, after the run."""
+    return stop[0] - start[0]
+
+
+class Party:
+    """A node that takes part: Active Messages with the benchmarks' handlers."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.answers = 0
+        """Replies (and data asked for) that have been handled."""
+        self.requests = 0
+        self.stopped = 0
+        self.started = False
+        self.reply_stamps: list[tuple[int, Stamp, Stamp]] | None = None
+        self.answer_stamps: list[Stamp] | None = None
+        self.am = Gam(node, [self._echo, self._answer, self._stop, self._stored, self._sink,
+                             self._start, self._arrived])
+
+    def _echo(self, am: Any, source: int, *words: int) -> Any:
+        self.requests += 1
+        if self.reply_stamps is None:
+            return am.reply(ANSWER, *words)
+        return self._timed_reply(am, words)
+
+    async def _timed_reply(self, am: Any, words: Sequence[int]) -> None:
+        start = stamp(self.node)
+        await am.reply(ANSWER, *words)
+        assert self.reply_stamps is not None
+        self.reply_stamps.append((len(words), start, stamp(self.node)))
+
+    def _answer(self, am: Any, source: int, *words: int) -> None:
+        self.answers += 1
+        if self.answer_stamps is not None:
+            self.answer_stamps.append(stamp(self.node))
+
+    def _stop(self, am: Any, source: int) -> None:
+        self.stopped += 1
+
+    def _start(self, am: Any, source: int) -> None:
+        self.started = True
+
+    def _stored(self, am: Any, source: int, address: int, length: int, argument: int) -> Any:
+        self.requests += 1
+        return am.reply(ANSWER)
+
+    def _sink(self, am: Any, source: int, *words: int) -> None:
+        self.requests += 1
+
+    def _arrived(self, am: Any, source: int, address: int, length: int, argument: int) -> None:
+        self._answer(am, source)
+
+    async def serve(self, requesters: int = 1) -> None:
+        """Handle what comes until ``requesters`` nodes have said stop."""
+        await self.am.enable()
+        await self.am.wait(lambda: self.stopped >= requesters)
+        await self.am.disable()
+
+    async def start(self, peers: Sequence[int], words: int = 1) -> None:
+        """Enable, and warm caches and windows up with round trips to each of ``peers``."""
+        await self.am.enable()
+        for peer in peers:
+            await self.trips(peer, WARM_UP, words)
+        await self.am.poll()  # the next slot's line is in the cache
+
+    async def finish(self, peers: Sequence[int]) -> None:
+        """Tell ``peers`` to stop, and end."""
+        for peer in peers:
+            await self.am.request(peer, STOP)
+        await self.am.disable()
+
+    async def trips(self, peer: int, count: int, words: int = 1) -> list[tuple[Stamp, Stamp]]:
+        """``count`` round trips one after the other: when each began and ended."""
+        found = []
+        arguments = tuple(range(1, words + 1))
+        for _ in range(count):
+            wanted = self.answers + 1
+            start = stamp(self.node)
+            await self.am.request(peer, ECHO, *arguments)
+            await self.am.wait(lambda wanted=wanted: self.answers >= wanted)
+            found.append((start, stamp(self.node)))
+        return found
+
+    async def stream(self, issue: Callable[[int], Coroutine[Any, Any, None]], count: int,
+                     delay: int = 0) -> "Stream":
+        """``count`` issues with ``delay`` cycles of computation after each, and then the wait for
+        all their answers."""
+        node, base = self.node, self.answers
+        found = Stream(delay, stamp(node))
+        self.answer_stamps = found.answers
+        for index in range(count):
+            await issue(index)
+            found.handled.append(self.answers - base)
+            node.port.mark(Activity.COMPUTE, Kind.BEGIN, index)
+            if delay:
+                await node.port.delay(delay)
+            found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
+        await self.am.wait(lambda: self.answers - base >= count)
+        self.answer_stamps = None
+        found.done = stamp(node)
+        return found
+
+    def requests_to(self, peers: Sequence[int], words: int = 1
+                    ) -> Callable[[int], Coroutine[Any, Any, None]]:
+        """Issue number i is a request to ``peers`` in turn."""
+        am, count = self.am, len(peers)
+        arguments = tuple(range(1, words + 1))
+
+        def issue(index: int) -> Coroutine[Any, Any, None]:
+            return am.request(peers[index % count], ECHO, *arguments)
+
+        return issue
+
+
+class Stream:
+    """Clock readings of a stream of issues."""
+
+    def __init__(self, delay: int, begin: Stamp) -> None:
+        self.delay = delay
+        self.begin = begin
+        self.ends: list[Stamp] = []
+        self.handled: list[int] = []
+        self.answers: list[Stamp] = []
+        self.done: Stamp = begin
+
+    def plain(self) -> dict[str, Any]:
+        """Readings in ticks from the begin, once the run has ended."""
+        start = self.begin[0]
+        return {"delay": self.delay, "begin": start, "handled": list(self.handled),
+                "issued": [end[0] - start for end in self.ends],
+                "answered": [answer[0] - start for answer in self.answers],
+                "done": self.done[0] - start}
+
+
+def server(requesters: int = 1) -> Callable[[Node], Coroutine[Any, Any, Any]]:
+    """A host program that serves ``requesters`` nodes until they stop."""
+    return lambda node: Party(node).serve(requesters)
+
+
+def programs(nodes: int, chosen: dict[int, Callable[[Node], Coroutine[Any, Any, Any]]]
+             ) -> list[Callable[[Node], Coroutine[Any, Any, Any]] | None]:
+    """One program a node, None where ``chosen`` has none."""
+    return [chosen.get(number) for number in range(nodes)]
+

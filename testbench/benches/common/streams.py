@@ -1,0 +1,135 @@
+"""Streams of requests between many nodes at once, and the gap of each; how it is shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ....host.port.node import Node
+from ....layouts.trace import TICKS, Activity
+from ...estimate.compare import check
+from ...estimate.fairness import Fairness, fairness
+from ...estimate.logp import Curve, gap, regimes
+from ...report.document import cycles, number
+from ...report.tables import amount, micro, table
+from ...truth.bound import bound, shares
+from ...truth.budget import sends
+from ...truth.service import Service, service_times
+from ...truth.spans import Span, spans
+from ...truth.steady import departures, mean_own, true_gap, window
+from .logp_evaluation import bound_of
+from .programs import Party, programs, server
+
+__all__ = ["common", "draw_gaps", "gap_of", "gap_rows", "measure_streams", "plain_shares",
+           "services_of", "shares_table", "starving", "stream_truth"]
+
+
+async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: int, delay: int = 0,
+                          ) -> dict[str, Any]:
+    """Node s sends ``count`` requests to ``ways[s]`` in turn, all s at once, from reset."""
+
+    def requester(receivers: Sequence[int]) -> Any:
+        async def program(node: Node) -> Any:
+            party = Party(node)
+            await party.start(receivers)
+            stream = await party.stream(party.requests_to(receivers), count, delay)
+            await party.finish(receivers)
+            return stream
+        return program
+
+    chosen: dict[int, Any] = {sender: requester(receivers) for sender, receivers in ways.items()}
+    for receiver in {one for receivers in ways.values() for one in receivers}:
+        chosen[receiver] = server(sum(receiver in receivers for receivers in ways.values()))
+    run = await lab.run(programs(lab.description.fabric.nodes, chosen), trace=True)
+    return {"streams": {sender: run.results[sender].plain() for sender in ways},
+            "marks": run.marks, "events": run.events}
+
+
+def gap_of(stream: Mapping[str, Any]) -> Any:
+    """The estimated gap of one stream, a line."""
+    curve = Curve(stream["delay"] * TICKS, tuple(stream["issued"]), tuple(stream["handled"]))
+    return gap(curve, regimes(curve))
+
+
+def _departures(raw: Mapping[str, Any], marks: Sequence[Span], sender: int) -> list[int]:
+    """When the requests of ``sender``'s stream left."""
+    stream = raw["streams"][sender]
+    mine = [span for span in sends(marks, sender) if span.begin >= stream["begin"]]
+    mine = mine[:len(stream["issued"])]
+    return departures(raw["events"], sender, [span.number for span in mine])
+
+
+def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str, Any]:
+    """Traced gap of ``sender``'s stream, what a request costs at ``receiver``, and the bound."""
+    marks = spans(raw["marks"])
+    times = _departures(raw, marks, sender)
+    between = window(times)
+    return {"gap": cycles(true_gap(times)),
+            "o_r": cycles(mean_own(marks, Activity.REQUEST_HANDLE, receiver, between)),
+            "o_s": cycles(mean_own(marks, Activity.REPLY_SEND, receiver, between)),
+            "bound": bound_of(bound(shares(raw["events"], marks, *between, sender, receiver)))}
+
+
+def common(raw: Mapping[str, Any]) -> Fairness:
+    """What each of the streams got while all of them ran."""
+    streams = raw["streams"]
+    return fairness({sender: one["begin"] for sender, one in streams.items()},
+                    {sender: [one["begin"] + ticks for ticks in one["issued"]]
+                     for sender, one in streams.items()})
+
+
+def services_of(raw: Mapping[str, Any], sender: int, receiver: int) -> list[Service]:
+    """What each stage has to do for a request of ``sender`` and its reply."""
+    marks = spans(raw["marks"])
+    times = _departures(raw, marks, sender)
+    return service_times(raw["events"], marks, *window(times),
+                         Fraction(len(times) - 1 - len(times) // 2), (sender, receiver))
+
+
+def shares_table(document: Mapping[str, Any], who: str) -> Any:
+    """Predictions, and the shares of ``who``: a row for each number of nodes."""
+    results = document["results"]
+    rows = [(count, amount(gap), amount(results["predicted_gap"][count]),
+             *(f"{results['share'][count][name]:.3f}" for name in ("least", "most", "jain")),
+             results["predicted_stage"][count]) for count, gap in results["gap"].items()]
+    return table(f"The prediction, and shares of {who}",
+                 [who, "gap", "predicted", "least share", "most", "Jain", "predicted by"], rows)
+
+
+def plain_shares(found: Fairness) -> dict[str, Any]:
+    """Shares as they stand in a result file."""
+    return {"each": {str(one): number(share) for one, share in found.shares.items()},
+            "least": number(found.least), "most": number(found.most),
+            "jain": number(found.jain)}
+
+
+def starving(found: Fairness, who: str) -> dict[str, Any]:
+    """The check that none of those who shared starves."""
+    return check(f"{who} none starves", not found.starves,
+                 f"the least has {float(found.least):.3f} of a fair share")
+
+
+def gap_rows(document: Mapping[str, Any], others: Callable[[str], Sequence[str]]
+             ) -> list[Sequence[str]]:
+    """A table's row for each number of nodes: the gap, what ``others`` has for it, the bound."""
+    results, clock = document["results"], document["clock_mhz"]
+    return [(count, amount(gap), micro(gap, clock), f"{results['ratio'][count]:.3f}",
+             *others(count),
+             f"{results['bound'][count]['block']} {100 * results['bound'][count]['busy']:.0f} %")
+            for count, gap in results["gap"].items()]
+
+
+def draw_gaps(document: Mapping[str, Any], axes: Any, text: Callable[[str], str], top: float
+              ) -> None:
+    """The measured gap over the number of nodes, ``text`` beside each; ``top`` is the axis's."""
+    from ...report.plots import PALETTE, microseconds
+
+    gaps = document["results"]["gap"]
+    nodes = [int(count) for count in gaps]
+    axes.plot(nodes, list(gaps.values()), color=PALETTE[0], marker="o", ms=6, label="measured")
+    for count, value in gaps.items():
+        axes.annotate(text(count), (int(count), value), xytext=(0, 9), textcoords="offset points",
+                      ha="center", fontsize=8.5, color=PALETTE[0])
+    axes.set_xticks(nodes)
+    axes.set_xlim(min(nodes) - 0.3, max(nodes) + 0.3)
+    axes.set_ylim(0, top)
+    microseconds(axes, document["clock_mhz"])

@@ -1,0 +1,151 @@
+"""1 to 1,024 VIs with messages in flight on all, both ways: bandwidth, latency, fairness."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...estimate.compare import check
+from ...report.document import number
+from ...report.tables import amount, micro, table
+from ...run.sent_again import loses
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from .cells import by_number, cell, together
+from .traffic import Plan, measure_traffic
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+LEVELS = (1, 4, 16, 64, 256, 1024)
+SIZES = (4, 1024, 32768)
+LEAST, MOST = 2, 8
+"""Messages of a VI."""
+BYTES = 512 << 10
+"""Each way, of a run; there is none where LEAST messages on each VI are more than twice as many."""
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 to 1,024 VIs, or as many as the NIC has (via.vis); 4 B to 32 KB. More of them at once than
+    a minute has room for are left out."""
+    return {"vis": [count for count in LEVELS if count <= description.via.vis],
+            "sizes": [size for size in SIZES if size <= description.memory.bytes // 16],
+            "bytes": BYTES}
+
+
+def count_of(size: int, vis: int, budget: int) -> int:
+    """Messages of a VI; 0: too many in all."""
+    if LEAST * size * vis > 2 * budget:
+        return 0
+    return max(LEAST, min(MOST, budget // (size * vis)))
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size and number of VIs, between nodes 0 and 1."""
+    steps = [(size, vis, count) for size in parameters["sizes"] for vis in parameters["vis"]
+             if (count := count_of(size, vis, parameters["bytes"]))]
+    runs = {}
+    for index, (size, vis, count) in enumerate(steps):
+        tell(f"{vis} VIs, {size} bytes", index, len(steps))
+        runs[size, vis] = await measure_traffic(lab, layer, Plan(size, count, {0: [1], 1: [0]},
+                                                                 vis))
+    return {"runs": runs}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Bandwidth each way, latencies from the call of the send to the program that has the message,
+    and what each VI got by the time at which the first had all of its messages."""
+    results: dict[str, Any] = {}
+    checks: list[dict[str, Any]] = []
+    best: dict[int, Fraction] = {}
+    for (size, vis), run in raw["runs"].items():
+        flows = together(run, None)
+        found = cell(run, size, flows)
+        late = sorted(there - sent for flow, times in run["arrived"].items()
+                      for sent, there in zip(run["sent"][flow], times, strict=True))
+        rate = _rate(run, size)
+        found |= {"bandwidth": number(rate),
+                  "latency": {name: number(Fraction(value, TICKS)) for name, value in (
+                      ("least", late[0]), ("median", late[len(late) // 2]),
+                      ("p99", late[len(late) * 99 // 100]), ("most", late[-1]))}}
+        if not loses(description):
+            checks.append(check(
+                f"{vis} VIs of {size} bytes: as fast as fewer",
+                rate >= best.get(size, rate) * Fraction(9, 10),
+                f"{number(rate)} bytes a cycle, {number(best.get(size, rate))} on fewer"))
+        best[size] = max(rate, best.get(size, rate))
+        results.setdefault(str(size), {})[str(vis)] = found
+    checks.append(check("no more than the link carries",
+                        max(best.values()) <= description.link.bytes_per_cycle,
+                        f"{number(max(best.values()))} bytes a cycle"))
+    return {"results": {"vis": results}, "truth": {}, "points": {}, "checks": checks}
+
+
+def _rate(run: Mapping[str, Any], size: int) -> Fraction:
+    """Bytes a cycle each way: all that came, from the first send to the last arrival."""
+    begin = min(run["begin"].values())
+    rates = []
+    for node in run["begin"]:
+        times = [time for flow, each in run["arrived"].items() if flow[1] == node for time in each]
+        rates.append(Fraction(size * len(times) * TICKS, max(times) - begin))
+    return min(rates)
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size and number of VIs."""
+    clock = document["clock_mhz"]
+    rows = []
+    for size, by_vis in _each(document):
+        for vis, found in by_vis:
+            late = found["latency"]
+            rows.append((size, vis, f"{found['bandwidth']:.4f}",
+                         f"{found['bandwidth'] * clock:.2f}", amount(late["least"], 0),
+                         amount(late["median"], 0), amount(late["p99"], 0),
+                         micro(late["median"], clock), f"{found['least']:.3f}",
+                         f"{found['jain']:.3f}", str(found["again"])))
+    return [table("VIs with messages in flight on all of them, both ways (latency in cycles)",
+                  ["n", "VIs", "bytes/cycle", "MB/s", "least", "median", "99 %", "µs",
+                   "least share", "Jain", "sent again"], rows)]
+
+
+def _each(document: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """A size as people read it, and the figures by number of VIs."""
+    return [(size_text(int(size)), by_number(by_vis))
+            for size, by_vis in by_number(document["results"]["vis"])]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Bandwidth each way over VIs."""
+    from ...report.plots import line, octaves
+
+    found, clock = _each(document), document["clock_mhz"]
+    axes = figure.add_subplot()
+    for index, (size, by_vis) in enumerate(found):
+        axes.plot([int(vis) for vis, _ in by_vis],
+                  [one["bandwidth"] * clock for _, one in by_vis],
+                  label=size, **line(index, len(found)))
+    octaves(axes, 1, max(2, *(int(vis) for _, by_vis in found for vis, _ in by_vis)), "VIs in use")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("bandwidth each way (MB/s)")
+    axes.legend(loc="best")
+    axes.set_title("Many VIs, messages in flight on all of them")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Bandwidth and median latency with the most VIs of each size."""
+    made = []
+    for size, by_vis in _each(document):
+        vis, last = by_vis[-1]
+        name = f"{vis} VIs, {size}"
+        made += [Headline(f"bandwidth, {name}", last["bandwidth"], "bytes/cycle"),
+                 Headline(f"latency, {name}", last["latency"]["median"])]
+    return made
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth of messages of the middle size over VIs."""
+    found = _each(document)
+    size, by_vis = found[len(found) // 2]
+    return Series("VIs in use", f"bandwidth of {size} (bytes/cycle)",
+                  [(int(vis), one["bandwidth"]) for vis, one in by_vis])

@@ -1,0 +1,85 @@
+"""A user's own experiment: a Python file with a host program, or with measurements of its own.
+
+FILE.py defines one of
+
+``async def program(node)``
+    A host program, run on every node (``node.number`` tells which). What it returns is the node's
+    result, and must be plain data.
+``async def measure(lab)``
+    Runs programs itself, as often as it likes, and returns the results:
+    ``run = await lab.run([program, program], settings={"link.latency": 12})``.
+
+``arguments`` in the file, if it is there, is replaced by the command line's extra arguments.
+"""
+
+import ast
+import importlib.util
+import traceback
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+
+__all__ = ["check", "run"]
+
+
+def check(file: Path) -> None:
+    """Refuse a file that is no experiment, before anything is built.
+
+    Raises
+    ------
+    UserError
+        It is not there, is not Python, or defines neither ``program`` nor ``measure``.
+    """
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: cannot be read: {error}") from None
+    except SyntaxError as error:
+        raise UserError(f"{file}:{error.lineno}: not Python: {error.msg}") from None
+    names = {item.name for item in tree.body if isinstance(item, ast.AsyncFunctionDef)}
+    names |= {alias.asname or alias.name for item in tree.body
+              if isinstance(item, ast.ImportFrom) for alias in item.names}
+    if not names & {"program", "measure"}:
+        raise UserError(f"{file}: must define `async def program(node)` or "
+                        "`async def measure(lab)`")
+
+
+async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
+    """Load the experiment and run it, in the simulator's process."""
+    path = Path(file)
+    spec = importlib.util.spec_from_file_location("experiment", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        if hasattr(module, "arguments"):
+            module.__dict__["arguments"] = list(arguments)
+        if hasattr(module, "measure"):
+            return {"results": _plain(await module.measure(lab), path)}
+        done = await lab.run([module.program] * lab.description.fabric.nodes)
+    except UserError:
+        raise
+    except Exception as error:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+                  if frame.filename == str(path)]
+        where = f"{path.name}:{frames[-1].lineno}" if frames else path.name
+        raise UserError(f"{where}: {type(error).__name__}: {error}", status=1) from error
+    return {"results": {"nodes": _plain(done.results, path), "cycles": done.cycles},
+            "points": {"marks": [list(mark) for mark in done.marks]}}
+
+
+def _plain(value: Any, path: Path) -> Any:
+    import json
+
+    from ..report.document import plain
+
+    try:
+        found = plain(value)
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{path.name}: its result must be plain data (numbers, texts, lists, "
+                        f"dictionaries): {error}", status=1) from None
+    return found

@@ -1,0 +1,52 @@
+"""``nicbed list``: what there is to run and what there is to turn."""
+
+import tomllib
+
+from ...layouts.description import Kind, knobs
+from ..benches import BENCHES, LAYERS
+from ..descriptions import load
+from ..report.tables import console, table
+
+__all__ = ["show"]
+
+_CHANGE = {Kind.STRUCTURE: "rebuilds", Kind.TIMING: "no", Kind.COST: "no"}
+
+ROOM = 108
+"""Columns without which the last one of the knobs' table would be a heap of syllables."""
+
+
+def _headline(name: str) -> str:
+    path = load.find(name)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    text = []
+    for line in lines:
+        if not line.startswith("#") or not line.strip("# "):
+            break
+        text.append(line.strip("# "))
+    sentence = " ".join(text).split(". ")[0].rstrip(".:")
+    changed = sum(len(content) for content in tomllib.loads("\n".join(lines)).values())
+    return f"{sentence} ({changed} knob{'' if changed == 1 else 's'})"
+
+
+def show() -> None:
+    """Print the lists."""
+    out = console(pipe=132)
+    out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
+                    [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
+                     for bench in BENCHES.values()], left=4))
+    out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
+    out.print(table("NIC descriptions", ["name", "is"],
+                    [(name, _headline(name)) for name in load.names()], left=2))
+    rows = []
+    for knob in knobs():
+        rows.append((knob.name, str(knob.default), knob.bounds.replace("|", " or "), knob.unit,
+                     _CHANGE[knob.kind], knob.doc))
+    made = table("Knobs (a change rebuilds the simulator where it says so)",
+                 ["name", "default", "range", "unit", "rebuild?", "is"], rows, left=6)
+    made.columns[2].no_wrap = False  # long choices, that is; no number wraps
+    made.columns[2].min_width = 17
+    if out.width < ROOM:
+        made.columns.pop()
+        made.caption = f"(what they are: in a terminal of {ROOM} columns)"
+    made.columns[1].justify = made.columns[2].justify = "right"
+    out.print(made)

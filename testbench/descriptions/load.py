@@ -1,0 +1,203 @@
+"""NIC descriptions: from a TOML file and ``--set`` overrides to a validated configuration.
+
+Whatever is wrong is one line that names the file, the key, the value and the rule.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ...layouts.description import Description, Knob, knobs
+from ..errors import UserError, nearest
+
+__all__ = ["DEFAULT", "difference", "find", "for_layer", "load", "names", "parse_set"]
+
+DEFAULT = "default"
+_FOLDER = Path(__file__).resolve().parents[2] / "nics"
+
+
+def names() -> list[str]:
+    """NIC descriptions that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def find(nic: str) -> Path:
+    """The file of a description: a path, or the name of one that comes with the package.
+
+    Raises
+    ------
+    UserError
+        There is no such file.
+    """
+    path = Path(nic)
+    if path.is_file():
+        return path
+    own = _FOLDER / f"{path.stem}.toml"
+    if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics") and own.is_file():
+        return own
+    raise UserError(f"{nic}: no such NIC description{nearest(nic, names())}")
+
+
+def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = None
+         ) -> Description:
+    """The description in file ``nic``, with ``key=value`` overrides and a number of nodes.
+
+    Raises
+    ------
+    UserError
+        The file, a key, a value or a combination of values is wrong.
+    """
+    path = find(nic)
+    try:
+        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{nic}: not TOML: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{nic}: cannot be read: {error}") from None
+    _check_keys(table, nic)
+    origin: dict[str, str] = {}
+    for text in overrides:
+        name, value = parse_set(text)
+        section, key = name.split(".")
+        table.setdefault(section, {})[key] = value
+        origin[name] = "--set"
+    if nodes is not None:
+        table.setdefault("fabric", {})["nodes"] = nodes
+        origin["fabric.nodes"] = "--nodes"
+    try:
+        return Description.model_validate(table)
+    except ValidationError as error:
+        raise UserError(_describe(error, nic, origin)) from None
+
+
+def for_layer(description: Description, layer: str) -> Description:
+    """``description`` with via.design = 'auto' decided: firmware or an engine where layer via runs,
+    neither elsewhere; it has what the layer needs. To be called before anything is built or written
+    down.
+
+    Raises
+    ------
+    UserError
+        The layer needs a NIC processor or a send ring, and there is none.
+    """
+    if layer in ("gm", "fm") and description.nic.processor == "none":
+        raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
+                        "try --set nic.processor=picorv32")
+    if description.via.design == "auto":
+        design = "kernel"
+        if layer == "via":
+            design = "engine" if description.nic.processor == "none" else "firmware"
+        via = description.via.model_copy(update={"design": design})
+        description = description.model_copy(update={"via": via})
+    if description.nic.send_ring == 0:
+        if layer == "am" and description.nic.processor == "none":
+            raise UserError("nic.send_ring = 0: layer am needs a send ring, or a NIC processor "
+                            "(nic.processor)")
+        if layer == "via" and description.via.design == "kernel":
+            raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
+    return description
+
+
+def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:
+    """The knobs that are not the same in all ``descriptions``, with each one's value."""
+    tables = [one.model_dump(mode="json") for one in descriptions]
+    found = {}
+    for knob in knobs():
+        section, key = knob.name.split(".")
+        values = [table[section][key] for table in tables]
+        if any(value != values[0] for value in values):
+            found[knob.name] = values
+    return found
+
+
+def parse_set(text: str) -> tuple[str, Any]:
+    """``"link.latency=12"`` as a knob's name and a value of its type (range not checked yet).
+
+    Raises
+    ------
+    UserError
+        It is not key=value, there is no such knob, or the value is not of its type.
+    """
+    name, equals, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals:
+        raise UserError(f"--set {text}: must be KNOB=VALUE, such as link.latency=12")
+    known = {knob.name: knob for knob in knobs()}
+    if name not in known:
+        raise UserError(f"--set {text}: no knob is called {name}{nearest(name, list(known))}")
+    knob = known[name]
+    try:
+        if isinstance(knob.default, int):
+            return name, int(value.replace("_", ""), 0)
+        if isinstance(knob.default, float):
+            return name, float(value)
+        if isinstance(knob.default, Fraction):
+            Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise UserError(f"--set: {name} = {value!r}: {_rule(knob)}"
+                        f"{_hint(knob, value)}") from None
+    return name, value
+
+
+def _check_keys(table: Mapping[str, Any], nic: str) -> None:
+    known = {knob.name: knob for knob in knobs()}
+    sections = list(dict.fromkeys(name.split(".")[0] for name in known))
+    for section, content in table.items():
+        if section not in sections:
+            raise UserError(f"{nic}: {section} = {_short(content)}: no table is called "
+                            f"{section}{nearest(section, sections)}")
+        if not isinstance(content, dict):
+            raise UserError(f"{nic}: {section} = {_short(content)}: must be a table, [{section}]")
+        for key, value in content.items():
+            if f"{section}.{key}" not in known:
+                raise UserError(f"{nic}: {section}.{key} = {_short(value)}: no knob is called "
+                                f"{section}.{key}{nearest(f'{section}.{key}', list(known))}")
+
+
+def _describe(error: ValidationError, nic: str, origin: Mapping[str, str]) -> str:
+    known = {knob.name: knob for knob in knobs()}
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if name in known:
+        return f"{origin.get(name, nic)}: {name} = {_short(first['input'])}: " \
+               f"{_rule(known[name])}{_hint(known[name], first['input'])}"
+    text = str(first["msg"]).removeprefix("Value error, ")
+    return f"{origin.get(text.split(' ')[0], nic)}: {text}"
+
+
+def _rule(knob: Knob) -> str:
+    """What a value of ``knob`` must be, with its unit."""
+    if isinstance(knob.default, str):
+        return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
+    low, high = knob.bounds.removeprefix("> ").split(" to ")
+    above = "above" if knob.bounds.startswith("> ") else "from"
+    kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(
+        type(knob.default), "a number")
+    unit = f" of {knob.unit}" if knob.unit and knob.unit != "probability" else ""
+    section, key = knob.name.split(".")
+    info = Description.model_fields[section].annotation.model_fields[key]  # type: ignore[union-attr]
+    rules = {type(rule).__name__: rule for rule in info.metadata}
+    multiple = getattr(rules.get("MultipleOf"), "multiple_of", None)
+    also = f", a multiple of {multiple}" if multiple else ""
+    return f"must be {kind}{unit} {above} {low} to {high}{also}"
+
+
+def _hint(knob: Knob, value: Any) -> str:
+    """Why a text is not a number, where it can be told."""
+    if isinstance(knob.default, str) or not isinstance(value, str):
+        return ""
+    if knob.unit and re.fullmatch(r"[\d.,/_]+\s*[a-zA-Zµ%/]+", value):
+        return f"; give {knob.unit}, as a number alone"
+    if isinstance(knob.default, Fraction) and re.fullmatch(r"[+-]?\d+\s*/\s*0+", value):
+        return "; what it is divided by must not be 0"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:37] + "..."

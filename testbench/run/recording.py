@@ -1,0 +1,73 @@
+"""What Python gave a target in a run, in order, for the bare loop to give again."""
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...layouts.operations import ENTRY
+
+__all__ = ["Recording"]
+
+_HEAD = struct.Struct("<4I")
+_END, _GIVE, _WRITE = 0, 1, 2
+
+
+class _Mailbox:
+    """A mailbox that notes what it is given."""
+
+    def __init__(self, mailbox: Any, notes: bytearray) -> None:
+        self._mailbox = mailbox
+        self._notes = notes
+        self.ports = mailbox.ports
+        self.cycle = mailbox.cycle
+        self.needs = mailbox.needs
+        self.expired = mailbox.expired
+        self.crash = mailbox.crash
+        self.answers = mailbox.answers
+
+    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+        self._notes += _HEAD.pack(_GIVE, port, count, count * ENTRY.size)
+        self._notes += entries[:count * ENTRY.size]
+        self._mailbox.give(port, entries, count)
+
+
+class _Memory:
+    """A memory that notes what is written to it."""
+
+    def __init__(self, memory: Any, node: int, notes: bytearray) -> None:
+        self._memory = memory
+        self._node = node
+        self._notes = notes
+        self.size = memory.size
+        self.read = memory.read
+        self.word = memory.word
+        self.clear = memory.clear
+
+    def write(self, address: int, data: bytes) -> None:
+        self._notes += _HEAD.pack(_WRITE, self._node, address, len(data))
+        self._notes += bytes(data) + bytes(-len(data) % 4)
+        self._memory.write(address, data)
+
+
+class Recording:
+    """Wraps a back end's mailbox and memories.
+
+    The file: records of four 32-bit words (kind, port or node, count or address, bytes) and their
+    bytes, filled up to a multiple of 4. Kind 1 is a block given, 2 a memory write, 0 the end of
+    what was given at one attention.
+    """
+
+    def __init__(self, mailbox: Any, memories: Sequence[Any]) -> None:
+        self._notes = bytearray()
+        self.mailbox = _Mailbox(mailbox, self._notes)
+        self.memories = [_Memory(memory, node, self._notes)
+                         for node, memory in enumerate(memories)]
+
+    def end_attention(self) -> None:
+        """All ports that asked have been served."""
+        self._notes += _HEAD.pack(_END, 0, 0, 0)
+
+    def save(self, file: Path) -> None:
+        """Write what was noted."""
+        file.write_bytes(self._notes)

@@ -1,0 +1,101 @@
+"""Tells of a host program that never lets target time go on, and ends it in the end."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ...host.runtime import Runtime, Stuck
+
+__all__ = ["PATIENCE", "TOLD", "Watchdog", "watching"]
+
+TOLD = 30.0
+"""CPU seconds without an operation of any host port after which a line says whose program it is."""
+PATIENCE = 300.0
+"""CPU seconds after which it is given up; the environment's NICBED_PATIENCE overrides it. No cycle
+depends on either."""
+
+_ROOT = Path(__file__).resolve().parents[2]
+_OURS = (f"{_ROOT / 'host'}{os.sep}", f"{_ROOT / 'testbench'}{os.sep}")
+
+
+class Watchdog:
+    """Looks in now and then at a program that runs: looks at the same attention and the same cycle
+    belong together. It costs nothing but the looks.
+
+    Parameters
+    ----------
+    say
+        Told one line about a program that has run for ``told`` seconds, once.
+    told, patience
+        Seconds of ``clock``. After ``patience`` a look raises :class:`Stuck`.
+    """
+
+    def __init__(self, runtime: Runtime, mailbox: Any, say: Callable[[str], None], *,
+                 told: float = TOLD, patience: float = PATIENCE,
+                 clock: Callable[[], float] = time.process_time) -> None:
+        self._runtime, self._mailbox, self._say, self._clock = runtime, mailbox, say, clock
+        self._told, self._patience = told, patience
+        self._seen: tuple[int, int] | None = None
+        self._since = 0.0
+        self._silent = True
+
+    def look(self, frame: FrameType | None) -> None:
+        """``frame`` is what runs now."""
+        now = (self._runtime.wakes, self._mailbox.cycle())
+        node = _node(frame)
+        if now != self._seen or node is None:
+            self._seen, self._since, self._silent = now, self._clock(), True
+            return
+        spent = self._clock() - self._since
+        if spent >= self._patience:
+            raise Stuck(f"node {node}'s program spends no target time: at cycle {now[1]} it has "
+                        f"run for {self._patience:g} CPU seconds, now at {_place(frame)}, without "
+                        "awaiting an operation of its host port")
+        if spent >= self._told and self._silent:
+            self._silent = False
+            self._say(f"node {node}'s program has been computing in Python for {spent:.0f} CPU "
+                      f"seconds since cycle {now[1]}, now at {_place(frame)}; target time stands "
+                      "still until it awaits an operation")
+
+
+@contextmanager
+def watching(runtime: Runtime, mailbox: Any, say: Callable[[str], None]) -> Iterator[None]:
+    """While it lasts, a program that runs on without awaiting an operation is told of by ``say``,
+    and gets :class:`Stuck` in the end.
+
+    Time stands still while a program runs, so that no cycle limit can end it. A timer of CPU time
+    looks in instead.
+    """
+    patience = float(os.environ.get("NICBED_PATIENCE", PATIENCE))
+    dog = Watchdog(runtime, mailbox, say, patience=patience)
+    every = min(TOLD, patience) / 3
+    before = signal.signal(signal.SIGVTALRM, lambda _, frame: dog.look(frame))
+    signal.setitimer(signal.ITIMER_VIRTUAL, every, every)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _node(frame: FrameType | None) -> int | None:
+    """Whose program runs in ``frame``: that which the runtime serves in one of its callers."""
+    while frame is not None:
+        if frame.f_code is Runtime.attention.__code__:
+            return int(frame.f_locals.get("index", 0))
+        frame = frame.f_back
+    return None
+
+
+def _place(frame: FrameType | None) -> str:
+    """File and line of the user's own code, where there is some."""
+    inner = frame
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    chosen = frame or inner
+    return f"{chosen.f_code.co_filename}:{chosen.f_lineno}" if chosen else "an unknown place"

@@ -1,0 +1,153 @@
+"""How fast the simulation runs, against its limit: the bare loop over the same netlist.
+
+Fixed workloads, skipping off. Active Messages: *dense*, all pairs ping-pong one-word requests;
+*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. VIA:
+*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* beside them
+only computes, BUSY_CYCLES at a time: what the target costs when nothing moves. Each is timed in CPU
+seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory writes
+from a recording: the same cycles with the same activity. They take turns, so that whatever else the
+machine does hits both alike.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...layouts.description import Description
+from ...layouts.timing import TIMING_REGISTERS, timing_values
+from ..backends.session import run_job
+from ..build import simulator
+from ..errors import UserError
+from ..run.sent_again import Account
+from .workloads import SETTINGS, WORKLOADS
+
+__all__ = ["NODES", "measure", "workload"]
+
+NODES = (2, 4, 8, 16)
+CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000}
+"""Target cycles of one run; of VIA a quarter, which takes as long and moves as many messages."""
+
+TURNS = 3
+"""How often each workload and the bare loop take turns; the sums count."""
+
+
+async def workload(lab: Any, layer: str, name: str, until: int, short: int, turns: int, record: str
+                   ) -> dict[str, Any]:
+    """Inside the simulator: run a workload, timed, ``short`` cycles of it with Python timed apart,
+    less what its begin and end alone take; then record it."""
+    nodes = lab.description.fabric.nodes
+    program = WORKLOADS[layer][name]
+
+    async def run(until: int, record: Path | None = None) -> Any:
+        return await lab.run([program(until)] * nodes, settings=SETTINGS, skip=False, marks=False,
+                             record=record)
+
+    async def python(until: int) -> tuple[float, int]:
+        """CPU seconds of Python, and messages."""
+        lab.timed(True)
+        done = await run(until)
+        return lab.timed(False), sum(done.results)
+
+    begin = (await run(0)).cycles
+    until += begin
+    before = os.times()
+    cycles = wakes = messages = 0
+    for _ in range(turns):
+        done = await run(until)
+        cycles += done.cycles
+        wakes += done.wakes
+        messages += sum(done.results)
+    after = os.times()
+    (around, few), (whole, many) = [await python(cycles) for cycles in (0, begin + short)]
+    await run(until, Path(record))
+    return {"python": whole - around, "timed_messages": many - few,
+            "seconds": after.user + after.system - before.user - before.system,
+            "cycles": cycles, "wakes": wakes, "messages": messages,
+            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "account": lab.account}
+
+
+def _bare(built: simulator.Simulator, description: Description, record: str, cycles: int
+          ) -> float:
+    """CPU seconds of the bare loop for the recorded run of ``cycles``."""
+    settings = [f"{register.index}={value}" for register, value
+                in zip(TIMING_REGISTERS, timing_values(description), strict=True)]
+    done = subprocess.run([*built.command, record, str(description.memory.bytes // 8), *settings],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"the bare loop fails: {done.stderr.strip()[-200:]}", status=1)
+    found = json.loads(done.stdout)
+    if found["cycles"] != cycles:
+        raise UserError(f"the bare loop took {found['cycles']} cycles for a run of {cycles}: "
+                        "the recording does not repeat it", status=1)
+    return float(found["seconds"])
+
+
+def _row(description: Description, bare: simulator.Simulator, sim: str, layer: str, name: str,
+         account: Account) -> dict[str, Any]:
+    count = description.fabric.nodes
+    cycles = CYCLES[max(size for size in CYCLES if size <= count)]
+    short = cycles // 4
+    if layer == "via":
+        cycles = short
+    total: dict[str, float] = {}
+    limit = 0.0
+    with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
+        record = str(Path(place) / "recording")
+        for _ in range(TURNS):
+            ran = run_job(description, sim, function="nicbed.testbench.speed.measurement:workload",
+                          arguments={"layer": layer, "name": name, "until": cycles,
+                                     "short": short, "turns": 1, "record": record})
+            limit += _bare(bare, description, record, ran["cycles"])
+            account.join(ran.pop("account"))
+            for key, value in ran.items():
+                total[key] = max(total.get(key, 0), value) if key == "memory" \
+                    else total.get(key, 0) + value
+    speed = total["cycles"] / total["seconds"]
+    bound = total["cycles"] / limit
+    messages = total["messages"]
+    return {"cycles_per_cpu_second": round(speed), "limit_cycles_per_cpu_second": round(bound),
+            "ratio": round(speed / bound, 3),
+            "python_us_per_message": round(1e6 * total["python"] / total["timed_messages"], 2)
+            if messages else None,
+            "wakeups_per_message": round(total["wakes"] / messages, 2) if messages else None,
+            "messages": int(messages), "cycles": int(total["cycles"]),
+            "peak_memory_mb": round(total["memory"])}
+
+
+def measure(description: Description, *, layer: str = "am", sim: str = "verilator",
+            nodes: Sequence[int] | None = None,
+            progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
+    """Speed of each workload of ``layer`` for each number of nodes, as a result file's document has
+    it.
+
+    Figures: target cycles a CPU second of the whole simulator process, the same of the bare loop
+    (the limit) and their ratio; the CPU time of all that happens at attentions, a one-way message
+    (microseconds; in runs of their own, as measuring it costs, and without opening the layer,
+    which loads firmware where there is some); wake-ups of host programs a message; peak memory in
+    MB.
+    """
+    if sim != "verilator":
+        raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
+    if layer not in WORKLOADS:
+        raise UserError(f"speed has no workloads for layer {layer}: there are "
+                        f"{' and '.join(WORKLOADS)}")
+    counts = list(nodes or NODES)
+    results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
+    account = Account()
+    for done, count in enumerate(counts):
+        table = description.model_dump()
+        table["fabric"]["nodes"] = count
+        sized = Description.model_validate(table)
+        simulator.build(sized, sim, progress=progress)
+        bare = simulator.build(sized, sim, bare=True, progress=progress)
+        for name in WORKLOADS[layer]:
+            progress(f"{name}, {count} nodes", done, len(counts))
+            results[name][str(count)] = _row(sized, bare, sim, layer, name, account)
+    progress("measured", len(counts), len(counts))
+    return {"results": results, "checks": account.checks()}

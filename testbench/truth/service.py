@@ -1,0 +1,105 @@
+"""What each stage needs for a message, from a run of one sender and one receiver; and what follows
+for many: the stage with most to serve sets the pace."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.fabric import Topology
+from ...layouts.trace import TICKS, Block, Event
+from .busy import cpu, services, union
+from .spans import Span
+
+__all__ = ["OWN", "Prediction", "Service", "from_many", "plain_services", "service_times",
+           "to_many"]
+
+_NAMES: dict[int, str] = {Block.BUS: "bus", Block.SEND_DMA: "send DMA", Block.SEND_LINK: "uplink",
+          Block.RECEIVE_DMA: "receive DMA", Block.VI_FETCH: "VI fetch", Block.VI_SEND: "VI send",
+          Block.VI_RECEIVE: "VI receive", Block.COMPLETION: "completion",
+          Block.PROCESSOR: "NI processor", Block.H2N: "H2N", Block.N2H: "N2H"}
+OWN = "its own"
+"""What a sender, or receiver, does not share with the others."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """``time`` ticks a message in which ``stage`` of ``node`` served: the ``sender``'s, the
+    ``receiver``'s, or (a switch port) neither's own."""
+
+    stage: str
+    node: int
+    time: Fraction
+    port: tuple[int, int] | None = None
+    """Of a switch port: the switch, and the output."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """``gap`` ticks from one message of a sender to its next, for ``stage`` takes as long."""
+
+    gap: Fraction
+    stage: str
+
+
+def service_times(events: Sequence[Event], found: Sequence[Span], start: int, stop: int,
+                  messages: Fraction, nodes: tuple[int, int]) -> list[Service]:
+    """Services between ``start`` and ``stop`` ticks of a run in which one of ``nodes`` sends to the
+    other, ``messages`` of them in that time. Of a stage that is held up by the next, the time that
+    it was held is in it: the other's is as long then."""
+    served = services(events, start, stop)
+    made = [Service("CPU", node, cpu(found, node, start, stop) * (stop - start) / messages)
+            for node in nodes]
+    made += [Service(_NAMES[block], node, union(intervals, start, stop) / messages)
+             for (block, node), intervals in served.blocks.items()
+             if block in _NAMES and node in nodes]
+    made += [Service("switch port", port[0], union(intervals, start, stop) / messages, port)
+             for port, intervals in served.ports.items()]
+    return made
+
+
+def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
+    """Services as they stand in a result file, in cycles, the longest first; those that are less
+    than a hundredth of the longest left out."""
+    most = max(one.time for one in found)
+    return [{"stage": one.stage, "node": one.node, "cycles": one.time / TICKS,
+             **({"port": one.port[1]} if one.port else {})}
+            for one in sorted(found, key=lambda one: -one.time) if 100 * one.time >= most]
+
+
+def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: Sequence[int],
+              topology: Topology) -> Prediction:
+    """The gap of each of ``senders`` that send to ``receiver`` at once: ``gap``, that of one alone,
+    unless a stage that all of them share has longer to serve one message of each."""
+    ways = [_way(topology, sender, receiver) for sender in senders]
+    best = Prediction(gap, OWN)
+    for one in found:
+        if one.port is not None:
+            load = one.time * sum(one.port in way for way in ways)
+        else:
+            load = one.time * len(senders) if one.node == receiver else Fraction(0)
+        if load > best.gap:
+            best = Prediction(load, one.stage if one.port else f"receiver's {one.stage}")
+    return best
+
+
+def to_many(found: Sequence[Service], gap: Fraction, sender: int, receivers: int) -> Prediction:
+    """The gap of ``sender`` whose messages go to ``receivers`` in turn, if it is ``gap`` to one
+    alone: what it has of its own serves all of them, so the gap falls to that at the most."""
+    best = Prediction(gap / receivers, OWN)
+    for one in found:
+        if one.port is None and one.node == sender and one.time > best.gap:
+            best = Prediction(one.time, f"sender's {one.stage}")
+    return best
+
+
+def _way(topology: Topology, source: int, destination: int) -> set[tuple[int, int]]:
+    """The switch ports from ``source`` to ``destination``."""
+    here, ports = topology.places[source][0], topology.way(source, destination)
+    joined: Mapping[tuple[int, int], tuple[int, int]] = {
+        near: far for ends in topology.trunks for near, far in (ends, ends[::-1])}
+    found = set()
+    for port in ports:
+        found.add((here, port))
+        here = joined.get((here, port), (here, 0))[0]
+    return found

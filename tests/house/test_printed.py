@@ -1,0 +1,65 @@
+"""What README.md and the tutorials show of a command is what it prints. ``--update`` rewrites them.
+
+A block that begins with ``$ ./nicbed …`` holds the command and its standard output. A block of
+Python whose first line is ``# NAME.py`` is a file that the commands behind it find.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "docs/tutorials/experiment.md")
+UPDATE = "run: ./nicbed test -k printed --update"
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"# (\w+\.(?:py|toml))\n")
+PROMPT = "$ ./nicbed "
+
+
+def printed(command: str, folder: Path) -> str:
+    """The standard output of ``nicbed command`` in a pipe, without spaces at the ends of lines."""
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    run = subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", *shlex.split(command)],
+                         cwd=folder, env=environment, capture_output=True, text=True,
+                         timeout=1800)
+    assert run.returncode == 0, run.stderr
+    return "\n".join(line.rstrip() for line in run.stdout.splitlines()) + "\n"
+
+
+def executed(text: str, folder: Path) -> str:
+    """The page ``text`` with what its commands print, its files laid in ``folder``."""
+
+    def block(found: re.Match[str]) -> str:
+        language, content = found.groups()
+        if name := FILE.match(content):
+            (folder / name[1]).write_text(content, encoding="utf-8")
+        if not content.startswith(PROMPT):
+            return found[0]
+        command = content.partition("\n")[0]
+        return f"```{language}\n{command}\n{printed(command.removeprefix(PROMPT), folder)}```"
+
+    return BLOCK.sub(block, text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_shows_what_commands_print(request, tmp_path, page):
+    path = ROOT / page
+    shown = path.read_text(encoding="utf-8")
+    assert PROMPT in shown
+    found = executed(shown, tmp_path)
+    if request.config.getoption("--update"):
+        path.write_text(found, encoding="utf-8")
+        return
+    assert shown == found, UPDATE
+
+
+def test_a_page_that_shows_something_else_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.printed", lambda command, folder: f"{command} in cycles\n")
+    page = "Text\n\n```\n$ ./nicbed bench rtt\nbench rtt in miles\n```\n\n```c\nint a;\n```\n"
+    assert executed(page, tmp_path) == page.replace("miles", "cycles")

@@ -1,0 +1,63 @@
+"""docs/ as a site: MkDocs builds it without a warning, and lists are lists in it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+
+
+def glued(text: str) -> list[str]:
+    """First lines of lists that stand right under a paragraph: Markdown as MkDocs reads it takes
+    them for a part of that paragraph."""
+    found, before = [], ""
+    for line in FENCED.sub("", text).splitlines():
+        if ITEM.match(line) and before and before[0] not in " #" and not ITEM.match(before):
+            found.append(line)
+        before = line
+    return found
+
+
+def test_glued_lists_are_found():
+    assert glued("Now:\n- one\n- two\n") == ["- one"]
+    assert not glued("Now:\n\n- one\n  goes on\n- two\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lists_have_an_empty_line_above(page):
+    assert not glued(page.read_text(encoding="utf-8"))
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    """MkDocs over the project, into ``folder``."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT, env=dict(os.environ, NO_MKDOCS_2_WARNING="1"), capture_output=True, text=True,
+        timeout=900)
+
+
+def test_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    run = build(tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    reference = (tmp_path / "reference" / "python.html").read_text(encoding="utf-8")
+    assert "VipPostSend" in reference and ":class:" not in reference
+    for page in tmp_path.rglob("*.html"):
+        assert "fonts.googleapis" not in page.read_text(encoding="utf-8"), page
+
+
+def test_every_decision_is_in_the_index():
+    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    index = text[text.index("## By topic"):text.index("## 1.")]
+    numbers = re.findall(r"^## (\d+)\. ", text, re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    missing = set(numbers) - set(re.findall(r"\[(\d+)\]\(#\1-", index))
+    assert not missing, f"the index of docs/decisions.md lacks {sorted(missing, key=int)}"

@@ -1,0 +1,98 @@
+"""The bench harness itself, on a FIFO and on blocks that break the rules."""
+
+import cocotb
+import pytest
+from amaranth.hdl import Module, Signal
+from amaranth.lib import fifo, stream, wiring
+from amaranth.lib.wiring import In, Out
+from nicbed.rtl.parts.flit import Flit, FlitStream
+
+from tests.labs.bench import (
+    Monitor,
+    Sink,
+    Source,
+    cycles,
+    parameters,
+    reset_and_clock,
+    run_bench,
+    seed,
+    within,
+)
+
+
+class Queue(wiring.Component):
+    """A FIFO of flits."""
+
+    i: In(FlitStream)
+    o: Out(FlitStream)
+    level: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = fifo.SyncFIFO(width=len(self.i.payload.as_value()), depth=4)
+        m.d.comb += [queue.w_data.eq(self.i.payload), queue.w_en.eq(self.i.valid),
+                     self.i.ready.eq(queue.w_rdy), self.o.payload.eq(queue.r_data),
+                     self.o.valid.eq(queue.r_rdy), queue.r_en.eq(self.o.ready),
+                     self.level.eq(queue.level)]
+        return m
+
+
+class Fickle(wiring.Component):
+    """Offers a number that counts on though nobody took it."""
+
+    o: Out(stream.Signature(8))
+
+    def elaborate(self, platform):
+        m = Module()
+        count = Signal(8)
+        m.d.sync += count.eq(count + 1)
+        m.d.comb += [self.o.payload.eq(count), self.o.valid.eq(1)]
+        return m
+
+
+@cocotb.test()
+async def keeps_order(dut):
+    await reset_and_clock(dut)
+    source = Source(dut, "i", shape=Flit, stall=0.3, seed=seed())
+    sink = Sink(dut, "o", shape=Flit, stall=0.5, seed=seed() + 1)
+    watch = Monitor(dut, "i", shape=Flit)
+    sent = [{"data": n << 40 | n, "size": 8, "first": n & 1, "last": 0, "trace": n}
+            for n in range(parameters()["count"])]
+    source.send(*sent)
+    got = await within(2000, sink.receive(len(sent)))
+    assert got == sent
+    assert watch.taken == sent
+    assert dut.level.value == 0
+
+
+@cocotb.test()
+async def waits_for_more(dut):
+    await reset_and_clock(dut)
+    await within(20, Sink(dut, "o", shape=Flit).receive(1))
+
+
+@cocotb.test()
+async def takes_fickle(dut):
+    await reset_and_clock(dut)
+    sink = Sink(dut, "o", stall=0.5, seed=1)
+    await cycles(dut, 1)
+    await within(50, sink.receive(20))
+
+
+def test_passes():
+    run_bench(Queue(), __file__, testcase="keeps_order", count=100)
+
+
+def test_limit_is_a_failure():
+    with pytest.raises(AssertionError, match="waits_for_more: .*nothing after 20 cycles"):
+        run_bench(Queue(), __file__, testcase="waits_for_more")
+
+
+def test_broken_rule_is_a_failure():
+    with pytest.raises(AssertionError, match="payload changed before a transfer"):
+        run_bench(Fickle(), __file__, testcase="takes_fickle")
+
+
+def test_unknown_testcase():
+    with pytest.raises(AssertionError, match="no cocotb test ran"):
+        run_bench(Queue(), __file__, testcase="nothing_of_that_name")

@@ -1,0 +1,30 @@
+"""Models, told in Python: what blocks and layers are held against, and what stands around them.
+
+In the order in which to read:
+
+- :mod:`.target`: A functional target in Python: host ports, NICs and a network with faults, after
+  the layouts
+- :mod:`.processor`: The NIC processor in the model target: the core of :mod:`tests.models.core`,
+  NIC memory, registers, doorbells and engines after layouts.processor, running the real firmware
+  images
+- :mod:`.core`: A riscv32 core in plain Python (RV32IM, machine mode as far as the runtime uses
+  it)
+- :mod:`.riscv`: RV32IM in Python, by the text of the unprivileged ISA manual: what the cores are
+  held against
+- :mod:`.host_port`: What a host port, its bus and its memory take, told again in Python: no DMA,
+  no interrupts
+- :mod:`.nic`: What stands around a NIC in its benches: host memory behind a Burst, PIO, packets,
+  events
+- :mod:`.processor_engines`: What stands around an engine of the NIC processor in its bench: NIC
+  memory, and firmware
+- :mod:`.board`: A toy machine to put a board's harness around, as RTL and as a model of it
+- :mod:`.toy_target`: A target of nothing but host ports that can only delay: what back ends are
+  tested against
+- :mod:`.unkind_target`: Memory as unkind as a device's: what a BlockRam reads of a word being
+  written comes inverted
+- :mod:`.logp_machine`: A synthetic LogP machine of two nodes, for tests of estimators and truth
+- :mod:`.via_machine`: A synthetic VIA machine of two nodes with known parameters, for estimators,
+  truth and reports
+- :mod:`.via`: The VI engine's model: the specification in Python
+- :mod:`.vi`: What stands around blocks of the VI engine in their benches
+"""

@@ -1,0 +1,248 @@
+"""The tag cache and the kept words, against models, under snoops at any moment."""
+
+import random
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
+from nicbed.rtl.bus.burst import BurstRequest, BurstWord
+from nicbed.rtl.bus.memory import Snoop
+from nicbed.rtl.cpu.kept_words import KeptWords
+from nicbed.rtl.cpu.tag_cache import TagCache
+
+from tests.labs.bench import pack, parameters, reset_and_clock, run_bench, seed, unpack
+from tests.labs.rows import more
+
+OWN = 1
+
+
+class Cache:
+    """Plays the CPU, the memory and the snoops; keeps the model's tags."""
+
+    def __init__(self, dut: Any, lines: int, stall: float) -> None:
+        self.dut = dut
+        self.lines = lines
+        self.stall = stall
+        self.rng = random.Random(seed())
+        self.tags: dict[int, tuple[int, bool]] = {}
+        self.snoops = 0.0
+        self.bursts: list[tuple[int, int]] = []
+
+    def holds(self, address: int) -> bool:
+        held = self.tags.get((address >> 5) % self.lines)
+        return held is not None and held[0] == address >> 5
+
+    def snoop(self) -> dict[str, int] | None:
+        """A snoop for this cycle, perhaps."""
+        if self.rng.random() >= self.snoops:
+            return None
+        return {"valid": 1, "write": self.rng.randrange(2), "source": self.rng.randrange(3),
+                "address": 8 * self.rng.randrange(4 * self.lines * 4)}
+
+    def apply(self, snoop: dict[str, int]) -> bool:
+        """The snoop's effect on the model's tags; whether it changed them."""
+        slot = (snoop["address"] >> 5) % self.lines
+        held = self.tags.get(slot)
+        if snoop["source"] == OWN or held is None or held[0] != snoop["address"] >> 5:
+            return False
+        if snoop["write"]:
+            del self.tags[slot]
+            return True
+        self.tags[slot] = (held[0], False)
+        return held[1]
+
+    async def access(self, address: int, store: bool, fetch: bool) -> tuple[int, int | None, bool]:
+        """Cycles, the word read from memory if any, and whether it was stale."""
+        dut, rng = self.dut, self.rng
+        falling = FallingEdge(dut.clk)
+        line = address >> 5
+        slot = line % self.lines
+        hit = self.holds(address)
+        victim = self.tags.get(slot)
+        dut.valid.value, dut.address.value = 1, address
+        dut.store.value, dut.fetch.value = int(store), int(fetch)
+        wanted = []
+        if not hit or fetch:
+            if victim is not None and not hit and victim[1]:
+                wanted.append((1, victim[0] << 5))
+            wanted.append((0, line << 5))
+        burst: dict[str, int] | None = None
+        left = 0
+        words = [rng.getrandbits(64) for _ in range(4)]
+        taken = 0
+        struck = False
+        for cycle in range(1, 2000):
+            if hit and not fetch and not self.holds(address):
+                # A snoop took the line in the cycle in which it was to become dirty.
+                hit, wanted = False, [(0, line << 5)]
+            snoop = self.snoop()
+            dut.snoop.value = pack(Snoop, snoop) if snoop else 0
+            go = rng.random() >= self.stall
+            dut.memory__request__ready.value = int(go and burst is None)
+            dut.memory__write__ready.value = int(go and bool(left) and burst["write"])
+            dut.memory__read__valid.value = int(go and bool(left) and not burst["write"])
+            dut.memory__read__payload.value = words[taken] if taken < 4 else 0
+            await ReadOnly()
+            assert int(dut.hit.value) == int(self.holds(address)), f"hit in cycle {cycle}"
+            done = int(dut.done.value)
+            if burst is not None and not burst["write"] and snoop and snoop["write"] \
+                    and snoop["source"] != OWN and snoop["address"] >> 5 == line:
+                struck = True
+            word, stale = int(dut.word.value), int(dut.stale.value)
+            moved = go and left and (burst["write"] and int(dut.memory__write__valid.value)
+                                     or not burst["write"] and int(dut.memory__read__ready.value))
+            if moved and burst["write"]:
+                assert unpack(BurstWord, int(dut.memory__write__payload.value))["strobe"] == 0
+            requested = go and burst is None and int(dut.memory__request__valid.value)
+            # What this cycle does, in the order of the hardware: snoop, then the access's own.
+            changed = bool(snoop) and self.apply(snoop)
+            if moved:
+                left -= 1
+                taken += not burst["write"]
+                if not left and burst["write"]:
+                    burst = None
+            if requested:
+                burst = unpack(BurstRequest, int(dut.memory__request__payload.value))
+                assert burst["beats"] == 4
+                kind = (burst["write"], burst["address"])
+                # A snoop that read the victim may have made it clean before it was written back.
+                if kind != wanted[0]:
+                    wanted.pop(0)
+                assert kind == wanted.pop(0)
+                left = 4
+                struck = False
+            if done:
+                assert not wanted and not left
+                if not hit or fetch:
+                    assert word == words[address >> 3 & 3] and stale == struck
+                if hit and not fetch:
+                    if store and self.tags.get(slot, (line, True))[1] is False:
+                        self.tags[slot] = (line, True)
+                elif not hit and not struck:
+                    assert not changed
+                    self.tags[slot] = (line, store)
+                await falling
+                dut.valid.value = 0
+                return cycle, None if hit and not fetch else word, bool(stale)
+            await falling
+        raise AssertionError("no end after 2000 cycles")
+
+
+@cocotb.test()
+async def takes_the_promised_cycles(dut: Any) -> None:
+    await reset_and_clock(dut)
+    await FallingEdge(dut.clk)
+    cache = Cache(dut, 8, 0.0)
+    # The bench's memory has its first word in the cycle after the request.
+    for address, store, fetch, expected in (
+            (0x40, 0, 0, 5), (0x44, 0, 0, 1), (0x40, 1, 0, 1), (0x40, 1, 0, 1), (0x40, 0, 1, 5),
+            (0x140, 0, 0, 10), (0x40, 0, 0, 5), (0x60, 1, 0, 5), (0x160, 1, 0, 10)):
+        assert (await cache.access(address, bool(store), bool(fetch)))[0] == expected
+
+
+@cocotb.test()
+async def agrees_with_the_model(dut: Any) -> None:
+    await reset_and_clock(dut)
+    await FallingEdge(dut.clk)
+    lines = parameters()["lines"]
+    cache = Cache(dut, lines, parameters()["stall"])
+    cache.snoops = parameters()["snoops"]
+    rng = random.Random(seed() + 1)
+    for _ in range(parameters()["accesses"]):
+        address = rng.randrange(4 * lines * 32)
+        hit = cache.holds(address)
+        fetch = rng.random() < 0.3
+        took, word, _ = await cache.access(address, rng.random() < 0.5, fetch)
+        if not cache.snoops and not cache.stall:
+            assert took == 1 if hit and not fetch else took in (5, 10)
+        if not cache.snoops:
+            assert (word is None) == (hit and not fetch)
+
+
+@cocotb.test()
+async def is_empty_after_each_reset(dut: Any) -> None:
+    """For many resets of one cycle, so that the epochs come round."""
+    await reset_and_clock(dut)
+    falling = FallingEdge(dut.clk)
+    lines = parameters()["lines"]
+    rng = random.Random(seed())
+    for turn in range(4 * lines):
+        await falling
+        dut.rst.value = 1
+        for _ in range(rng.choice([1, 1, 1, 3])):
+            await falling
+        dut.rst.value = 0
+        cache = Cache(dut, lines, 0.0)
+        for address in rng.sample(range(0, lines * 32, 32), 3):
+            assert (await cache.access(address, True, False))[0] == 5, f"reset {turn}"
+            assert (await cache.access(address, True, False))[0] == 1
+
+
+@pytest.mark.parametrize("lines", [8, 2])
+@pytest.mark.parametrize("stall, snoops", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.4), (0.4, 0.9)])
+@pytest.mark.parametrize("accesses", [150, more(600)])
+def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
+    run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
+              lines=lines, stall=stall, snoops=snoops, accesses=accesses)
+
+
+def test_cycles() -> None:
+    run_bench(TagCache(lines=8, source=OWN), __file__, testcase="takes_the_promised_cycles")
+
+
+@pytest.mark.parametrize("lines", [4, 16])
+def test_reset(lines: int) -> None:
+    run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="is_empty_after_each_reset",
+              lines=lines)
+
+
+@cocotb.test()
+async def keeps_words(dut: Any) -> None:
+    await reset_and_clock(dut)
+    rng = random.Random(seed())
+    falling, rising = FallingEdge(dut.clk), RisingEdge(dut.clk)
+    kept: dict[int, tuple[int, int]] = {}
+    for _ in range(3000):
+        await falling
+        number, address = rng.randrange(4), 8 * rng.randrange(12)
+        store, drop = rng.random() < 0.3, rng.random() < 0.1
+        data, line = rng.getrandbits(64), rng.randrange(96)
+        snoop = {"valid": int(rng.random() < 0.3), "write": rng.randrange(2),
+                 "source": rng.randrange(3), "address": 8 * rng.randrange(12)}
+        dut.number.value, dut.address.value = number, address
+        dut.store.value, dut.data.value = int(store), data
+        dut.drop.value, dut.line.value = int(drop), line
+        dut.snoop.value = pack(Snoop, snoop)
+        await rising
+        held = kept.get(number)
+        assert int(dut.held.value) == int(held is not None and held[0] == address)
+        if held is not None and held[0] == address:
+            assert int(dut.word.value) == held[1]
+        struck = {line >> 5} if drop else set()
+        if snoop["valid"] and snoop["write"] and snoop["source"] != OWN:
+            struck.add(snoop["address"] >> 5)
+        kept = {key: item for key, item in kept.items() if item[0] >> 5 not in struck}
+        if store:
+            kept[number] = (address, data)
+
+
+def test_kept_words() -> None:
+    run_bench(KeptWords(source=OWN), __file__, testcase="keeps_words")
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda: TagCache(lines=12), ValueError, "lines must be a power of two, at least 2, not 12"),
+    (lambda: TagCache(lines=1), ValueError, "at least 2, not 1"),
+    (lambda: TagCache(lines="8"), TypeError, "lines must be an integer, not '8'"),
+    (lambda: TagCache(lines=8, source=16), ValueError, "source must be 0 to 15, not 16"),
+    (lambda: KeptWords(source=-1), ValueError, "source must be 0 to 15, not -1"),
+])
+def test_refuses(make: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_parameters_are_readable() -> None:
+    assert (TagCache(lines=8, source=3).lines, TagCache(lines=8, source=3).source) == (8, 3)
+    assert KeptWords(source=2).source == 2

@@ -1,0 +1,74 @@
+"""A block has at most a dozen members: what belongs together is a signature."""
+
+from collections.abc import Callable
+
+import pytest
+from amaranth.lib import wiring
+from nicbed.layouts.description import Description
+from nicbed.rtl.processor.control.crash import Crash
+from nicbed.rtl.processor.control.doorbells import Doorbells as ProcessorDoorbells
+from nicbed.rtl.processor.control.pending import PendingBits
+from nicbed.rtl.processor.control.registers import Mmio
+from nicbed.rtl.processor.memory.window import Window
+from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.vi.complete.completion import CompletionUnit
+from nicbed.rtl.vi.complete.counts import CompletionCounts
+from nicbed.rtl.vi.complete.queues import CompletionQueues
+from nicbed.rtl.vi.contexts import Contexts
+from nicbed.rtl.vi.engine import Engine
+from nicbed.rtl.vi.events import EventQueue
+from nicbed.rtl.vi.manager import Manager
+from nicbed.rtl.vi.records import ViRecords
+from nicbed.rtl.vi.send.acknowledgements import SendAcknowledged
+from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.packet_build import SendWalk
+from nicbed.rtl.vi.send.read_responder import ReadResponder
+from nicbed.rtl.vi.send.read_timer import ReadWatch
+from nicbed.rtl.vi.send.slots import SendSlots
+from nicbed.rtl.vi.send.transmit import SendTransmit
+from nicbed.rtl.vi.send.unacknowledged import SendRing
+from nicbed.rtl.vi.translate.cache import TranslationCache
+from nicbed.rtl.vi.translate.table_walk import TableWalk
+from nicbed.rtl.vi.translate.translator import Translator
+from nicbed.rtl.vi.work.doorbells import Doorbells
+from nicbed.rtl.vi.work.queues import WorkQueues
+
+MOST = 12
+DESCRIPTION = Description.model_validate({"via": {"design": "engine"}})
+WITH_CORE = Description.model_validate({"nic": {"processor": "serv"}})
+
+BLOCKS: dict[str, Callable[[], wiring.Component]] = {
+    "engine": lambda: Engine(description=DESCRIPTION),
+    "contexts": lambda: Contexts(vis=8, readers=1),
+    "manager": lambda: Manager(vis=8, breakers=1),
+    "doorbells": lambda: Doorbells(vis=8, depth=4),
+    "work queues": lambda: WorkQueues(vis=8, depth=4),
+    "events": lambda: EventQueue(depth=4, sources=1),
+    "completion": lambda: CompletionUnit(vis=8, cqs=4),
+    "completion queues": lambda: CompletionQueues(cqs=4),
+    "completion counts": lambda: CompletionCounts(vis=8),
+    "translator": lambda: Translator(description=DESCRIPTION, clients=1),
+    "translation cache": lambda: TranslationCache(sets=4, ways=2, replacement="lru"),
+    "table walk": TableWalk,
+    "send fetch": lambda: SendFetch(vis=8, window=4, mtu=64),
+    "send walk": lambda: SendWalk(mtu=64, slots=4),
+    "send slots": lambda: SendSlots(slots=4, words=8),
+    "send transmit": lambda: SendTransmit(slots=4),
+    "send acknowledged": lambda: SendAcknowledged(vis=8, window=4, slots=4),
+    "send ring": lambda: SendRing(vis=8, window=4),
+    "records": lambda: ViRecords(shape=8, vis=8, readers=1),
+    "read responder": lambda: ReadResponder(vis=8),
+    "read watch": lambda: ReadWatch(vis=8),
+    "processor": lambda: Processor(description=WITH_CORE),
+    "processor's doorbells": lambda: ProcessorDoorbells(depth=4, memory_bytes=1 << 14),
+    "register file": lambda: Mmio(memory_bytes=1 << 14),
+    "pending bits": PendingBits,
+    "crash": Crash,
+    "window": lambda: Window(memory_bytes=1 << 14),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_has_at_most_a_dozen_members(name: str) -> None:
+    members = list(BLOCKS[name]().signature.members)
+    assert len(members) <= MOST, members

@@ -1,0 +1,41 @@
+"""The block that bounds the gap, found from busy shares."""
+
+import pytest
+from nicbed.layouts.trace import TICKS, Activity
+from nicbed.testbench.truth.bound import bound, shares
+from nicbed.testbench.truth.spans import spans
+from nicbed.testbench.truth.steady import departures, window
+
+from tests.models.logp_machine import Machine
+
+
+def named(machine: Machine):
+    machine.run(512, 0)
+    found = spans(machine.marks)
+    requests = [span.number for span in found if span.activity == Activity.REQUEST_SEND]
+    start, stop = window(departures(machine.events, 0, requests))
+    return bound(shares(machine.events, found, start, stop, 0, 1))
+
+
+@pytest.mark.parametrize(("machine", "block"), [
+    (Machine(service=90), "link"),
+    (Machine(handle=120), "receiver"),
+    (Machine(send=40, finish=30, handle=10, reply=10), "host"),
+    (Machine(flight=3000, window=8), "window"),
+])
+def test_the_bottleneck_is_named(machine, block):
+    found = named(machine)
+    assert found.block == block
+    assert 0 <= found.busy <= 1
+    assert (found.busy > 0.97) == (block != "window")
+
+
+def test_spans_nest_and_refuse_to_cross():
+    from nicbed.layouts.trace import Kind, Mark
+
+    marks = [Mark(0, 0, 0, 2, Kind.BEGIN, 1), Mark(TICKS, 0, 0, 3, Kind.BEGIN, 2),
+             Mark(3 * TICKS, 0, 0, 3, Kind.END, 2), Mark(4 * TICKS, 0, 0, 2, Kind.END, 1)]
+    outer, inner = spans(marks)
+    assert (outer.own, inner.own) == (2 * TICKS, 2 * TICKS)
+    with pytest.raises(ValueError, match="inside"):
+        spans([marks[0], marks[1], marks[3]])
