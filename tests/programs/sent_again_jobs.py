@@ -25,7 +25,7 @@ def _side(sends: bool) -> Any:
         for descriptor in made:
             if sends:
                 await party.post_send(vi, descriptor, arena)
-                await party.sent(vi)
+                await party.complete_send(vi)
             else:
                 await party.received(vi)
         await node.port.delay(100_000)  # until what is under way has been acknowledged

@@ -133,7 +133,9 @@ def test_what_a_function_prints_and_reports_comes_back():
 
 def test_no_process_survives_its_parent(tmp_path):
     mark = tmp_path / "pid"
-    script = (f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    # A shell's background jobs begin with SIGINT ignored.
+    script = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+              f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
               "from nicbed.layouts.description import Description\n"
               "from nicbed.testbench.backends.session import run_job\n"
               f"run_job(Description(), function='tests.programs.toy_jobs:endless', target={TOY!r}, "
