@@ -28,11 +28,19 @@ def _entry_point() -> str:
     return cocotb_tools.config.pygpi_entry_point()
 
 
+@cache
+def _libraries() -> str:
+    import cocotb_tools.config
+    return str(cocotb_tools.config.libs_dir)
+
+
 def cocotb_environment(*, top: str, modules: str, results: str, seed: int = 1,
                        extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Environment for a simulator that runs the cocotb tests of ``modules`` against ``top``."""
     environment = dict(os.environ)
+    search = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
     environment.update({
+        search: os.pathsep.join(filter(None, [_libraries(), environment.get(search)])),
         "GPI_USERS": f"{_libpython()};{_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

@@ -234,10 +234,10 @@ def wave_format(sim: str) -> str:
 
 
 def cocotb_libraries() -> list[str]:
-    """Linker options for cocotb's VPI library."""
+    """Linker options for cocotb's VPI library. The cache keeps an executable longer than the
+    environment that it was built in: cocotb_environment says where the library is now."""
     import cocotb_tools.config
-    place = cocotb_tools.config.libs_dir
-    return [f"-L{place}", f"-Wl,-rpath,{place}", "-lcocotbvpi_verilator"]
+    return [f"-L{cocotb_tools.config.libs_dir}", "-lcocotbvpi_verilator"]
 
 
 def build_block(text: str, work: Path, ports: Sequence[str], *, main: Path | None = None,

@@ -118,7 +118,8 @@ def _cache(text: str, *keys: str) -> Path:
     digest = hashlib.sha256(text.encode())
     for source in (verilog.__file__, verilator.__file__, *sorted(verilog.SOURCES.glob("*.v"))):
         digest.update(Path(source).read_bytes())
-    for key in (sys.version, *keys):
+    from importlib.metadata import version
+    for key in (sys.version, version("cocotb"), *keys):
         digest.update(key.encode())
     root = os.environ.get("NICBED_CACHE")
     if root is None:

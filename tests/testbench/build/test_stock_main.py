@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import cocotb
@@ -140,11 +141,20 @@ async def log_triggers(dut):
     Path(os.environ["NICBED_LOG"]).write_text(json.dumps(log))
 
 
-def run(main: Path, name: str, work: Path) -> list:
+def parts(main: Path) -> list[str]:
+    """What the simulator is made from."""
+    return [verilog.rtlil(Design(), "top"), main.read_text(), str(verilator.toolchain()),
+            Path(verilator.__file__).read_text()]
+
+
+def build(main: Path) -> Callable[[Path], None]:
     design = Design()
     text, ports = verilog.rtlil(design, "top"), ["clk", "rst", *verilog.ports(design)]
-    place = cache.entry("bench", [text, main.read_text(), str(verilator.toolchain())],
-                        lambda folder: verilator.build_block(text, folder, ports, main=main))
+    return lambda folder: verilator.build_block(text, folder, ports, main=main)
+
+
+def run(main: Path, name: str, work: Path) -> list:
+    place = cache.entry("bench", parts(main), build(main))
     log = work / f"{name}.json"
     environment = cocotb_environment(
         top="top", modules=__name__, results=str(work / f"{name}.xml"),
@@ -168,3 +178,16 @@ def test_triggers_come_as_under_cocotbs_own_main(tmp_path):
     for index, (one, other) in enumerate(zip(got, expected, strict=False)):
         assert one == other, f"entry {index}, after {expected[max(0, index - 5):index]}"
     assert len(got) == len(expected)
+
+
+def test_an_executable_outlives_the_environment_that_it_was_built_in(tmp_path, monkeypatch):
+    """The cache is shared by checkouts, and cocotb's libraries are not where they were then."""
+    import cocotb_tools.config
+    was = tmp_path / "was"
+    was.symlink_to(cocotb_tools.config.libs_dir)
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))
+    with monkeypatch.context() as then:
+        then.setattr(cocotb_tools.config, "libs_dir", was)
+        cache.entry("bench", parts(verilog.SOURCES / "main.cpp"), build(verilog.SOURCES / "main.cpp"))
+    was.unlink()
+    assert len(run(verilog.SOURCES / "main.cpp", "own", tmp_path)) > 1000
