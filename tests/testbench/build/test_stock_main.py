@@ -183,11 +183,12 @@ def test_triggers_come_as_under_cocotbs_own_main(tmp_path):
 def test_an_executable_outlives_the_environment_that_it_was_built_in(tmp_path, monkeypatch):
     """The cache is shared by checkouts, and cocotb's libraries are not where they were then."""
     import cocotb_tools.config
+    own = verilog.SOURCES / "main.cpp"
     was = tmp_path / "was"
     was.symlink_to(cocotb_tools.config.libs_dir)
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))
     with monkeypatch.context() as then:
         then.setattr(cocotb_tools.config, "libs_dir", was)
-        cache.entry("bench", parts(verilog.SOURCES / "main.cpp"), build(verilog.SOURCES / "main.cpp"))
+        cache.entry("bench", parts(own), build(own))
     was.unlink()
-    assert len(run(verilog.SOURCES / "main.cpp", "own", tmp_path)) > 1000
+    assert len(run(own, "own", tmp_path)) > 1000
