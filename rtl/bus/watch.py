@@ -7,7 +7,13 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.trace import Block, Kind
 from ..parts.event import EventPort
 
-__all__ = ["Watch"]
+__all__ = ["LineTaken", "Watch"]
+
+LineTaken = wiring.Signature({
+    "valid": Out(1),
+    "address": Out(32),
+})
+"""In a cycle with ``valid`` a CPU takes the line at ``address`` for writing (:class:`HostPort`)."""
 
 
 class Watch(wiring.Component):
@@ -19,10 +25,10 @@ class Watch(wiring.Component):
     -------
     base, bytes : In(32), In(32)
         The range, multiples of 32; it does not wrap. No bytes: nothing is watched.
-    owns, owned : In(1), In(32)
-        A CPU takes the line at ``owned`` (:class:`HostPort`).
-    watched : Out(1)
-        It is of the range.
+    taken : In(LineTaken)
+        Lines that CPUs take.
+    watched : Out(LineTaken)
+        Those of the range. The address is there without ``valid``, too.
     event : Out(EventPort)
         Block WATCH: BEGIN, with the line's address; no number.
     """
@@ -32,18 +38,18 @@ class Watch(wiring.Component):
 
     base: In(32)
     bytes: In(32)
-    owns: In(1)
-    owned: In(32)
-    watched: Out(1)
+    taken: In(LineTaken)
+    watched: Out(LineTaken)
     event: Out(EventPort)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        with m.If(self.owns):
-            m.d.comb += self.watched.eq((self.owned - self.base)[:32] < self.bytes)
+        with m.If(self.taken.valid):
+            m.d.comb += self.watched.valid.eq((self.taken.address - self.base)[:32] < self.bytes)
         m.d.comb += [
-            self.event.valid.eq(self.watched),
+            self.watched.address.eq(self.taken.address),
+            self.event.valid.eq(self.watched.valid),
             self.event.kind.eq(Kind.BEGIN),
-            self.event.arg.eq(self.owned),
+            self.event.arg.eq(self.taken.address),
         ]
         return m

@@ -42,7 +42,8 @@ class Executor:
         m.submodules.kept = self.kept = KeptWords(source=port.source)
         m.submodules.swap = self.swap = CompareSwap()
         m.submodules.irq = self.irq = IrqDelay()
-        self.entry = port.entry
+        self.host = port.host
+        self.entry = port.host.entry
 
         self.state = Signal(State)
         self.begins = Signal()      # the entry's first cycle; of a poll, the check's
@@ -129,13 +130,13 @@ class Executor:
             self.swap.expected.eq(entry.data[0]),
             self.swap.replacement.eq(entry.data[1]),
             port.lock.eq(self.swap.lock),
-            port.owns.eq(self.cache.owns),
-            port.owned.eq(self.cache.owned),
+            port.taken.valid.eq(self.cache.taken.valid),
+            port.taken.address.eq(self.cache.taken.address),
         ]
         if port.coherent:
             with m.If(self.swap.done & self.swap.memory.write.valid):
-                m.d.comb += [port.owns.eq(1),
-                             port.owned.eq(Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
+                m.d.comb += [port.taken.valid.eq(1), port.taken.address.eq(
+                    Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
         # One of the two at most is at work, so both may listen to what comes back.
         swap, cache = self.swap.memory, self.cache.memory
         for side in (swap, cache):
@@ -160,19 +161,19 @@ class Executor:
 
     def _work(self, m: Module) -> None:
         """What precedes an operation, and DELAY; when the operation itself executes."""
-        port, entry, now = self.port, self.entry, self.port.now
+        host, entry, now = self.host, self.entry, self.port.now
         seen = Signal(reset_less=True)
         running = Signal()
         self.running = running
         fetches = self.state == State.FETCH
         m.d.comb += [
-            port.waiting.eq(fetches & ~running),
-            port.needs.eq(port.waiting & (port.go == seen)),
-            self.begins.eq(fetches & ~port.needs),
-            port.stopped.eq(self.state == State.STOPPED),
+            host.waiting.eq(fetches & ~running),
+            host.needs.eq(host.waiting & (host.go == seen)),
+            self.begins.eq(fetches & ~host.needs),
+            host.stopped.eq(self.state == State.STOPPED),
         ]
         with m.If(ResetSignal() | self.begins):
-            m.d.sync += seen.eq(port.go)
+            m.d.sync += seen.eq(host.go)
 
         # A poll's own work comes once, with that of its check if there is but one watch.
         own = Signal(33)
@@ -199,12 +200,12 @@ class Executor:
                          self.until.eq(now + cycles - cycles.any())]
             with m.If(self.opens):
                 m.d.sync += [self.begun.eq(now + own_cycles), self.check_begun.eq(now + own_cycles),
-                             self.last.eq(port.index), self.timeout.eq(entry.length),
+                             self.last.eq(host.index), self.timeout.eq(entry.length),
                              self.once.eq(self.flag(Flag.ONCE))]
                 with m.If(self.watching):
                     m.d.sync += self.begun.eq(now + Mux(own_cycles == 0, 1, own_cycles))
                 with m.Else():
-                    m.d.sync += [self.base.eq(port.index), self.polling.eq(1)]
+                    m.d.sync += [self.base.eq(host.index), self.polling.eq(1)]
             with m.Elif(~self.polling):
                 m.d.sync += self.begun.eq(now)
         with m.Elif(self.state == State.WORK):
@@ -302,24 +303,24 @@ class Executor:
 
     def _sequence(self, m: Module) -> None:
         """From an entry to the next, and the answers."""
-        port, entry = self.port, self.entry
+        host, entry = self.host, self.entry
         stops = entry.op == Op.STOP
         ends = Signal()
         m.d.comb += [
-            port.answers.eq(self.finishes),
-            port.discards.eq(self.discard),
-            port.slot.eq(self.slot),
+            host.answers.eq(self.finishes),
+            host.discards.eq(self.discard),
+            host.slot.eq(self.slot),
         ]
         with m.If(self.finishes):
             m.d.comb += [
-                self.slot.eq(Mux(self.polling, self.last, port.index)),
-                ends.eq(self.discard | (self.slot + 1 >= port.count)),
-                port.asks.eq(ends & ~stops),
-                port.answer.cycle.eq(port.now + 1),
-                port.answer.status.eq(Cat(self.status | self.irq.seen << _IRQ, self.check_cycles,
+                self.slot.eq(Mux(self.polling, self.last, host.index)),
+                ends.eq(self.discard | (self.slot + 1 >= host.count)),
+                host.asks.eq(ends & ~stops),
+                host.answer.cycle.eq(self.port.now + 1),
+                host.answer.status.eq(Cat(self.status | self.irq.seen << _IRQ, self.check_cycles,
                                           Mux(self.begins, self.total[:WORK_BITS],
                                               self.fraction))),
-                port.answer.data.eq(self.result),
+                host.answer.data.eq(self.result),
             ]
         with m.If(self.begins):
             m.d.sync += self.running.eq(1)
@@ -327,11 +328,11 @@ class Executor:
             m.d.sync += [self.state.eq(State.FETCH), self.sent.eq(0), self.beat.eq(0),
                          self.touching.eq(0), self.waits.eq(0)]
         with m.If(self.turn):
-            m.d.sync += [port.index.eq(self.following), self.polling.eq(1)]
+            m.d.sync += [host.index.eq(self.following), self.polling.eq(1)]
         with m.If(self.finishes):
             m.d.sync += [
                 self.running.eq(~ends),
-                port.index.eq(Mux(ends, 0, self.slot + 1)),
+                host.index.eq(Mux(ends, 0, self.slot + 1)),
                 self.polling.eq(0),
                 self.watching.eq(entry.op == Op.WATCH),
             ]
@@ -341,20 +342,20 @@ class Executor:
                 m.d.sync += self.state.eq(State.STOPPED)
 
     def _rest(self, m: Module) -> None:
-        port = self.port
+        host, now = self.host, self.port.now
         spends = self.state == State.WORK
         waits = (self.state == State.RUN) & self.waits
         m.d.comb += [
-            port.rests.eq((spends | waits | port.stopped) & self.posted.empty & self.irq.settled),
-            port.distance.eq(~0),
+            host.rests.eq((spends | waits | host.stopped) & self.posted.empty & self.irq.settled),
+            host.distance.eq(~0),
         ]
         with m.If(spends):
-            m.d.comb += port.distance.eq(self.until - port.now)
+            m.d.comb += host.distance.eq(self.until - now)
         with m.Elif(waits):
             with m.If(self.entry.length != 0):
-                m.d.comb += port.distance.eq(self.until - port.now)
-        with m.If(self.irq.pending & ~port.stopped):
-            with m.If(spends & (self.irq.distance < (self.until - port.now)[:32])
+                m.d.comb += host.distance.eq(self.until - now)
+        with m.If(self.irq.pending & ~host.stopped):
+            with m.If(spends & (self.irq.distance < (self.until - now)[:32])
                       | waits & ((self.entry.length == 0)
-                                 | (self.irq.distance < (self.until - port.now)[:32]))):
-                m.d.comb += port.distance.eq(self.irq.distance)
+                                 | (self.irq.distance < (self.until - now)[:32]))):
+                m.d.comb += host.distance.eq(self.irq.distance)

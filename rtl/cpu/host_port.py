@@ -4,17 +4,18 @@ from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.operations import BURST
+from ...layouts.operations import BLOCK, BURST
 from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
 from ..bus.memory import Snoop
 from ..bus.posted_writes import PostedBuffer
+from ..bus.watch import LineTaken
 from ..parts.timing import Timing
 from .executor import Executor
 from .tag_cache import TagCache
 
-__all__ = ["EntryLayout", "AnswerLayout", "HostPort"]
+__all__ = ["EntryLayout", "AnswerLayout", "HostSide", "HostPort"]
 
 EntryLayout = data.StructLayout({
     "op": 4, "_op": 4, "flags": 8, "count": 4, "process": 8, "_process": 4,
@@ -30,11 +31,40 @@ AnswerLayout = data.StructLayout({"cycle": 32, "status": 32, "data": 64})
 """An answer, as :mod:`nicbed.layouts.operations` declares it."""
 
 
+HostSide = wiring.Signature({
+    "go": Out(1),
+    "count": Out(range(BLOCK + 1)),
+    "entry": Out(EntryLayout),
+    "index": In(3),
+    "answer": In(AnswerLayout),
+    "slot": In(3),
+    "answers": In(1),
+    "discards": In(1),
+    "waiting": In(1),
+    "stopped": In(1),
+    "needs": In(1),
+    "asks": In(1),
+    "rests": In(1),
+    "distance": In(32),
+})
+"""A :class:`HostPort` as its environment sees it, where the program is.
+
+A block: ``go`` flips with each; it has ``count`` entries, 1 to BLOCK; ``entry`` is that at
+``index``. The environment holds all of them while the port works, and shows another entry in the
+cycle in which ``index`` changes. In a cycle with ``answers``, ``answer`` is to be stored at
+``slot``; with ``discards``, too, all slots behind it become DISCARDED.
+
+``waiting``: the port waits for a block; ``stopped``: its program has ended; ``needs``: it waits and
+none was given; ``asks``: it will wait from the next edge on. ``rests``: nothing happens before a
+deadline (or at all), ``distance`` being the cycles from this one to that in which the port acts on
+it; all ones for none."""
+
+
 class HostPort(wiring.Component):
     """Executes blocks of operations, one after the other, each in exact cycles.
 
-    A block is given by flipping ``go``; an operation begins in the cycle in which the last one was
-    answered, or in the first cycle with the block given. So a program takes the same cycles in
+    A block is given by flipping ``host.go``; an operation begins in the cycle in which the last one
+    was answered, or in the first cycle with the block given. So a program takes the same cycles in
     blocks of any size. Cycles of an operation, where nobody else uses the bus and memory, after W
     whole cycles of ``work`` (the port's fraction added; the rest is the new fraction):
 
@@ -62,7 +92,7 @@ class HostPort(wiring.Component):
 
     A word that a poll read is kept, one a watch number, until a snoop, a TOUCH that stores or a CAS
     of its line. Posted writes drain while the port runs on. Reset: waiting for a block, with the
-    tags invalid and the buffer empty; the level of ``go`` in reset is the one to be flipped.
+    tags invalid and the buffer empty; the level of ``host.go`` in reset is the one to be flipped.
 
     Parameters
     ----------
@@ -77,25 +107,14 @@ class HostPort(wiring.Component):
 
     Members
     -------
-    go : ``In(1)``, count : ``In(3)``, entry : ``In(EntryLayout)``, index : ``Out(3)``
-        The block: flips with each; its number of entries, 1 to BLOCK; the entry at ``index``. The
-        environment holds all of them while the port works, and shows another entry in the cycle in
-        which ``index`` changes.
-    answer : ``Out(AnswerLayout)``, slot : ``Out(3)``, answers : ``Out(1)``, discards : ``Out(1)``
-        In a cycle with ``answers``, ``answer`` is to be stored at ``slot``; with ``discards``, too,
-        all slots behind it become DISCARDED.
-    waiting : ``Out(1)``, stopped : ``Out(1)``, needs : ``Out(1)``, asks : ``Out(1)``
-        The port waits for a block; its program has ended; it waits and none was given; it will wait
-        from the next edge on.
-    rests : ``Out(1)``, distance : ``Out(32)``
-        Nothing happens here before a deadline (or at all), and the cycles from this one to that in
-        which the port acts on it; all ones for none.
+    host : ``In(HostSide)``
+        The program: blocks of operations and their answers, and where the port is in them.
     pio : ``Out(PioInitiator)``, memory : ``Out(Burst)``, lock : ``Out(1)``, snoop : ``In(Snoop)``
         The bus; the memory controller, and what it tells the caches.
-    owns : ``Out(1)``, owned : ``Out(32)``
+    taken : ``Out(LineTaken)``
         Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
-        line at ``owned``. Of a TOUCH of several lines, each with its own: what a TOUCH stored is
-        there when all of it has ended.
+        line. Of a TOUCH of several lines, each with its own: what a TOUCH stored is there when all
+        of it has ended.
     irq : ``In(1)``
         The NIC's interrupt line.
     now : ``In(32)``, timing : ``In(Timing)``
@@ -107,26 +126,12 @@ class HostPort(wiring.Component):
         As :class:`PostedBuffer` and :class:`TagCache` do.
     """
 
-    go: In(1)
-    count: In(3)
-    entry: In(EntryLayout)
-    index: Out(3)
-    answer: Out(AnswerLayout)
-    slot: Out(3)
-    answers: Out(1)
-    discards: Out(1)
-    waiting: Out(1, init=1)
-    stopped: Out(1)
-    needs: Out(1)
-    asks: Out(1)
-    rests: Out(1)
-    distance: Out(32)
+    host: In(HostSide)
     pio: Out(PioInitiator)
     memory: Out(Burst)
     lock: Out(1)
     snoop: In(Snoop)
-    owns: Out(1)
-    owned: Out(32)
+    taken: Out(LineTaken)
     irq: In(1)
     now: In(32)
     timing: In(Timing)

@@ -19,21 +19,21 @@ def watch(x: "Executor", m: Module) -> None:
     """A WATCH on the way to its POLL: nothing is looked at yet."""
     m.d.comb += x.finishes.eq(1)
     with m.If(~x.watching):
-        m.d.sync += x.base.eq(x.port.index)
+        m.d.sync += x.base.eq(x.host.index)
 
 
 def check(x: "Executor", m: Module) -> None:
     """A check of the poll's watch that the entry is."""
-    port, entry, now = x.port, x.entry, x.port.now
+    pio, host, entry, now = x.port.pio, x.host, x.entry, x.port.now
     alone = x.opens  # it executes in its first cycle: what the registers will hold is here
     checked = Signal()
     word = Signal(64)
     number = Signal(ceil_log2(WATCHES))
-    m.d.comb += [number.eq(Mux(alone, 0, port.index - x.base)), x.kept.number.eq(number),
+    m.d.comb += [number.eq(Mux(alone, 0, host.index - x.base)), x.kept.number.eq(number),
                  x.result.eq(word)]
     with m.If(entry.address[_NIC_BIT]):
-        m.d.comb += [x.posted.i.valid.eq(~x.sent), checked.eq(port.pio.done),
-                     word.eq(port.pio.data)]
+        m.d.comb += [x.posted.i.valid.eq(~x.sent), checked.eq(pio.done),
+                     word.eq(pio.data)]
         with m.If(x.posted.i.ready):
             m.d.sync += x.sent.eq(1)
     with m.Else():
@@ -54,7 +54,7 @@ def check(x: "Executor", m: Module) -> None:
         late = Signal()
         length = Signal(32)
         m.d.comb += [
-            is_last.eq(alone | (port.index == x.last)),
+            is_last.eq(alone | (host.index == x.last)),
             round_ends.eq(is_last & Mux(alone, x.flag(Flag.ONCE), x.once)),
             timeout.eq(Mux(alone, entry.length, x.timeout)),
             spent.eq(Mux(alone, 0, now - x.begun)),
@@ -70,8 +70,8 @@ def check(x: "Executor", m: Module) -> None:
         with m.Else():
             m.d.comb += x.turn.eq(1)
             with m.If(~is_last):
-                m.d.comb += x.following.eq(port.index + 1)
+                m.d.comb += x.following.eq(host.index + 1)
             with m.Elif(alone):
-                m.d.comb += x.following.eq(port.index)
+                m.d.comb += x.following.eq(host.index)
             with m.Else():
                 m.d.comb += x.following.eq(x.base)

@@ -8,6 +8,7 @@ from amaranth.utils import ceil_log2
 from ...layouts.operations import CACHE_LINE
 from ..bus.burst import Burst
 from ..bus.memory import Snoop
+from ..bus.watch import LineTaken
 
 __all__ = ["LINE_BEATS", "TagCache"]
 
@@ -64,9 +65,9 @@ class TagCache(wiring.Component):
     reads : ``Out(1)``, word : ``Out(64)``, stale : ``Out(1)``
         ``reads``: the access has gone on to memory. In its last cycle: the 8-byte word at
         ``address``, and whether it may have changed since.
-    owns : ``Out(1)``, owned : ``Out(32)``
-        Only with ``coherent``: last cycle of a store's access that took its line, whose address
-        ``owned`` is, by an upgrade or a read for ownership. What the store wrote is there from the
+    taken : ``Out(LineTaken)``
+        Only with ``coherent``: last cycle of a store's access that took its line, by an upgrade or
+        a read for ownership. What the store wrote is there from the
         next cycle on. So whoever reads the line before that, and sees nothing new, is told after
         its read (or in the read's own cycle).
     memory : ``Out(Burst)``
@@ -91,8 +92,7 @@ class TagCache(wiring.Component):
     reads: Out(1)
     word: Out(64)
     stale: Out(1)
-    owns: Out(1)
-    owned: Out(32)
+    taken: Out(LineTaken)
     memory: Out(Burst)
     snoop: In(Snoop)
 
@@ -313,7 +313,7 @@ class TagCache(wiring.Component):
                          stored_line.eq(self.address[_LINE_BITS:])]
             m.d.comb += [
                 late.eq(stored & changes & (self.snoop.address[_LINE_BITS:] == stored_line)),
-                self.owns.eq(late | (self.done & self.store & ~fsm.ongoing("LOOKUP"))),
-                self.owned.eq(Cat(Const(0, _LINE_BITS),
+                self.taken.valid.eq(late | (self.done & self.store & ~fsm.ongoing("LOOKUP"))),
+                self.taken.address.eq(Cat(Const(0, _LINE_BITS),
                                   Mux(late, stored_line, self.address[_LINE_BITS:]))),
             ]

@@ -8,16 +8,27 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.registers import REGISTERS, Access, Register
 
-__all__ = ["CsrFile"]
+__all__ = ["CsrAccess", "CsrFile"]
 
 OFFSET_BITS = 12
+
+CsrAccess = wiring.Signature({
+    "select": Out(1),
+    "write": Out(1),
+    "offset": Out(OFFSET_BITS),
+    "data": Out(64),
+    "read": In(64),
+})
+"""An initiator's side. A cycle with ``select`` accesses the register at ``offset`` bytes: writes
+``data``, or reads; ``read`` is valid in the cycle after, and 0 after any other. Where nothing is
+declared, writes do nothing and reads give 0."""
 
 
 class CsrFile(wiring.Component):
     """A file of 8-byte registers, 8 bytes apart.
 
-    Latency: a write acts at the end of its cycle; ``read`` is valid in the cycle after a read, and
-    0 after any other. Throughput: 1 access a cycle. Reset: as declared.
+    Latency: a write acts at the end of its cycle; a read's word is there in the cycle after.
+    Throughput: 1 access a cycle. Reset: as declared.
 
     Parameters
     ----------
@@ -30,22 +41,18 @@ class CsrFile(wiring.Component):
 
     Members
     -------
-    select, write : In(1), In(1)
-        This cycle accesses the file; it writes.
-    offset : In(12)
-        Bytes. Where nothing is declared, writes do nothing and reads give 0.
-    data : In(64), read : Out(64)
-        Written and read.
-    NAME : Out
-        Value of a counter, and of a read-write or write-1-to-clear register.
-    NAME : In
-        Value of any other read-only register, and of an external one.
-    NAME_write : Out(1)
-        An external or write-only register is written, with the low bits of ``data``.
-    NAME_set : In
-        Bits of a write-1-to-clear register to set; wins over a clear in the same cycle.
-    NAME_count : In(events)
-        A bit for each event that a counter counts in this cycle.
+    access : In(CsrAccess)
+        Reads and writes.
+    values
+        By register: Out, the value of a counter, and of a read-write or write-1-to-clear register;
+        In, that of any other read-only register, and of an external one.
+    writes
+        By external or write-only register, Out(1): it is written, with the low bits of
+        ``access.data``.
+    sets
+        By write-1-to-clear register, In: bits to set; wins over a clear in the same cycle.
+    counts
+        By counter, In(events): a bit for each event that it counts in this cycle.
 
     Raises
     ------
@@ -64,25 +71,29 @@ class CsrFile(wiring.Component):
             there = {register.name for register in registers if register.access is access}
             for name in sorted(set(names) - there):
                 raise ValueError(f"{kind} {name!r}: no {access.value} register of that name")
-        members: dict[str, wiring.Member] = {
-            "select": In(1), "write": In(1), "offset": In(OFFSET_BITS), "data": In(64),
-            "read": Out(64),
-        }
+        values: dict[str, wiring.Member] = {}
+        writes: dict[str, wiring.Member] = {}
+        sets: dict[str, wiring.Member] = {}
         for register in registers:
             name, width = register.name, register.width
             if name in self._external:
-                members |= {name: In(width), f"{name}_write": Out(1)}
+                values[name] = In(width)
             elif name in self._counters:
-                members |= {name: Out(width), f"{name}_count": In(self._counters[name])}
-            elif register.access is Access.RW:
-                members |= {name: Out(width, init=register.reset)}
-            elif register.access is Access.W1C:
-                members |= {name: Out(width, init=register.reset), f"{name}_set": In(width)}
-            elif register.access is Access.WO:
-                members |= {f"{name}_write": Out(1)}
-            elif not register.reset:
-                members |= {name: In(width)}
-        super().__init__(members)
+                values[name] = Out(width)
+            elif register.access in (Access.RW, Access.W1C):
+                values[name] = Out(width, init=register.reset)
+            elif register.access is Access.RO and not register.reset:
+                values[name] = In(width)
+            if name in self._external or register.access is Access.WO:
+                writes[name] = Out(1)
+            if register.access is Access.W1C:
+                sets[name] = In(width)
+        counts = {name: In(events) for name, events in self._counters.items()}
+        super().__init__({
+            "access": In(CsrAccess),
+            **{name: Out(wiring.Signature(members)) for name, members in (
+                ("values", values), ("writes", writes), ("sets", sets), ("counts", counts))},
+        })
 
     @property
     def registers(self) -> tuple[Register, ...]:
@@ -91,37 +102,38 @@ class CsrFile(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        access = self.access
         # A set or a count comes after the clear, so that it is not lost.
-        m.d.sync += self.read.eq(0)
-        with m.If(self.select):
-            with m.Switch(self.offset[3:]):
+        m.d.sync += access.read.eq(0)
+        with m.If(access.select):
+            with m.Switch(access.offset[3:]):
                 for register in self._registers:
                     with m.Case(register.offset >> 3):
-                        with m.If(self.write):
+                        with m.If(access.write):
                             self._write(m, register)
                         with m.Else():
-                            value = getattr(self, register.name, register.reset)
-                            m.d.sync += self.read.eq(value)
+                            value = getattr(self.values, register.name, register.reset)
+                            m.d.sync += access.read.eq(value)
         for register in self._registers:
             name = register.name
             if register.access is Access.W1C:
-                bits, value = getattr(self, f"{name}_set"), getattr(self, name)
+                bits, value = getattr(self.sets, name), getattr(self.values, name)
                 for bit in range(register.width):
                     with m.If(bits[bit]):
                         m.d.sync += value[bit].eq(1)
             elif name in self._counters:
-                events, value = getattr(self, f"{name}_count"), getattr(self, name)
+                events, value = getattr(self.counts, name), getattr(self.values, name)
                 with m.If(events.any()):
                     m.d.sync += value.eq(value + sum(events))
         return m
 
     def _write(self, m: Module, register: Register) -> None:
         name = register.name
-        data = self.data[:register.width]
+        data = self.access.data[:register.width]
         if name in self._external or register.access is Access.WO:
-            m.d.comb += getattr(self, f"{name}_write").eq(1)
+            m.d.comb += getattr(self.writes, name).eq(1)
         elif register.access is Access.RW:
-            m.d.sync += getattr(self, name).eq(data)
+            m.d.sync += getattr(self.values, name).eq(data)
         elif register.access is Access.W1C:
-            value = getattr(self, name)
+            value = getattr(self.values, name)
             m.d.sync += value.eq(value & ~data)

@@ -5,11 +5,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
-from ...layouts.operations import BLOCK
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
-from ..cpu.host_port import AnswerLayout, EntryLayout, HostPort
+from ..cpu.host_port import HostPort, HostSide
 from ..nic.nic import Nic
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
@@ -19,25 +18,6 @@ __all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
 
 CPUS = 1
 """Host ports of a node."""
-
-HostSide = wiring.Signature({
-    "go": Out(1),
-    "count": Out(range(BLOCK + 1)),
-    "entry": Out(EntryLayout),
-    "index": In(3),
-    "answer": In(AnswerLayout),
-    "slot": In(3),
-    "answers": In(1),
-    "discards": In(1),
-    "waiting": In(1),
-    "stopped": In(1),
-    "needs": In(1),
-    "asks": In(1),
-    "rests": In(1),
-    "distance": In(32),
-})
-"""A :class:`HostPort` as its environment sees it."""
-
 
 def NodeSide(description: Description) -> wiring.Signature:
     """The ports of a :class:`Node`."""
@@ -119,7 +99,7 @@ class Node(wiring.Component):
         self._description = description
         self._gated = gated
         self._nic = Nic(description=description, step=step)
-        self._bus = Bus(ports=CPUS, engines=2 + len(self._nic.dma_engine))
+        self._bus = Bus(ports=CPUS, engines=len(self._nic.dma))
         self._traced = trace == "ports"
         sources = len(self._nic.event_sources) + len(self._bus.event_sources)
         super().__init__(wiring.Signature({
@@ -149,27 +129,24 @@ class Node(wiring.Component):
         connect(m, controller.port, flipped(self.memory))
         connect(m, bus.memory, controller.burst[0])
         connect(m, bus.pio, nic.pio)
-        connect(m, nic.dma_send, bus.engine[0])
-        connect(m, nic.dma_receive, bus.engine[1])
-        for number, burst in enumerate(nic.dma_engine):
-            connect(m, burst, bus.engine[2 + number])
-        connect(m, nic.tx, flipped(self.tx))
-        connect(m, flipped(self.rx), nic.rx)
+        for burst, port in zip(nic.dma, bus.engine, strict=True):
+            connect(m, burst, port)
+        connect(m, nic.link.tx, flipped(self.tx))
+        connect(m, flipped(self.rx), nic.link.rx)
         m.d.comb += [
             nic.node.eq(self.node),
-            nic.now.eq(now),
             nic.cycle.eq(self.cycle),
             nic.timing.eq(self.timing),
-            nic.credit_stall.eq(self.credit_stall),
-            nic.profile_enable.eq(self.profile_enable),
-            self.crashed.eq(nic.crashed),
-            self.crash.eq(nic.crash),
+            nic.link.credit_stall.eq(self.credit_stall),
+            nic.processor.profile.eq(self.profile_enable),
+            self.crashed.eq(nic.processor.crashed),
+            self.crash.eq(nic.processor.crash),
             bus.timing.eq(self.timing),
             controller.timing.eq(self.timing),
             controller.lock[0].eq(0),
             self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
                          | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()
-                         | nic.owns),
+                         | nic.taken.valid),
             self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
         ]
 
@@ -187,11 +164,9 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
-            with m.If(port.owns):
-                m.d.comb += [nic.owns.eq(1), nic.owned.eq(port.owned)]
-            for name, member in HostSide.members.items():
-                inside, outside = getattr(port, name), getattr(cpu, name)
-                m.d.comb += (inside.eq(outside) if member.flow == Out else outside.eq(inside))
+            connect(m, flipped(cpu), port.host)
+            with m.If(port.taken.valid):
+                m.d.comb += [nic.taken.valid.eq(1), nic.taken.address.eq(port.taken.address)]
 
         if self._traced:
             sources = [*zip(bus.event_sources, bus.events, strict=True),

@@ -14,6 +14,7 @@ from nicbed.rtl.bus.burst import Burst, BurstRequest, BurstWord
 from nicbed.rtl.bus.bus import Bus
 from nicbed.rtl.bus.memory import HostMemory, MemoryController
 from nicbed.rtl.bus.pio import PioTarget
+from nicbed.rtl.bus.watch import LineTaken
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.mailbox import Mailbox
 from nicbed.rtl.parts.timing_registers import TimingRegisters
@@ -42,7 +43,7 @@ class PortSystem(wiring.Component):
             "waiting": Out(1), "stopped": Out(1), "go": In(1), "count": In(3),
             "entries": In(BLOCK * ENTRY_WORDS * 32), "answers": Out(BLOCK * ANSWER_WORDS * 32),
             "pio": Out(PioTarget), "engine": In(Burst), "irq": In(1),
-            "owns": Out(1), "owned": Out(32),
+            "taken": Out(LineTaken),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -56,7 +57,9 @@ class PortSystem(wiring.Component):
         m.submodules.port = port = HostPort(posted_writes=self._posted_writes,
                                             cache_lines=self._cache_lines, source=1,
                                             coherent=self._coherent)
+        host = port.host
         connect(m, port.pio, bus.port[0])
+        connect(m, port.taken, flipped(self.taken))
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
         connect(m, port.memory, controller.burst[1])
@@ -68,16 +71,16 @@ class PortSystem(wiring.Component):
             controller.timing.eq(registers.timing), port.timing.eq(registers.timing),
             controller.lock[1].eq(port.lock), port.snoop.eq(controller.snoop),
             port.now.eq(keeper.now), port.irq.eq(self.irq),
-            port.go.eq(self.go), port.count.eq(self.count), port.entry.eq(box.entry),
-            box.entries.eq(self.entries), box.index.eq(port.index), box.answer.eq(port.answer),
-            box.slot.eq(port.slot), box.store.eq(port.answers), box.discard.eq(port.discards),
-            self.answers.eq(box.answers), self.waiting.eq(port.waiting),
-            self.stopped.eq(port.stopped), self.owns.eq(port.owns), self.owned.eq(port.owned),
+            host.go.eq(self.go), host.count.eq(self.count), host.entry.eq(box.entry),
+            box.entries.eq(self.entries), box.index.eq(host.index), box.answer.eq(host.answer),
+            box.slot.eq(host.slot), box.store.eq(host.answers), box.discard.eq(host.discards),
+            self.answers.eq(box.answers), self.waiting.eq(host.waiting),
+            self.stopped.eq(host.stopped),
             keeper.skip_enable.eq(self.skip_enable), keeper.limit.eq(self.limit),
-            keeper.quiescent.eq(bus.idle & controller.idle & port.rests & self.calm
-                                & ~port.stopped),
-            keeper.distance[0].eq(port.distance), keeper.asks[0].eq(port.asks),
-            keeper.needs[0].eq(port.needs),
+            keeper.quiescent.eq(bus.idle & controller.idle & host.rests & self.calm
+                                & ~host.stopped),
+            keeper.distance[0].eq(host.distance), keeper.asks[0].eq(host.asks),
+            keeper.needs[0].eq(host.needs),
             self.attention.eq(keeper.attention), self.stall.eq(keeper.stall),
             self.expired.eq(keeper.expired), self.cycle.eq(keeper.cycle),
         ]

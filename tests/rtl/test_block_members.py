@@ -5,10 +5,28 @@ from collections.abc import Callable
 import pytest
 from amaranth.lib import wiring
 from nicbed.layouts.description import Description
+from nicbed.rtl.bus.watch import Watch
+from nicbed.rtl.cpu.compare_and_swap import CompareSwap
+from nicbed.rtl.cpu.host_port import HostPort
+from nicbed.rtl.cpu.kept_words import KeptWords
+from nicbed.rtl.cpu.tag_cache import TagCache
+from nicbed.rtl.nic.fifos.lane_merge import LaneMerge
+from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo
+from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
+from nicbed.rtl.nic.fifos.send_window import SendWindow
+from nicbed.rtl.nic.nic import Nic
+from nicbed.rtl.nic.registers import CsrFile
+from nicbed.rtl.nic.rings.pulled_ring import LineRing
+from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
+from nicbed.rtl.nic.rings.send_dma import SendDma
 from nicbed.rtl.processor.control.crash import Crash
 from nicbed.rtl.processor.control.doorbells import Doorbells as ProcessorDoorbells
 from nicbed.rtl.processor.control.pending import PendingBits
 from nicbed.rtl.processor.control.registers import Mmio
+from nicbed.rtl.processor.engines.host_to_nic import HostToNic
+from nicbed.rtl.processor.engines.nic_to_host import NicToHost
+from nicbed.rtl.processor.engines.receive import NicReceive
+from nicbed.rtl.processor.engines.send import NicSend
 from nicbed.rtl.processor.memory.window import Window
 from nicbed.rtl.processor.subsystem import Processor
 from nicbed.rtl.vi.complete.completion import CompletionUnit
@@ -36,8 +54,27 @@ from nicbed.rtl.vi.work.queues import WorkQueues
 MOST = 12
 DESCRIPTION = Description.model_validate({"via": {"design": "engine"}})
 WITH_CORE = Description.model_validate({"nic": {"processor": "serv"}})
+ON_MEMORY_BUS = Description.model_validate({"nic": {"attachment": "memory_bus"}})
 
 BLOCKS: dict[str, Callable[[], wiring.Component]] = {
+    "nic": lambda: Nic(description=ON_MEMORY_BUS),
+    "registers": CsrFile,
+    "send window": lambda: SendWindow(fifo_bytes=256, mtu=64),
+    "lane merge": LaneMerge,
+    "receive fifo": lambda: ReceiveFifo(fifo_bytes=256, mtu=64),
+    "receive window": ReceiveWindow,
+    "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=True),
+    "pulled ring": lambda: LineRing(ring=4),
+    "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
+    "watch": Watch,
+    "host port": lambda: HostPort(posted_writes=4, cache_lines=4, coherent=True),
+    "tag cache": lambda: TagCache(lines=4, coherent=True),
+    "kept words": KeptWords,
+    "compare and swap": CompareSwap,
+    "host to nic": lambda: HostToNic(memory_bytes=1 << 14, host_bytes=1 << 20),
+    "nic to host": lambda: NicToHost(memory_bytes=1 << 14, host_bytes=1 << 20),
+    "nic's send engine": lambda: NicSend(memory_bytes=1 << 14),
+    "nic's receive engine": lambda: NicReceive(memory_bytes=1 << 14),
     "engine": lambda: Engine(description=DESCRIPTION),
     "contexts": lambda: Contexts(vis=8, readers=1),
     "manager": lambda: Manager(vis=8, breakers=1),

@@ -1,14 +1,14 @@
 """Joins the lanes of the send FIFO, PIO and DMA, in the order in which software issued them."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ....layouts.packet import FLIT_BYTES, TRACE_BITS
+from ....layouts.packet import FLIT_BYTES
 from ....layouts.trace import Kind
 from ...parts.event import EventPort
 from ...parts.flit import FlitStream, Header
-from .send_window import SendPacket
+from .lanes import DmaLane, PioLane
 
 __all__ = ["LaneMerge"]
 
@@ -25,15 +25,10 @@ class LaneMerge(wiring.Component):
 
     Members
     -------
-    pio, pio_packet : In(stream of 64), In(stream of SendPacket)
-        The PIO lane and its whole packets.
-    dma, dma_trace : In(stream of 64), In(stream of 24)
-        The DMA lane, and the trace numbers of its packets, each there with the packet's header
-        at the latest. Words may be late: the packet is sent as they come.
-    skip : In(1)
-        The descriptor whose turn it is was refused and has no packet.
-    merged : Out(16)
-        Descriptors that have gone, modulo 65536.
+    pio : In(PioLane)
+        The PIO lane.
+    dma : In(DmaLane)
+        The DMA lane. A packet is sent as its words come.
     o : Out(FlitStream)
         Packets.
     idle : Out(1)
@@ -42,12 +37,8 @@ class LaneMerge(wiring.Component):
         END of block SEND_PIO when the last flit of a PIO packet leaves.
     """
 
-    pio: In(stream.Signature(64))
-    pio_packet: In(stream.Signature(SendPacket))
-    dma: In(stream.Signature(64))
-    dma_trace: In(stream.Signature(TRACE_BITS))
-    skip: In(1)
-    merged: Out(16)
+    pio: In(PioLane)
+    dma: In(DmaLane)
     o: Out(FlitStream)
     idle: Out(1)
     end: Out(EventPort)
@@ -64,30 +55,31 @@ class LaneMerge(wiring.Component):
         header = data.View(Header, word)
         flit = self.o.payload
 
-        with m.If(self.pio_packet.valid):
+        with m.If(self.pio.packets.valid):
             m.d.comb += [
-                ahead.eq(self.merged - self.pio_packet.payload.after),
+                ahead.eq(self.dma.merged - self.pio.packets.payload.after),
                 turn.eq(~ahead[15]),
             ]
         m.d.comb += from_pio.eq(turn)
         with m.If(busy):
             m.d.comb += from_pio.eq(held)
         with m.If(from_pio):
-            m.d.comb += self.o.valid.eq(self.pio.valid)
+            m.d.comb += self.o.valid.eq(self.pio.words.valid)
         with m.Else():
-            m.d.comb += self.o.valid.eq(self.dma.valid & self.dma_trace.valid)
+            m.d.comb += self.o.valid.eq(self.dma.words.valid & self.dma.traces.valid)
         m.d.comb += [
-            self.idle.eq(~(busy | turn | self.dma.valid)),
+            self.idle.eq(~(busy | turn | self.dma.words.valid)),
             self.end.kind.eq(Kind.END),
         ]
         with m.If(self.o.valid):
             m.d.comb += [flit.first.eq(~busy), flit.data.eq(word), flit.size.eq(FLIT_BYTES),
                          flit.last.eq(header.length == 0)]
             with m.If(from_pio):
-                m.d.comb += [word.eq(self.pio.payload),
-                             flit.trace.eq(self.pio_packet.payload.trace)]
+                m.d.comb += [word.eq(self.pio.words.payload),
+                             flit.trace.eq(self.pio.packets.payload.trace)]
             with m.Else():
-                m.d.comb += [word.eq(self.dma.payload), flit.trace.eq(self.dma_trace.payload)]
+                m.d.comb += [word.eq(self.dma.words.payload),
+                             flit.trace.eq(self.dma.traces.payload)]
             with m.If(busy):
                 m.d.comb += flit.last.eq(left <= FLIT_BYTES)
                 with m.If(left < FLIT_BYTES):
@@ -100,13 +92,13 @@ class LaneMerge(wiring.Component):
                 ]
                 with m.If(from_pio):
                     m.d.comb += [
-                        self.pio.ready.eq(1),
-                        self.pio_packet.ready.eq(flit.last),
+                        self.pio.words.ready.eq(1),
+                        self.pio.packets.ready.eq(flit.last),
                         self.end.valid.eq(flit.last),
-                        self.end.number.eq(self.pio_packet.payload.trace),
+                        self.end.number.eq(self.pio.packets.payload.trace),
                     ]
                 with m.Else():
-                    m.d.comb += [self.dma.ready.eq(1), self.dma_trace.ready.eq(flit.last)]
-        with m.If(self.dma_trace.ready | self.skip):
-            m.d.sync += self.merged.eq(self.merged + 1)
+                    m.d.comb += [self.dma.words.ready.eq(1), self.dma.traces.ready.eq(flit.last)]
+        with m.If(self.dma.traces.ready | self.dma.skip):
+            m.d.sync += self.dma.merged.eq(self.dma.merged + 1)
         return m

@@ -10,9 +10,9 @@ from ...parts.block_ram import BlockRam
 from ...parts.event import EventPort
 from ...parts.flit import FlitStream, Header
 from ...parts.queue import Queue
-from .send_window import PACKET_SLACK
+from .packet_fifo import PacketFifo
 
-__all__ = ["ReceiveWord", "ReceiveFifo"]
+__all__ = ["ReceiveWord", "ReceiveCounts", "ReceiveFifo"]
 
 OVERFLOW, CRC, MISROUTED, MALFORMED = range(4)
 """Arguments of a DROP event (layouts.trace.Kind)."""
@@ -31,7 +31,18 @@ class ReceiveWord(data.Struct):
     trace: TRACE_BITS
 
 
-class ReceiveFifo(wiring.Component):
+ReceiveCounts = wiring.Signature({
+    "good": Out(1),
+    "crc_error": Out(1),
+    "malformed": Out(1),
+    "misrouted": Out(1),
+    "overflow": Out(1),
+    "stalled": Out(1),
+})
+"""Pulses to count: a packet ended so in this cycle; ``stalled``: a header flit waits for room."""
+
+
+class ReceiveFifo(PacketFifo):
     """Packets in as flits, out as words, each packet visible only once it is whole and good; but
     those of protocol ``early`` as they come.
 
@@ -72,10 +83,8 @@ class ReceiveFifo(wiring.Component):
         Words of committed packets, and of one under way that is visible early.
     level : Out(16)
         Packets that ended here, were visible, and are not yet taken whole.
-    good, crc_error, malformed, misrouted, overflow : Out(1)
-        High for the cycle in which a packet ended so.
-    stalled : Out(1)
-        A header flit waits for room.
+    counts : Out(ReceiveCounts)
+        How packets ended.
     idle : Out(1)
         Between packets.
     end : Out(EventPort)
@@ -92,39 +101,18 @@ class ReceiveFifo(wiring.Component):
     def __init__(self, *, fifo_bytes: int, mtu: int, early: Protocol | None = None) -> None:
         if early is not None and not isinstance(early, Protocol):
             raise TypeError(f"early must be a Protocol, not {early!r}")
-        self._longest = mtu + PACKET_SLACK
-        if FLIT_BYTES + self._longest > fifo_bytes:
-            raise ValueError(f"fifo_bytes = {fifo_bytes}: must hold a packet of "
-                             f"{FLIT_BYTES + self._longest} bytes")
-        self._words = fifo_bytes // FLIT_BYTES
-        self._mtu = mtu
         self._early = early
-        super().__init__({
+        super().__init__(fifo_bytes=fifo_bytes, mtu=mtu, members={
             "i": In(FlitStream),
             "bad": In(1),
             "node": In(8),
             "drop": In(1),
             "o": Out(stream.Signature(ReceiveWord)),
             "level": Out(16),
-            "good": Out(1),
-            "crc_error": Out(1),
-            "malformed": Out(1),
-            "misrouted": Out(1),
-            "overflow": Out(1),
-            "stalled": Out(1),
+            "counts": Out(ReceiveCounts),
             "idle": Out(1),
             "end": Out(EventPort),
         })
-
-    @property
-    def fifo_bytes(self) -> int:
-        """Capacity, in bytes."""
-        return self._words * FLIT_BYTES
-
-    @property
-    def mtu(self) -> int:
-        """Payload bytes of a packet."""
-        return self._mtu
 
     @property
     def early(self) -> Protocol | None:
@@ -180,8 +168,8 @@ class ReceiveFifo(wiring.Component):
             write.data.eq(flit.data),
             traces.i.payload.eq(flit.trace),
             shown_end.eq(take & shown & flit.last),
-            traces.i.valid.eq(take & shows | self.good & ~shown),
-            ended.eq(self.good | shown_end),
+            traces.i.valid.eq(take & shows | self.counts.good & ~shown),
+            ended.eq(self.counts.good | shown_end),
             self.end.kind.eq(Kind.DROP),
             self.end.number.eq(flit.trace),
         ]
@@ -213,7 +201,7 @@ class ReceiveFifo(wiring.Component):
                 ]
                 if self._early is not None:
                     m.d.comb += write.data[64].eq(shown_end & (self.bad | mismatch))
-            m.d.comb += [self.i.ready.eq(take), self.stalled.eq(~take)]
+            m.d.comb += [self.i.ready.eq(take), self.counts.stalled.eq(~take)]
         with m.If(take):
             with m.If(write.en):
                 m.d.sync += tail.eq(tail + 1)
@@ -231,15 +219,15 @@ class ReceiveFifo(wiring.Component):
                 with m.If(~shown):
                     m.d.sync += tail.eq(committed)
                 with m.If(self.bad):
-                    m.d.comb += [self.crc_error.eq(1), self.end.arg.eq(CRC)]
+                    m.d.comb += [self.counts.crc_error.eq(1), self.end.arg.eq(CRC)]
                 with m.Elif(is_long | mismatch):
-                    m.d.comb += [self.malformed.eq(1), self.end.arg.eq(MALFORMED)]
+                    m.d.comb += [self.counts.malformed.eq(1), self.end.arg.eq(MALFORMED)]
                 with m.Elif(is_elsewhere):
-                    m.d.comb += [self.misrouted.eq(1), self.end.arg.eq(MISROUTED)]
+                    m.d.comb += [self.counts.misrouted.eq(1), self.end.arg.eq(MISROUTED)]
                 with m.Elif(will_sink):
-                    m.d.comb += [self.overflow.eq(1), self.end.arg.eq(OVERFLOW)]
+                    m.d.comb += [self.counts.overflow.eq(1), self.end.arg.eq(OVERFLOW)]
                 with m.Else():
-                    m.d.comb += [self.good.eq(1), self.end.kind.eq(Kind.END)]
+                    m.d.comb += [self.counts.good.eq(1), self.end.kind.eq(Kind.END)]
                     m.d.sync += [tail.eq(tail + 1), committed.eq(tail + 1)]
 
     def _read_side(self, m: Module, read: memory.ReadPort, traces: Queue, committed: Signal,

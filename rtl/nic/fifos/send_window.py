@@ -1,40 +1,28 @@
 """Send FIFO, PIO lane: words that the CPU writes become packets."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ....layouts.packet import FLIT_BYTES, TRACE_BITS
+from ....layouts.packet import TRACE_BITS
 from ....layouts.trace import Kind
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
+from .lanes import PioLane, SendPacket
+from .packet_fifo import REFUSED, PacketFifo
 
-__all__ = ["PACKET_SLACK", "SendPacket", "SendWindow"]
-
-PACKET_SLACK = 16
-"""Bytes that a packet's length may exceed nic.mtu by: the header of the protocol above."""
-
-REFUSED = 5
-"""Argument of a DROP event for a refused packet (layouts.trace.Kind)."""
+__all__ = ["SendWindow"]
 
 
-class SendPacket(data.Struct):
-    """A whole packet in the PIO lane: its trace number, and the value that ``send_doorbell`` had
-    when its last word was written: it follows that many descriptors onto the wire."""
-
-    trace: TRACE_BITS
-    after: 16
-
-
-class SendWindow(wiring.Component):
+class SendWindow(PacketFifo):
     """Collects the words written to the send window into packets.
 
     The first word is the wire header; its ``length`` tells how many words follow,
     ceil(length / 8). If the lane lacks room for the packet, or the length exceeds mtu + 16 bytes,
     the packet is refused: all its words are swallowed. A packet is committed with its last word.
 
-    Latency: 2 cycles from the last word's write to ``packet`` and ``o`` being offered. Throughput:
+    Latency: 2 cycles from the last word's write to both being offered on ``lane``. Throughput:
     1 word a cycle. Back-pressure: none to the writer. Reset: empty, header expected.
 
     Parameters
@@ -52,10 +40,8 @@ class SendWindow(wiring.Component):
         The word, and with a header word the packet's trace number.
     posted : In(16)
         Value of ``send_doorbell``.
-    o : Out(stream of 64)
-        Words of the lane. To be taken only as far as ``packet`` tells of them.
-    packet : Out(stream of SendPacket)
-        Whole packets in ``o``. To be taken with the packet's last word.
+    lane : Out(PioLane)
+        The lane's words, and its whole packets.
     space : Out(32)
         Free bytes.
     refused : Out(1)
@@ -70,40 +56,23 @@ class SendWindow(wiring.Component):
     """
 
     def __init__(self, *, fifo_bytes: int, mtu: int) -> None:
-        self._words = fifo_bytes // FLIT_BYTES
-        self._longest = mtu + PACKET_SLACK
-        if FLIT_BYTES + self._longest > fifo_bytes:
-            raise ValueError(f"fifo_bytes = {fifo_bytes}: must hold a packet of "
-                             f"{FLIT_BYTES + self._longest} bytes")
-        self._mtu = mtu
-        super().__init__({
+        super().__init__(fifo_bytes=fifo_bytes, mtu=mtu, members={
             "write": In(1),
             "data": In(64),
             "trace": In(TRACE_BITS),
             "posted": In(16),
-            "o": Out(stream.Signature(64)),
-            "packet": Out(stream.Signature(SendPacket)),
+            "lane": Out(PioLane),
             "space": Out(32),
             "refused": Out(1),
             "begin": Out(EventPort),
         })
 
-    @property
-    def fifo_bytes(self) -> int:
-        """Capacity of the lane, in bytes."""
-        return self._words * FLIT_BYTES
-
-    @property
-    def mtu(self) -> int:
-        """Payload bytes of a packet."""
-        return self._mtu
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.lane = lane = Queue(shape=64, depth=self._words)
         m.submodules.packets = packets = Queue(shape=SendPacket, depth=self._words)
-        wiring.connect(m, wiring.flipped(self.o), lane.o)
-        wiring.connect(m, wiring.flipped(self.packet), packets.o)
+        wiring.connect(m, wiring.flipped(self.lane.words), lane.o)
+        wiring.connect(m, wiring.flipped(self.lane.packets), packets.o)
 
         header = data.View(Header, self.data)
         left = Signal(14)

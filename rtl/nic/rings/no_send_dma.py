@@ -3,7 +3,7 @@
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 
-from .send_dma import send_dma_signature
+from .send_dma import send_dma_members
 
 __all__ = ["NoSendDma"]
 
@@ -13,7 +13,7 @@ class NoSendDma(wiring.Component):
     descriptor is ever done, its lane is empty."""
 
     def __init__(self) -> None:
-        super().__init__(send_dma_signature())
+        super().__init__(send_dma_members())
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -12,9 +12,21 @@ from ...parts.event import EventPort
 from ...parts.flit import Header
 from ..fifos.receive_fifo import ReceiveWord
 
-__all__ = ["ReceiveDma"]
+__all__ = ["ReceiveDma", "ReceiveRingRegisters"]
 
 Completion = data.StructLayout({field.name: unsigned(field.width) for field in COMPLETION.fields})
+
+
+ReceiveRingRegisters = wiring.Signature({
+    "enable": Out(1),
+    "base": Out(32),
+    "taken": Out(16),
+    "filled": In(16),
+    "landed": In(1),
+})
+"""The receive ring's registers, from the side of software: ``enable``: take packets; words that are
+not a packet's header when it rises are thrown away; ``receive_base``, ``receive_taken``,
+``receive_filled``; ``landed``, high for a cycle: a packet's completion word has landed."""
 
 
 class ReceiveDma(wiring.Component):
@@ -37,20 +49,14 @@ class ReceiveDma(wiring.Component):
 
     Members
     -------
-    enable : In(1)
-        Take packets. Words that are not a packet's header when it rises are thrown away.
-    base, taken : In(32), In(16)
-        Registers ``receive_base``, ``receive_taken``.
+    registers : In(ReceiveRingRegisters)
+        The ring's registers.
     max_beats : In(10)
         Longest burst in beats, at least 1.
     i : In(stream of ReceiveWord)
         Packets.
     bus : Out(Burst)
         To host memory.
-    filled : Out(16)
-        Register ``receive_filled``.
-    landed : Out(1)
-        High for the cycle in which a packet's completion word has landed.
     idle : Out(1)
         Nothing under way and nothing to begin.
     event : Out(EventPort)
@@ -70,14 +76,10 @@ class ReceiveDma(wiring.Component):
         self._ring = ring
         self._slot_bytes = slot_bytes
         super().__init__({
-            "enable": In(1),
-            "base": In(32),
-            "taken": In(16),
+            "registers": In(ReceiveRingRegisters),
             "max_beats": In(10),
             "i": In(stream.Signature(ReceiveWord)),
             "bus": Out(Burst),
-            "filled": Out(16),
-            "landed": Out(1),
             "idle": Out(1),
             "event": Out(EventPort),
         })
@@ -113,13 +115,13 @@ class ReceiveDma(wiring.Component):
         first = Signal()
         takes = Signal()
         m.d.comb += [
-            slot.eq((self.base + offset)[3:]),
+            slot.eq((self.registers.base + offset)[3:]),
             self.event.number.eq(trace),
         ]
         with m.If(self.i.valid):
-            with m.If(self.enable):
-                m.d.comb += takes.eq(~word.first
-                                     | ((self.filled - self.taken)[:16] < self._ring))
+            with m.If(self.registers.enable):
+                m.d.comb += takes.eq(~word.first | (
+                    (self.registers.filled - self.registers.taken)[:16] < self._ring))
 
         completion = data.View(Completion, Signal(64, name="completion"))
         with m.FSM() as state:
@@ -160,10 +162,10 @@ class ReceiveDma(wiring.Component):
                 m.d.comb += self.bus.write.payload.strobe.eq(0xFF)
                 with m.If(final & (beats == 1)):
                     m.d.comb += [
-                        completion.phase.eq(~self.filled[slots]),
+                        completion.phase.eq(~self.registers.filled[slots]),
                         completion.length.eq(length),
                         completion.trace.eq(trace),
-                        completion.index.eq(self.filled[:slots]),
+                        completion.index.eq(self.registers.filled[:slots]),
                         self.bus.write.payload.data.eq(completion.as_value()),
                         self.bus.write.payload.jump.eq(1),
                         self.bus.write.valid.eq(1),
@@ -190,10 +192,10 @@ class ReceiveDma(wiring.Component):
         with m.If(self.bus.done & last_beat):
             m.next = "REQUEST"
             with m.If(left == 0):
-                m.d.comb += [self.landed.eq(1), self.event.valid.eq(1),
+                m.d.comb += [self.registers.landed.eq(1), self.event.valid.eq(1),
                              self.event.kind.eq(Kind.END)]
-                m.d.sync += [self.filled.eq(self.filled + 1),
+                m.d.sync += [self.registers.filled.eq(self.registers.filled + 1),
                              offset.eq(offset + self._slot_bytes)]
-                with m.If(self.filled[:slots] == self._ring - 1):
+                with m.If(self.registers.filled[:slots] == self._ring - 1):
                     m.d.sync += offset.eq(0)
                 m.next = "IDLE"

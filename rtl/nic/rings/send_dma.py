@@ -1,21 +1,23 @@
 """Send FIFO, DMA lane: fetches descriptors and payloads from host memory and makes packets."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, enum, memory, stream, wiring
+from amaranth.lib import data, enum, memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from ....layouts.packet import FLIT_BYTES, TRACE_BITS
+from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
 from ...bus.burst import Burst
+from ...bus.watch import LineTaken
 from ...parts.align import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
-from ..fifos.send_window import PACKET_SLACK, REFUSED
+from ..fifos.lanes import DmaLane
+from ..fifos.packet_fifo import REFUSED, PacketFifo
 from .pulled_ring import Control, LineRing
 
-__all__ = ["SendDma", "send_dma_signature"]
+__all__ = ["PulledRing", "SendDma", "SendRingRegisters", "send_dma_members"]
 
 BATCH = 4
 """Descriptors fetched in one burst at most, and held at once."""
@@ -26,29 +28,43 @@ CONTROL_WORD = 6
 LINE_WORDS = LINE_BYTES // 8
 
 
-def send_dma_signature(coherent: bool = False) -> wiring.Signature:
+SendRingRegisters = wiring.Signature({
+    "enable": Out(1),
+    "base": Out(32),
+    "posted": Out(16),
+    "report": Out(32),
+    "done": In(16),
+    "empty": In(1),
+})
+"""The send ring's registers, from the side of software: ``enable``: fetch; low: what is fetched is
+finished, nothing more is; ``send_base``, ``send_doorbell``, ``send_report``, ``send_done``;
+``empty``, high for a cycle: the last posted descriptor is done (of a ring of lines: and the next
+line looked at is no descriptor)."""
+
+PulledRing = wiring.Signature({
+    "enable": Out(1),
+    "node": Out(8),
+    "watched": Out(LineTaken),
+})
+"""What a ring of lines needs beside its registers, from the side of the NIC: the ring is one of
+lines; this node's number; lines of the ring that CPUs take."""
+
+
+def send_dma_members(coherent: bool = False) -> dict[str, wiring.Member]:
     """The ports of :class:`SendDma`, or of what is in its place."""
-    return wiring.Signature({
-        "enable": In(1),
-        "base": In(32),
-        "posted": In(16),
-        "report": In(32),
+    return {
+        "registers": In(SendRingRegisters),
         "max_beats": In(10),
-        "merged": In(16),
         "now": In(32),
-        "done": Out(16),
-        "empty": Out(1),
-        "refused": Out(1),
         "bus": Out(Burst),
-        "o": Out(stream.Signature(64)),
-        "o_trace": Out(stream.Signature(TRACE_BITS)),
+        "lane": Out(DmaLane),
+        "accepted": Out(16),
         "idle": Out(1),
         "event": Out(EventPort),
-        "accepted": Out(16),
-    } | ({"pull": In(1), "node": In(8), "watched": In(1), "line": In(32)} if coherent else {}))
+    } | ({"pull": In(PulledRing)} if coherent else {})
 
 
-class SendDma(wiring.Component):
+class SendDma(PacketFifo):
     """Reads the send ring from ``done`` to ``posted``, one packet a descriptor.
 
     Up to four posted descriptors are fetched in one burst; a payload is read in bursts of at most
@@ -56,8 +72,8 @@ class SendDma(wiring.Component):
     for the link. Words go to the lane as they come. A descriptor whose lengths disagree is
     refused: it makes no packet, but counts as done, once the descriptors before it have gone.
 
-    With ``coherent`` and ``pull`` the ring is one of lines (:class:`LineRing`) and is read without
-    doorbells, a line a burst, as far as it holds descriptors.
+    With ``coherent`` and ``pull.enable`` the ring is one of lines (:class:`LineRing`) and is read
+    without doorbells, a line a burst, as far as it holds descriptors.
 
     Latency: 2 cycles from a doorbell, or a line watched, to the request, 3 from a descriptor's
     control word to its header in the lane. Throughput: 1 word a cycle within a burst.
@@ -76,32 +92,20 @@ class SendDma(wiring.Component):
 
     Members
     -------
-    enable : In(1)
-        Fetch. Low: what is fetched is finished, nothing more is.
-    base, posted, report : In(32), In(16), In(32)
-        Registers ``send_base``, ``send_doorbell``, ``send_report``.
+    registers : In(SendRingRegisters)
+        The ring's registers.
+    pull : In(PulledRing)
+        Only with ``coherent``.
     max_beats : In(10)
-        Longest burst in beats, at least 1; with ``pull`` at least the 4 of a line.
-    merged : In(16)
-        Descriptors that have left the lane or were skipped, modulo 65536.
+        Longest burst in beats, at least 1; of a ring of lines at least the 4 of a line.
     now : In(32)
         Low bits of the cycle counter.
-    pull, node : In(1), In(8)
-        Only with ``coherent``: the ring is one of lines; this node's number.
-    watched, line : In(1), In(32)
-        Only with ``coherent``: a CPU takes the ring's line at ``line`` for writing.
-    accepted : Out(16)
-        Descriptors known of, modulo 65536: ``posted``, or those found.
-    done : Out(16)
-        Register ``send_done``.
-    empty, refused : Out(1), Out(1)
-        High for a cycle: the last posted descriptor is done (``pull``: and the next line looked at
-        is no descriptor); a descriptor is refused (it is
-        skipped with the same pulse).
     bus : Out(Burst)
         To host memory.
-    o, o_trace : Out(stream of 64), Out(stream of 24)
-        The lane's words, and its packets' trace numbers.
+    lane : Out(DmaLane)
+        Packets; ``skip`` with each descriptor refused.
+    accepted : Out(16)
+        Descriptors known of, modulo 65536: those posted, or those found.
     idle : Out(1)
         Nothing under way but what the lane holds.
     event : Out(EventPort)
@@ -118,24 +122,9 @@ class SendDma(wiring.Component):
     def __init__(self, *, fifo_bytes: int, mtu: int, ring: int, coherent: bool = False) -> None:
         if ring < BATCH or ring & (ring - 1):
             raise ValueError(f"ring must be a power of two, at least {BATCH}, not {ring}")
-        if FLIT_BYTES + mtu + PACKET_SLACK > fifo_bytes:
-            raise ValueError(f"fifo_bytes = {fifo_bytes}: must hold a packet of "
-                             f"{FLIT_BYTES + mtu + PACKET_SLACK} bytes")
-        self._lane_words = fifo_bytes // FLIT_BYTES
-        self._mtu = mtu
         self._ring = ring
         self._lines = LineRing(ring=ring) if coherent else None
-        super().__init__(send_dma_signature(coherent))
-
-    @property
-    def fifo_bytes(self) -> int:
-        """Capacity of the lane, in bytes."""
-        return self._lane_words * FLIT_BYTES
-
-    @property
-    def mtu(self) -> int:
-        """Payload bytes of a packet."""
-        return self._mtu
+        super().__init__(fifo_bytes=fifo_bytes, mtu=mtu, members=send_dma_members(coherent))
 
     @property
     def ring(self) -> int:
@@ -149,11 +138,11 @@ class SendDma(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.lane = lane = Queue(shape=64, depth=self._lane_words)
-        m.submodules.traces = traces = Queue(shape=TRACE_BITS, depth=self._lane_words)
+        m.submodules.lane = lane = Queue(shape=64, depth=self._words)
+        m.submodules.traces = traces = Queue(shape=TRACE_BITS, depth=self._words)
         m.submodules.align = align = Aligner()
-        wiring.connect(m, wiring.flipped(self.o), lane.o)
-        wiring.connect(m, wiring.flipped(self.o_trace), traces.o)
+        wiring.connect(m, wiring.flipped(self.lane.words), lane.o)
+        wiring.connect(m, wiring.flipped(self.lane.traces), traces.o)
 
         requested = Signal(16)
         arrived = Signal(16)
@@ -175,10 +164,10 @@ class SendDma(wiring.Component):
         # Between done and requested lies everything that has arrived or is in the lane's making.
         waits = Signal()
         m.d.comb += [
-            waits.eq(requested == self.posted),
-            self.accepted.eq(self.posted),
-            self.idle.eq(bus_idle & ~report_pending & (requested == self.done)
-                         & (waits | ~self.enable)),
+            waits.eq(requested == self.registers.posted),
+            self.accepted.eq(self.registers.posted),
+            self.idle.eq(bus_idle & ~report_pending & (requested == self.registers.done)
+                         & (waits | ~self.registers.enable)),
         ]
         if self._lines is not None:
             self._pull(m, self._lines, store, requested, arrived, waits)
@@ -188,23 +177,23 @@ class SendDma(wiring.Component):
               arrived: Signal, waits: Signal) -> None:
         """Joins the ring of lines: a line found becomes a descriptor like the others."""
         m.submodules.lines = lines
+        wiring.connect(m, wiring.flipped(self.pull.watched), lines.watched)
         ran = Signal()
+        ring = self.registers
         m.d.comb += [
-            lines.active.eq(self.enable & self.pull),
-            lines.base.eq(self.base),
-            lines.node.eq(self.node),
+            lines.active.eq(ring.enable & self.pull.enable),
+            lines.base.eq(ring.base),
+            lines.node.eq(self.pull.node),
             lines.requested.eq(requested),
-            lines.watched.eq(self.watched),
-            lines.line.eq(self.line),
-            lines.word.eq(self.bus.read.payload),
+            lines.look.word.payload.eq(self.bus.read.payload),
         ]
-        with m.If(self.pull):
-            m.d.comb += [self.accepted.eq(requested), waits.eq(~lines.looks),
-                         self.empty.eq(lines.lacks & ran & (requested == self.done))]
-            m.d.sync += ran.eq((ran & ~self.empty) | (requested != self.done))
-        with m.If(lines.valid & lines.there):
+        with m.If(self.pull.enable):
+            m.d.comb += [self.accepted.eq(requested), waits.eq(~lines.look.due),
+                         ring.empty.eq(lines.line.lacks & ran & (requested == ring.done))]
+            m.d.sync += ran.eq((ran & ~ring.empty) | (requested != ring.done))
+        with m.If(lines.look.word.valid & lines.line.there):
             m.d.sync += store.index.eq(store.index + 1)
-        with m.If(lines.found):
+        with m.If(lines.line.found):
             m.d.sync += [store.index.eq(store.index + 1 + WORDS - LINE_WORDS),
                          requested.eq(requested + 1), arrived.eq(arrived + 1)]
 
@@ -225,15 +214,15 @@ class SendDma(wiring.Component):
             m.d.comb += [port.addr.eq(place), port.data.eq(value)]
         if self._lines is not None:
             lines = self._lines
-            with m.If(lines.valid):
+            with m.If(lines.look.word.valid):
                 m.d.comb += [
-                    ports[0].en.eq(lines.there),
-                    ports[3].en.eq(lines.there & (lines.number == 0)),
-                    *(port.en.eq(lines.found) for port in ports[1:3]),
-                    ports[2].data.eq(lines.control),
+                    ports[0].en.eq(lines.line.there),
+                    ports[3].en.eq(lines.line.there & (lines.line.number == 0)),
+                    *(port.en.eq(lines.line.found) for port in ports[1:3]),
+                    ports[2].data.eq(lines.line.control),
                 ]
-                with m.If(lines.number == 0):
-                    m.d.comb += ports[0].data.eq(lines.header)
+                with m.If(lines.line.number == 0):
+                    m.d.comb += ports[0].data.eq(lines.line.header)
         with m.If(store.write):
             m.d.comb += ports[0].en.eq(1)
             m.d.sync += store.index.eq(store.index + 1)
@@ -245,11 +234,12 @@ class SendDma(wiring.Component):
                 with m.Case(CONTROL_WORD):
                     m.d.comb += ports[2].en.eq(1)
                     m.d.sync += arrived.eq(arrived + 1)
-        m.d.comb += store.there.eq(arrived != self.done)
+        number = self.registers.done[:2]
+        m.d.comb += store.there.eq(arrived != self.registers.done)
         for items, value, place in (
-                (front, store.word, Cat(store.front, self.done[:2])),
-                (address, store.address, self.done[:2]),
-                (control, store.control, self.done[:2]), (asked, store.asked, self.done[:2])):
+                (front, store.word, Cat(store.front, number)),
+                (address, store.address, number),
+                (control, store.control, number), (asked, store.asked, number)):
             port = items.read_port(domain="comb")
             m.d.comb += port.addr.eq(place)
             with m.If(store.there):
@@ -277,7 +267,7 @@ class SendDma(wiring.Component):
         fetches = Signal()
         looks = Signal()
         free = Signal()
-        m.d.comb += free.eq((requested - self.done)[:3] != BATCH)
+        m.d.comb += free.eq((requested - self.registers.done)[:3] != BATCH)
         lines = self._lines
 
         with m.FSM(name="bus_state") as state:
@@ -287,13 +277,13 @@ class SendDma(wiring.Component):
                         payload_beats.eq(
                             Mux(payload_left < self.max_beats, payload_left, self.max_beats)),
                         # One word more: the aligner may hold one of an earlier burst.
-                        fits.eq(payload_beats + front_left + 1 + lane.level <= self._lane_words),
+                        fits.eq(payload_beats + front_left + 1 + lane.level <= self._words),
                     ]
-                with m.If(requested != self.posted):
-                    m.d.comb += fetches.eq(self.enable & free)
+                with m.If(requested != self.registers.posted):
+                    m.d.comb += fetches.eq(self.registers.enable & free)
                 if lines is not None:
-                    with m.If(self.pull):
-                        m.d.comb += [fetches.eq(0), looks.eq(lines.looks & free)]
+                    with m.If(self.pull.enable):
+                        m.d.comb += [fetches.eq(0), looks.eq(lines.look.due & free)]
                 with m.If(report_pending):
                     m.d.comb += begin.eq(_Burst.REPORT)
                 with m.Elif(fits):
@@ -320,7 +310,8 @@ class SendDma(wiring.Component):
                     m.d.comb += [self.bus.read.ready.eq(1),
                                  store.write.eq(self.bus.read.valid & (burst != _Burst.LOOK))]
                     if lines is not None:
-                        m.d.comb += lines.valid.eq(self.bus.read.valid & (burst == _Burst.LOOK))
+                        m.d.comb += lines.look.word.valid.eq(
+                            self.bus.read.valid & (burst == _Burst.LOOK))
                 with m.If(self.bus.done):
                     m.next = "IDLE"
             with m.State("WRITE"):
@@ -349,8 +340,8 @@ class SendDma(wiring.Component):
             m.d.sync += [burst.eq(begin), address.eq(next_address), beats.eq(next_beats)]
             with m.Switch(begin):
                 with m.Case(_Burst.REPORT):
-                    m.d.comb += [next_address.eq(self.report), next_beats.eq(1)]
-                    m.d.sync += [report_pending.eq(0), reported.eq(self.done)]
+                    m.d.comb += [next_address.eq(self.registers.report), next_beats.eq(1)]
+                    m.d.sync += [report_pending.eq(0), reported.eq(self.registers.done)]
                 with m.Case(_Burst.PAYLOAD):
                     m.d.comb += [next_address.eq(payload_address << 3),
                                  next_beats.eq(payload_beats)]
@@ -369,7 +360,7 @@ class SendDma(wiring.Component):
                     m.d.sync += store.asked_at.eq(self.now + 1)
                 if lines is not None:
                     with m.Case(_Burst.LOOK):
-                        m.d.comb += [lines.asks.eq(1), next_address.eq(lines.address),
+                        m.d.comb += [lines.look.begin.eq(1), next_address.eq(lines.look.address),
                                      next_beats.eq(LINE_WORDS)]
                         m.d.sync += store.asked_at.eq(self.now + 1)
         return state.ongoing("IDLE")
@@ -386,12 +377,12 @@ class SendDma(wiring.Component):
         batch = Signal(3)
         place = Signal(29)
         m.d.comb += [
-            waiting.eq(self.posted - requested),
-            free.eq(BATCH - (requested - self.done)[:3]),
+            waiting.eq(self.registers.posted - requested),
+            free.eq(BATCH - (requested - self.registers.done)[:3]),
             reach.eq(BATCH - requested[:2]),
             limit.eq(Mux(free < reach, free, reach)),
             batch.eq(Mux(waiting < limit, waiting, limit)),
-            place.eq(self.base[3:] + Cat(Const(0, 3), requested[:slots])),
+            place.eq(self.registers.base[3:] + Cat(Const(0, 3), requested[:slots])),
             address.eq(place << 3),
             beats.eq(Mux((batch << 3) < self.max_beats, batch << 3, self.max_beats)),
         ]
@@ -407,6 +398,7 @@ class SendDma(wiring.Component):
         """One descriptor at a time: check it, then header, inline bytes and payload to the lane."""
         header = data.View(Header, store.word)
         control = store.control
+        ring = self.registers
         good = Signal()
         payload = Signal()
         finish = Signal()
@@ -425,7 +417,7 @@ class SendDma(wiring.Component):
                     m.d.comb += [
                         self.event.number.eq(control.trace),
                         good.eq((header.length == control.inline + control.payload)
-                                & (header.length <= self._mtu + PACKET_SLACK)
+                                & (header.length <= self._longest)
                                 & (control.inline <= INLINE_BYTES)
                                 & (control.payload <= self._mtu)
                                 & ((control.payload == 0) | (control.inline[:3] == 0))),
@@ -468,18 +460,18 @@ class SendDma(wiring.Component):
                     m.d.comb += finish.eq(1)
                     m.next = "IDLE"
             with m.State("REFUSED"):
-                with m.If(self.merged == self.done):
-                    m.d.comb += [self.refused.eq(1), self.event.valid.eq(1),
+                with m.If(self.lane.merged == self.registers.done):
+                    m.d.comb += [self.lane.skip.eq(1), self.event.valid.eq(1),
                                  self.event.kind.eq(Kind.DROP), self.event.arg.eq(REFUSED)]
                     m.d.comb += finish.eq(1)
                     m.next = "IDLE"
 
         with m.If(finish):
-            m.d.comb += [next_done.eq(self.done + 1), self.empty.eq(next_done == self.posted)]
-            m.d.sync += self.done.eq(next_done)
-            with m.If(self.report != 0):
+            m.d.comb += [next_done.eq(ring.done + 1), ring.empty.eq(next_done == ring.posted)]
+            m.d.sync += ring.done.eq(next_done)
+            with m.If(ring.report != 0):
                 m.d.sync += report_pending.eq(1)
-            with m.If(~self.refused):
+            with m.If(~self.lane.skip):
                 m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.END)]
 
 

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.trace import Block, Kind
 from ...bus.burst import Burst
-from ...nic.fifos.send_window import REFUSED
+from ...nic.fifos.packet_fifo import REFUSED
 from ...parts.event import EventPort
 from ..types import WIDE_ADDRESS_BITS, EnginePort, WidePort
 from .command_queue import CommandQueue

@@ -23,12 +23,13 @@ async def tells_of_its_range(dut: Any) -> None:
         size = 32 * rng.choice((0, 1, 4, 64))
         line = (base + 32 * rng.choice((-1, 0, 1, 3, 4, 63, 64, 500))) % (1 << 32)
         owns = turn % 4 != 0
-        for name, value in (("base", base), ("bytes", size), ("owned", line), ("owns", owns)):
+        for name, value in (("base", base), ("bytes", size), ("taken__address", line),
+                            ("taken__valid", owns)):
             getattr(dut, name).value = int(value)
         await ReadOnly()
         watched = owns and base <= line < base + size
         told += watched
-        assert int(dut.watched.value) == watched and int(dut.event__valid.value) == watched
+        assert int(dut.watched__valid.value) == watched and int(dut.event__valid.value) == watched
         if watched:
             assert int(dut.event__kind.value) == Kind.BEGIN and int(dut.event__arg.value) == line
     assert told > 100

@@ -31,9 +31,9 @@ class CoherentCache(Cache):
                 == (self.stored, True) and snoop is not None and snoop["source"] != OWN
                 and snoop["address"] >> 5 == self.stored)
         self.counts["late"] += late
-        assert int(self.dut.owns.value) == int(late or done)
+        assert int(self.dut.taken__valid.value) == int(late or done)
         if late or done:
-            assert int(self.dut.owned.value) == 32 * (self.stored if late else line)
+            assert int(self.dut.taken__address.value) == 32 * (self.stored if late else line)
         assert not (late and done)
 
     async def access(self, address: int, store: bool, fetch: bool) -> tuple[int, int | None, bool]:

@@ -18,8 +18,8 @@ async def stores_are_transactions(dut: Any) -> None:
     told: list[tuple[int, int]] = []
 
     def each(cycle: int) -> None:
-        if int(dut.owns.value):
-            told.append((cycle, int(dut.owned.value)))
+        if int(dut.taken__valid.value):
+            told.append((cycle, int(dut.taken__address.value)))
         if cycle == 100:
             engine.fetch(0x40, 4)
         if cycle == 200:

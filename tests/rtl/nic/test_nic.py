@@ -37,10 +37,10 @@ class Bench:
         self.dut = dut
         self.image = bytearray(1 << 19)
         options = {"stall": stall, "setup": setup, "max_beats": max_burst // 8}
-        self.send = BurstMemory(dut, "dma_send", self.image, seed=seed(), **options)
-        self.receive = BurstMemory(dut, "dma_receive", self.image, seed=seed() + 1, **options)
-        self.tx = Sink(dut, "tx", shape=Flit, stall=tx_stall, seed=seed() + 2)
-        self.rx = Source(dut, "rx", shape=Flit, stall=rx_stall, seed=seed() + 3)
+        self.send = BurstMemory(dut, "dma__0", self.image, seed=seed(), **options)
+        self.receive = BurstMemory(dut, "dma__1", self.image, seed=seed() + 1, **options)
+        self.tx = Sink(dut, "link__tx", shape=Flit, stall=tx_stall, seed=seed() + 2)
+        self.rx = Source(dut, "link__rx", shape=Flit, stall=rx_stall, seed=seed() + 3)
         self.pio = Pio(dut)
         self.events = Events(dut, *(f"events__{n}" for n in range(8)))
         self.lock = Lock()
@@ -382,7 +382,7 @@ async def has_no_send_ring(dut: Any) -> None:
         assert await bench.packet_on_tx() == wire(words, 8 * count, count)
     assert await bench.pio.get("send_done") == 0
     await cycles(dut, 5)
-    assert dut.idle.value == 1 and dut.dma_send__request__valid.value == 0
+    assert dut.idle.value == 1 and dut.dma__0__request__valid.value == 0
 
 
 @cocotb.test()

@@ -38,15 +38,16 @@ async def follows_the_model(dut: Any) -> None:
         data, seen, kept = rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(16)
         new_flags = rng.getrandbits(5) & rng.getrandbits(5) & rng.getrandbits(5)
         new_hits = rng.getrandbits(3) & rng.getrandbits(3)
-        dut.select.value, dut.write.value, dut.offset.value = select, write, offset
-        dut.data.value, dut.seen.value, dut.kept.value = data, seen, kept
-        dut.flags_set.value, dut.hits_count.value = new_flags, new_hits
+        dut.access__select.value, dut.access__write.value = select, write
+        dut.access__offset.value = offset
+        dut.access__data.value, dut.values__seen.value, dut.values__kept.value = data, seen, kept
+        dut.sets__flags.value, dut.counts__hits.value = new_flags, new_hits
         await edge
-        assert int(dut.read.value) == expected
-        assert (int(dut.free.value), int(dut.flags.value), int(dut.hits.value)) == (
-            free, flags, hits)
-        assert dut.kept_write.value == int(select and write and offset == OFFSETS["kept"])
-        assert dut.kick_write.value == int(select and write and offset == OFFSETS["kick"])
+        assert int(dut.access__read.value) == expected
+        for name, value in (("free", free), ("flags", flags), ("hits", hits)):
+            assert int(getattr(dut, f"values__{name}").value) == value, name
+        assert dut.writes__kept.value == int(select and write and offset == OFFSETS["kept"])
+        assert dut.writes__kick.value == int(select and write and offset == OFFSETS["kick"])
         values = {0x00: free, 0x08: 0xCAFE, 0x10: seen, 0x18: flags, 0x20: hits, 0x28: kept}
         expected = values.get(offset, 0) if select and not write else 0
         if select and write and offset == OFFSETS["free"]:
@@ -65,14 +66,15 @@ async def has_every_register(dut: Any) -> None:
     ones = (1 << 64) - 1
     for register in REGISTERS:
         if register.access is Access.RO and not register.reset:
-            getattr(dut, register.name).value = (0x123456789ABCDEF0 + register.offset) & \
-                ((1 << register.width) - 1)
+            getattr(dut, f"values__{register.name}").value = (
+                (0x123456789ABCDEF0 + register.offset) & ((1 << register.width) - 1))
     for register in REGISTERS:
         mask = (1 << register.width) - 1
         for attempt in ("reset", "written"):
-            dut.select.value, dut.write.value, dut.offset.value = 1, 0, register.offset
+            dut.access__select.value, dut.access__write.value = 1, 0
+            dut.access__offset.value = register.offset
             await edge
-            dut.select.value = 0
+            dut.access__select.value = 0
             await edge
             if register.access is Access.WO:
                 want = 0
@@ -82,10 +84,10 @@ async def has_every_register(dut: Any) -> None:
                 want = register.reset
             else:
                 want = (0x123456789ABCDEF0 + register.offset) & mask
-            assert int(dut.read.value) == want, (register.name, attempt)
-            dut.select.value, dut.write.value, dut.data.value = 1, 1, ones
+            assert int(dut.access__read.value) == want, (register.name, attempt)
+            dut.access__select.value, dut.access__write.value, dut.access__data.value = 1, 1, ones
             await edge
-            dut.select.value = 0
+            dut.access__select.value = 0
             await cycles(dut, 1)
     assert parameters() == {}
 

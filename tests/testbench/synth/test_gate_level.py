@@ -240,7 +240,8 @@ BLOCKS = {
     "tags in LUT RAM": (
         lambda: TagCache(lines=64), {
             "often": {"valid": 0.9, "fetch": 0.1}, "narrow": {"address": 12, "snoop": 14},
-            "still": ["memory__write__payload", "owned", "owns", "stale"]}),
+            "still": ["memory__write__payload", "taken__address", "taken__valid",
+                      "stale"]}),
     "multipliers, a generator and a FIFO": (
         lambda: FaultInjector(node=1, mtu=128), {
             "often": {"i__valid": 0.8, "o__ready": 0.9}, "fixed": {"timing": pack(Timing, FAULTS)},
@@ -254,10 +255,11 @@ BLOCKS = {
         lambda: Framer(), {"often": {"i__valid": 0.3, "again": 0.01, "o__ready": 0.8}}),
     "the state machines of the send DMA": (
         lambda: SendDma(fifo_bytes=512, mtu=64, ring=16), {
-            "often": {"enable": 0.98, "bus__request__ready": 0.9},
-            "narrow": {"posted": 3, "max_beats": 4, "merged": 2},
+            "often": {"registers__enable": 0.98, "bus__request__ready": 0.9},
+            "narrow": {"registers__posted": 3, "max_beats": 4, "lane__merged": 2},
             # Random words are no descriptors: all are refused.
-            "still": ["empty", "o__payload", "o__valid", "o_trace__payload", "o_trace__valid"]}),
+            "still": ["registers__empty", "lane__words__payload", "lane__words__valid",
+                      "lane__traces__payload", "lane__traces__valid"]}),
     "two banks of registers and block RAM": (
         lambda: TwoBanks(FaultInjector(node=1, mtu=128)), {
             "often": {"edge": 0.9, "block__i__valid": 0.8, "block__o__ready": 0.9},

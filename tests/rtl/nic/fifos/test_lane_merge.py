@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.nic.fifos.lane_merge import LaneMerge
-from nicbed.rtl.nic.fifos.send_window import SendPacket
+from nicbed.rtl.nic.fifos.lanes import SendPacket
 from nicbed.rtl.parts.flit import Flit
 
 from tests.labs.bench import (
@@ -31,9 +31,9 @@ async def keeps_program_order(dut: Any) -> None:
     await reset_and_clock(dut)
     rng = random.Random(seed())
     stall = parameters()["stall"]
-    pio, pio_packet = Source(dut, "pio"), Source(dut, "pio_packet", shape=SendPacket)
-    dma = Source(dut, "dma", stall=stall, seed=seed() + 1)
-    dma_trace = Source(dut, "dma_trace")
+    pio, pio_packet = Source(dut, "pio__words"), Source(dut, "pio__packets", shape=SendPacket)
+    dma = Source(dut, "dma__words", stall=stall, seed=seed() + 1)
+    dma_trace = Source(dut, "dma__traces")
     sink = Sink(dut, "o", shape=Flit, stall=parameters()["o_stall"], seed=seed() + 2)
     events = Events(dut, "end")
     want: list[dict[str, int]] = []
@@ -64,16 +64,16 @@ async def keeps_program_order(dut: Any) -> None:
                 dma.send(*item[1])
                 continue
             await edge
-            while int(dut.merged.value) != number or rng.random() < 0.5:
+            while int(dut.dma__merged.value) != number or rng.random() < 0.5:
                 await edge
-            dut.skip.value = 1
+            dut.dma__skip.value = 1
             await edge
-            dut.skip.value = 0
+            dut.dma__skip.value = 0
 
     cocotb.start_soon(descriptors())
     assert await within(20000, sink.receive(len(want))) == want
     await cycles(dut, 200)
-    assert int(dut.merged.value) == len(engine)
+    assert int(dut.dma__merged.value) == len(engine)
     assert dut.idle.value == 1
     assert [number for _, _, kind, number, _ in events.seen if kind == Kind.END] == by_pio
 

@@ -63,7 +63,7 @@ async def sorts_packets(dut: Any) -> None:
             dut.bad.value = bad[len(outcomes)] if len(outcomes) < len(bad) else 0
             await edge
             for name in COUNTERS:
-                counted[name] += int(getattr(dut, name).value)
+                counted[name] += int(getattr(dut, f"counts__{name}").value)
             taken = dut.o__valid.value == 1 and dut.o__ready.value == 1
             if dut.o__valid.value == 1:
                 word = unpack(ReceiveWord, int(dut.o__payload.value))
@@ -81,7 +81,7 @@ async def sorts_packets(dut: Any) -> None:
                 may_wait = first and not longer and destination == NODE and not drop
                 stalls = may_wait and not fits
                 assert dut.i__ready.value == int(not stalls), index
-                assert dut.stalled.value == int(stalls)
+                assert dut.counts__stalled.value == int(stalls)
                 if not stalls:
                     if first:
                         dropped = longer or destination != NODE or not fits
@@ -109,7 +109,7 @@ async def sorts_packets(dut: Any) -> None:
                                              "trace": trace, "last": int(last),
                                              "bad": int(broken)})
                         shown = False
-                        assert getattr(dut, outcome).value == 1, (index, outcome)
+                        assert getattr(dut, f"counts__{outcome}").value == 1, (index, outcome)
                         outcomes.append(outcome)
                         flits_in.clear()
             model["free"] += taken

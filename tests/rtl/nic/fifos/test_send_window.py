@@ -7,7 +7,8 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.trace import Kind
-from nicbed.rtl.nic.fifos.send_window import SendPacket, SendWindow
+from nicbed.rtl.nic.fifos.lanes import SendPacket
+from nicbed.rtl.nic.fifos.send_window import SendWindow
 
 from tests.labs.bench import Sink, parameters, reset_and_clock, run_bench, seed, within
 from tests.labs.rows import more
@@ -20,8 +21,8 @@ async def collects_packets(dut: Any) -> None:
     await reset_and_clock(dut)
     fifo, mtu = parameters()["fifo"], parameters()["mtu"]
     rng = random.Random(seed())
-    words_out = Sink(dut, "o", stall=parameters()["stall"], seed=seed())
-    packets_out = Sink(dut, "packet", shape=SendPacket, stall=parameters()["stall"],
+    words_out = Sink(dut, "lane__words", stall=parameters()["stall"], seed=seed())
+    packets_out = Sink(dut, "lane__packets", shape=SendPacket, stall=parameters()["stall"],
                        seed=seed() + 1)
     events = Events(dut, "begin")
     edge = RisingEdge(dut.clk)

@@ -46,18 +46,18 @@ class Cpu:
         """Store ``data`` at the beginning of a line."""
         dut, image = self.dut, self.image
         line = BASE + LINE_BYTES * (number % self.ring)
-        dut.line.value = line
+        dut.pull__watched__address.value = line
         hit = line in image.dirty
-        dut.watched.value = int(not hit)
+        dut.pull__watched__valid.value = int(not hit)
         await self.edge
         image[line:line + len(data)] = data
         # It was read in the store's own cycle: the NIC is told late.
         late = hit and line not in image.dirty
-        dut.watched.value = int(late)
+        dut.pull__watched__valid.value = int(late)
         if not late:
             image.dirty.add(line)
         await self.edge
-        dut.watched.value = 0
+        dut.pull__watched__valid.value = 0
 
     async def store(self, rng: random.Random, *, body: bytes, payload: bytes | None = None,
                     length: int | None = None) -> list[int]:
@@ -85,13 +85,14 @@ class Cpu:
 async def loses_nothing(dut: Any) -> None:
     values = parameters()
     ring = values["ring"]
-    await reset_and_clock(dut, base=BASE, max_beats=32, report=REPORT, pull=1, node=NODE)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=32, registers__report=REPORT,
+                          pull__enable=1, pull__node=NODE)
     rng = random.Random(seed())
     cpu = Cpu(dut, ring)
     memory = BurstMemory(dut, "bus", cpu.image, stall=values["stall"], seed=seed(),
                          setup=values["setup"])
-    sink = Sink(dut, "o", stall=values["o_stall"], seed=seed() + 1)
-    traces = Sink(dut, "o_trace")
+    sink = Sink(dut, "lane__words", stall=values["o_stall"], seed=seed() + 1)
+    traces = Sink(dut, "lane__traces")
     events = Events(dut, "event")
     good: list[int] = []
     want: list[int] = []
@@ -103,16 +104,16 @@ async def loses_nothing(dut: Any) -> None:
         merged = 0
         while True:
             await RisingEdge(dut.clk)
-            refused += int(dut.refused.value)
-            merged += int(dut.refused.value)
-            merged += int(dut.o_trace__valid.value) & int(dut.o_trace__ready.value)
-            dut.merged.value = merged & 0xFFFF
+            refused += int(dut.lane__skip.value)
+            merged += int(dut.lane__skip.value)
+            merged += int(dut.lane__traces__valid.value) & int(dut.lane__traces__ready.value)
+            dut.lane__merged.value = merged & 0xFFFF
 
     cocotb.start_soon(merge())
     if values["early"]:
         want += await cpu.store(rng, body=rng.randbytes(24))
         good.append(1)
-    dut.enable.value = 1
+    dut.registers__enable.value = 1
     while cpu.posted < count:
         await cycles(dut, rng.choice((1, 1, 2, 3, rng.randrange(1, 60), rng.randrange(1, 300))))
         if rng.random() < values["noise"]:
@@ -120,10 +121,10 @@ async def loses_nothing(dut: Any) -> None:
             await cpu.take(cpu.posted + rng.choice((0, 0, 1, -1, rng.randrange(ring))))
             continue
         for _ in range(30000):
-            if cpu.posted - int(dut.done.value) < ring:
+            if cpu.posted - int(dut.registers__done.value) < ring:
                 break
             await RisingEdge(dut.clk)
-        assert cpu.posted - int(dut.done.value) < ring, "a descriptor is not seen"
+        assert cpu.posted - int(dut.registers__done.value) < ring, "a descriptor is not seen"
         kind = rng.choice(("inline", "inline", "payload", "bad"))
         if kind == "bad" and values["noise"]:
             await cpu.store(rng, body=b"", length=rng.choice((25, 32, 300)))
@@ -146,10 +147,10 @@ async def loses_nothing(dut: Any) -> None:
         at += 1 + words
     assert await within(5000, traces.receive(len(good))) == good
     for _ in range(3000):
-        if int(dut.done.value) == count and dut.idle.value == 1:
+        if int(dut.registers__done.value) == count and dut.idle.value == 1:
             break
         await RisingEdge(dut.clk)
-    assert int(dut.done.value) == count and dut.idle.value == 1
+    assert int(dut.registers__done.value) == count and dut.idle.value == 1
     assert refused == count - len(good)
     assert [data for place, data in memory.writes if place == REPORT][-1] == count
     assert [number for _, _, kind, number, _ in events.seen if kind == Kind.END] == good
@@ -165,11 +166,12 @@ async def loses_nothing(dut: Any) -> None:
 @cocotb.test()
 async def looks_once_a_message(dut: Any) -> None:
     """In steady state, one read of one line a message, none while nothing is stored."""
-    await reset_and_clock(dut, base=BASE, max_beats=4, pull=1, node=NODE, enable=1)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=4, pull__enable=1, pull__node=NODE,
+                          registers__enable=1)
     cpu = Cpu(dut, 8)
     memory = BurstMemory(dut, "bus", cpu.image)
-    Sink(dut, "o")
-    Sink(dut, "o_trace")
+    Sink(dut, "lane__words")
+    Sink(dut, "lane__traces")
     rng = random.Random(1)
     await cycles(dut, 100)
     assert len(memory.requests) == 1 and dut.idle.value == 1
@@ -179,7 +181,7 @@ async def looks_once_a_message(dut: Any) -> None:
         # The first lap looks at the line that comes next, too: it may be anybody's.
         in_vain = min(8, 2 + number)
         assert len(memory.requests) == 1 + number + in_vain
-        assert int(dut.done.value) == 1 + number
+        assert int(dut.registers__done.value) == 1 + number
         assert memory.requests[-1]["beats"] == 4 and dut.idle.value == 1
     assert int(dut.accepted.value) == 20
 
@@ -188,29 +190,30 @@ async def looks_once_a_message(dut: Any) -> None:
 async def needs_no_order(dut: Any) -> None:
     """A line taken long before its descriptor is in it, as by a CPU that builds ahead, is dirty in
     its cache: the NIC is told nothing of the store that counts, unless it has read the line."""
-    await reset_and_clock(dut, base=BASE, max_beats=4, pull=1, node=NODE, enable=1)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=4, pull__enable=1, pull__node=NODE,
+                          registers__enable=1)
     cpu = Cpu(dut, 8)
     BurstMemory(dut, "bus", cpu.image)
-    Sink(dut, "o")
-    Sink(dut, "o_trace")
+    Sink(dut, "lane__words")
+    Sink(dut, "lane__traces")
     rng = random.Random(1)
     for number in range(24):
         await cpu.store(rng, body=rng.randbytes(24))
         await cpu.take(number + 2)
         await cycles(dut, 60)
-        assert int(dut.done.value) == 1 + number
+        assert int(dut.registers__done.value) == 1 + number
 
 
 @cocotb.test()
 async def is_still_a_ring_with_doorbells(dut: Any) -> None:
     """Without ``pull``, what is watched starts nothing."""
-    await reset_and_clock(dut, base=BASE, max_beats=32, enable=1)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=32, registers__enable=1)
     cpu = Cpu(dut, 8)
     memory = BurstMemory(dut, "bus", cpu.image)
     await cpu.take(0)
     await cycles(dut, 50)
     assert memory.requests == [] and dut.idle.value == 1
-    dut.posted.value = 2
+    dut.registers__posted.value = 2
     await cycles(dut, 50)
     assert [request["beats"] for request in memory.requests] == [16]
 

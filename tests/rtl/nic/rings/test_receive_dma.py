@@ -27,7 +27,7 @@ def words_of(data: list[int], trace: int) -> list[dict[str, int]]:
 async def fills_slots(dut: Any) -> None:
     values = parameters()
     ring, slot_bytes, burst = values["ring"], values["slot"], values["burst"]
-    await reset_and_clock(dut, base=BASE, max_beats=burst // 8)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=burst // 8)
     rng = random.Random(seed())
     image = bytearray(rng.randbytes(BASE + ring * slot_bytes + 64))
     before = bytes(image)
@@ -41,13 +41,13 @@ async def fills_slots(dut: Any) -> None:
     for trace, words in enumerate(packets, 1):
         source.send(*words_of(words, trace))
     await cycles(dut, 20)
-    assert memory.requests == [] and int(dut.filled.value) == 0, "off"
-    dut.enable.value = 1
+    assert memory.requests == [] and int(dut.registers__filled.value) == 0, "off"
+    dut.registers__enable.value = 1
     landed = 0
     for filled in range(1, count + 1):
         for _ in range(5000):
-            landed += int(dut.landed.value)
-            if int(dut.filled.value) == filled:
+            landed += int(dut.registers__landed.value)
+            if int(dut.registers__filled.value) == filled:
                 break
             await cycles(dut, 1)
         index = (filled - 1) % ring
@@ -63,11 +63,11 @@ async def fills_slots(dut: Any) -> None:
         if filled % ring == 0:
             # The ring is full until software takes a slot.
             requests = len(memory.requests)
-            dut.taken.value = filled - ring
+            dut.registers__taken.value = filled - ring
             await cycles(dut, 30)
-            assert int(dut.filled.value) == filled and len(memory.requests) == requests
+            assert int(dut.registers__filled.value) == filled and len(memory.requests) == requests
             assert dut.idle.value == 1
-            dut.taken.value = filled
+            dut.registers__taken.value = filled
     assert landed == count
     for index in range(ring):
         at = BASE + index * slot_bytes

@@ -48,13 +48,14 @@ class Ring:
 async def makes_packets(dut: Any) -> None:
     values = parameters()
     ring, mtu, burst = values["ring"], values["mtu"], values["burst"]
-    await reset_and_clock(dut, base=BASE, max_beats=burst // 8, report=REPORT)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=burst // 8,
+                          registers__report=REPORT)
     rng = random.Random(seed())
     image = bytearray(1 << 20)
     memory = BurstMemory(dut, "bus", image, stall=values["stall"], seed=seed(),
                          setup=rng.randrange(6), max_beats=burst // 8)
-    sink = Sink(dut, "o", stall=values["o_stall"], seed=seed() + 1)
-    traces_out = Sink(dut, "o_trace", stall=values["o_stall"], seed=seed() + 2)
+    sink = Sink(dut, "lane__words", stall=values["o_stall"], seed=seed() + 1)
+    traces_out = Sink(dut, "lane__traces", stall=values["o_stall"], seed=seed() + 2)
     events = Events(dut, "event")
     edge = RisingEdge(dut.clk)
     host = Ring(image, ring)
@@ -67,22 +68,22 @@ async def makes_packets(dut: Any) -> None:
         merged = gone = words = 0
         while True:
             await edge
-            if dut.refused.value == 1:
+            if dut.lane__skip.value == 1:
                 outcome["refused"] += 1
                 assert not verdicts[merged][1] and gone == merged
                 merged, gone = merged + 1, gone + 1
-            outcome["empty"] += int(dut.empty.value)
-            if dut.o__valid.value == 1 and dut.o__ready.value == 1:
+            outcome["empty"] += int(dut.registers__empty.value)
+            if dut.lane__words__valid.value == 1 and dut.lane__words__ready.value == 1:
                 words += 1
                 ahead = [n for n, (_, good) in enumerate(verdicts) if good and n >= gone]
                 if words == len(next(w for n, w, _ in want if n == ahead[0])):
                     words, gone, merged = 0, ahead[0] + 1, ahead[0] + 1
-            dut.merged.value = merged & 0xFFFF
+            dut.lane__merged.value = merged & 0xFFFF
 
     cocotb.start_soon(merge())
     count = values["count"]
     while host.posted < count:
-        room = ring - (host.posted - int(dut.done.value))
+        room = ring - (host.posted - int(dut.registers__done.value))
         for _ in range(min(rng.randrange(1, ring + 1), room, count - host.posted)):
             payload = rng.choice((0, 1, 7, 8, mtu, rng.randrange(mtu + 1)))
             inline = min(rng.choice((0, 8, 16, 24, 32)) if payload else rng.randrange(33),
@@ -106,12 +107,12 @@ async def makes_packets(dut: Any) -> None:
             verdicts.append((trace, not bad))
             if not bad:
                 want.append((number, words, length))
-        dut.posted.value = host.posted & 0xFFFF
-        dut.enable.value = 1
+        dut.registers__posted.value = host.posted & 0xFFFF
+        dut.registers__enable.value = 1
         for _ in range(rng.choice((1, 50, 400))):
             await edge
         for _ in range(50000):
-            if host.posted - int(dut.done.value) < ring:
+            if host.posted - int(dut.registers__done.value) < ring:
                 break
             await edge
     total = sum(len(words) for _, words, _ in want)
@@ -124,10 +125,10 @@ async def makes_packets(dut: Any) -> None:
         assert mine == words, f"descriptor {number}"
     assert await within(5000, traces_out.receive(len(want))) == [n + 1 for n, _, _ in want]
     for _ in range(2000):
-        if int(dut.done.value) == count and dut.idle.value == 1:
+        if int(dut.registers__done.value) == count and dut.idle.value == 1:
             break
         await edge
-    assert int(dut.done.value) == count and dut.idle.value == 1
+    assert int(dut.registers__done.value) == count and dut.idle.value == 1
     assert outcome["refused"] == count - len(want) and outcome["empty"] >= 1
     reports = [data for place, data in memory.writes if place == REPORT]
     assert len(reports) == len(memory.writes) and reports[-1] == count
@@ -141,38 +142,38 @@ async def makes_packets(dut: Any) -> None:
 @cocotb.test()
 async def fetches_in_batches(dut: Any) -> None:
     """Two posted, then six: never across a multiple of four, nor more than are free."""
-    await reset_and_clock(dut, base=BASE, max_beats=32, enable=1)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=32, registers__enable=1)
     image = bytearray(1 << 20)
     memory = BurstMemory(dut, "bus", image)
-    Sink(dut, "o")
-    Sink(dut, "o_trace")
+    Sink(dut, "lane__words")
+    Sink(dut, "lane__traces")
     host, rng = Ring(image, 16), random.Random(1)
     for trace in range(2):
         host.post(rng, inline=8, payload=0, length=8, trace=trace)
-    dut.posted.value = 2
+    dut.registers__posted.value = 2
     await cycles(dut, 100)
     for trace in range(6):
         host.post(rng, inline=8, payload=0, length=8, trace=trace)
-    dut.posted.value = 8
+    dut.registers__posted.value = 8
     await cycles(dut, 300)
     asked = [(request["address"] - BASE) // 64 for request in memory.requests]
     counts = [request["beats"] // 8 for request in memory.requests]
     assert asked[:2] == [0, 2] and counts[:2] == [2, 2] and len(asked) <= 4
     assert [first + n for first, count in zip(asked, counts, strict=True)
             for n in range(count)] == [*range(8)]
-    assert int(dut.done.value) == 8
+    assert int(dut.registers__done.value) == 8
 
 
 @cocotb.test()
 async def asks_only_for_what_fits(dut: Any) -> None:
     """With a link that stands still, no burst is requested that the lane could not take."""
-    await reset_and_clock(dut, base=BASE, max_beats=32, enable=1)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=32, registers__enable=1)
     image = bytearray(1 << 20)
     memory = BurstMemory(dut, "bus", image)
     host, rng = Ring(image, 16), random.Random(1)
     for trace in range(16):
         host.post(rng, inline=16, payload=1000, length=1016, trace=trace)
-    dut.posted.value = 16
+    dut.registers__posted.value = 16
     await cycles(dut, 3000)
     asked = sum(request["beats"] for request in memory.requests
                 if request["address"] >= BUFFERS)
@@ -184,7 +185,7 @@ async def asks_only_for_what_fits(dut: Any) -> None:
 
 @cocotb.test()
 async def stands_still_when_off(dut: Any) -> None:
-    await reset_and_clock(dut, base=BASE, max_beats=32, posted=3)
+    await reset_and_clock(dut, registers__base=BASE, max_beats=32, registers__posted=3)
     memory = BurstMemory(dut, "bus", bytearray(1 << 16))
     await cycles(dut, 100)
     assert memory.requests == [] and dut.idle.value == 1
