@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...layouts.docs.registers import table
+from ...layouts.docs.page import table
 from ...rtl.boards.core import BoardCore
 from ..descriptions import load
 from .flow.area import Area, totals, unnumbered

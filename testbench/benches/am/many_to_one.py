@@ -13,15 +13,18 @@ from ....layouts.fabric import chain
 from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...report.tables import amount, table
-from ...truth.service import from_many, plain_services
+from ...truth.service import from_many
 from ..common.headline import Headline, Series
 from ..common.logp_report import bound_line
 from ..common.streams import (
     common,
     draw_gaps,
+    gap_headlines,
+    gap_results,
     gap_rows,
-    measure_streams,
-    plain_shares,
+    gap_series,
+    gap_truth,
+    measure_counts,
     services_of,
     shares_table,
     starving,
@@ -40,12 +43,10 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run a number of senders, all of them streaming to node 0."""
-    found = {}
-    for index, count in enumerate(parameters["senders"]):
-        tell(f"{count} senders", index, len(parameters["senders"]))
-        ways = {sender: [RECEIVER] for sender in range(1, count + 1)}
-        found[count] = await measure_streams(lab, ways, parameters["issues"])
-    return found
+    return await measure_counts(
+        lab, "senders", parameters["senders"],
+        lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
+        parameters["issues"], tell)
 
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
@@ -68,20 +69,10 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
               for count in gaps]
     checks += [starving(shares, f"of {count} senders") for count, shares in found.items()]
     return {
-        "results": {"gap": {str(count): cycles(value) for count, value in gaps.items()},
-                    "ratio": {str(count): number(value / one) for count, value in gaps.items()},
+        "results": {**gap_results(gaps, predicted, found, truth),
                     "predicted_ratio": {str(count): number(value.gap / one)
-                                        for count, value in predicted.items()},
-                    "predicted_gap": {str(count): cycles(value.gap)
-                                      for count, value in predicted.items()},
-                    "predicted_stage": {str(count): value.stage
-                                        for count, value in predicted.items()},
-                    "share": {str(count): plain_shares(shares)
-                              for count, shares in found.items()},
-                    "bound": {str(count): found["bound"] for count, found in truth.items()}},
-        "truth": {**{str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
-                     for count, found in truth.items()},
-                  "services": plain_services(services)},
+                                        for count, value in predicted.items()}},
+        "truth": gap_truth(truth, services),
         "points": {str(count): {str(sender): {"begin": cycles(stream["begin"]), "issued": [
             cycles(ticks) for ticks in stream["issued"]]}
             for sender, stream in run["streams"].items()} for count, run in raw.items()},
@@ -122,11 +113,9 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The gap by number of senders."""
-    return [Headline(f"g, from {count}", value)
-            for count, value in document["results"]["gap"].items()]
+    return gap_headlines(document, "from")
 
 
 def series(document: Mapping[str, Any]) -> Series:
     """The gap over senders."""
-    return Series("senders", "gap of a sender (cycles)",
-                  [(int(count), value) for count, value in document["results"]["gap"].items()])
+    return gap_series(document, "senders", "a sender")

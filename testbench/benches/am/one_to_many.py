@@ -8,18 +8,21 @@ from ....layouts.description import Description
 from ....layouts.trace import Activity
 from ...estimate.compare import check
 from ...estimate.fairness import Fairness, fairness
-from ...report.document import cycles, number
+from ...report.document import cycles
 from ...report.tables import amount, table
-from ...truth.service import plain_services, to_many
+from ...truth.service import to_many
 from ...truth.spans import spans
 from ..common.headline import Headline, Series
 from ..common.logp_report import bound_line
 from ..common.streams import (
     draw_gaps,
+    gap_headlines,
     gap_of,
+    gap_results,
     gap_rows,
-    measure_streams,
-    plain_shares,
+    gap_series,
+    gap_truth,
+    measure_counts,
     services_of,
     shares_table,
     starving,
@@ -38,12 +41,9 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run a number of receivers."""
-    found = {}
-    for index, count in enumerate(parameters["receivers"]):
-        tell(f"{count} receivers", index, len(parameters["receivers"]))
-        found[count] = await measure_streams(lab, {SENDER: list(range(1, count + 1))},
-                                             parameters["issues"])
-    return found
+    return await measure_counts(
+        lab, "receivers", parameters["receivers"],
+        lambda count: {SENDER: list(range(1, count + 1))}, parameters["issues"], tell)
 
 
 def _shares(run: Mapping[str, Any]) -> Fairness:
@@ -67,21 +67,11 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
     services = services_of(raw[min(raw)], SENDER, 1)
     predicted = {count: to_many(services, one, SENDER, count) for count in lines}
     return {
-        "results": {"gap": {str(count): cycles(line.slope) for count, line in lines.items()},
+        "results": {**gap_results({count: line.slope for count, line in lines.items()}, predicted,
+                                  shares, truth),
                     "residual": {str(count): cycles(line.residual)
-                                 for count, line in lines.items()},
-                    "ratio": {str(count): number(line.slope / one)
-                              for count, line in lines.items()},
-                    "predicted_gap": {str(count): cycles(value.gap)
-                                      for count, value in predicted.items()},
-                    "predicted_stage": {str(count): value.stage
-                                        for count, value in predicted.items()},
-                    "share": {str(count): plain_shares(found)
-                              for count, found in shares.items()},
-                    "bound": {str(count): found["bound"] for count, found in truth.items()}},
-        "truth": {**{str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
-                     for count, found in truth.items()},
-                  "services": plain_services(services)},
+                                 for count, line in lines.items()}},
+        "truth": gap_truth(truth, services),
         "points": {str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
                    for count, run in raw.items()},
         "checks": [check("more receivers do not raise the gap",
@@ -121,11 +111,9 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The gap by number of receivers."""
-    return [Headline(f"g, to {count}", value)
-            for count, value in document["results"]["gap"].items()]
+    return gap_headlines(document, "to")
 
 
 def series(document: Mapping[str, Any]) -> Series:
     """The gap over receivers."""
-    return Series("receivers", "gap of the sender (cycles)",
-                  [(int(count), value) for count, value in document["results"]["gap"].items()])
+    return gap_series(document, "receivers", "the sender")

@@ -13,13 +13,15 @@ from ...report.document import cycles, number
 from ...report.tables import amount, micro, table
 from ...truth.bound import bound, shares
 from ...truth.budget import sends
-from ...truth.service import Service, service_times
+from ...truth.service import Prediction, Service, plain_services, service_times
 from ...truth.spans import Span, spans
 from ...truth.steady import departures, mean_own, true_gap, window
+from .headline import Headline, Series
 from .logp_evaluation import bound_of
 from .programs import Party, programs, server
 
-__all__ = ["common", "draw_gaps", "gap_of", "gap_rows", "measure_streams", "plain_shares",
+__all__ = ["common", "draw_gaps", "gap_headlines", "gap_of", "gap_results", "gap_rows",
+           "gap_series", "gap_truth", "measure_counts", "measure_streams", "plain_shares",
            "services_of", "shares_table", "starving", "stream_truth"]
 
 
@@ -42,6 +44,17 @@ async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: in
     run = await lab.run(programs(lab.description.fabric.nodes, chosen), trace=True)
     return {"streams": {sender: run.results[sender].plain() for sender in ways},
             "marks": run.marks, "events": run.events}
+
+
+async def measure_counts(lab: Any, who: str, counts: Sequence[int],
+                         ways: Callable[[int], Mapping[int, Sequence[int]]], issues: int, tell: Any
+                         ) -> dict[int, Any]:
+    """One run for each of ``counts``, how many of ``who`` there are, over its ``ways``."""
+    found = {}
+    for index, count in enumerate(counts):
+        tell(f"{count} {who}", index, len(counts))
+        found[count] = await measure_streams(lab, ways(count), issues)
+    return found
 
 
 def gap_of(stream: Mapping[str, Any]) -> Any:
@@ -93,6 +106,40 @@ def shares_table(document: Mapping[str, Any], who: str) -> Any:
              results["predicted_stage"][count]) for count, gap in results["gap"].items()]
     return table(f"The prediction, and shares of {who}",
                  [who, "gap", "predicted", "least share", "most", "Jain", "predicted by"], rows)
+
+
+def gap_results(gaps: Mapping[int, Fraction], predicted: Mapping[int, Prediction],
+                found: Mapping[int, Fairness], truth: Mapping[int, Mapping[str, Any]]
+                ) -> dict[str, Any]:
+    """Results by number of nodes: the gap, over that of the fewest; the prediction; what each node
+    got; what bounds it."""
+    one = gaps[min(gaps)]
+    return {"gap": {str(count): cycles(value) for count, value in gaps.items()},
+            "ratio": {str(count): number(value / one) for count, value in gaps.items()},
+            "predicted_gap": {str(count): cycles(value.gap) for count, value in predicted.items()},
+            "predicted_stage": {str(count): value.stage for count, value in predicted.items()},
+            "share": {str(count): plain_shares(fair) for count, fair in found.items()},
+            "bound": {str(count): told["bound"] for count, told in truth.items()}}
+
+
+def gap_truth(truth: Mapping[int, Mapping[str, Any]], services: Sequence[Service]
+              ) -> dict[str, Any]:
+    """The truth by number of nodes, and the services that the predictions are from."""
+    return {**{str(count): {key: found[key] for key in ("gap", "o_r", "o_s")}
+               for count, found in truth.items()},
+            "services": plain_services(services)}
+
+
+def gap_headlines(document: Mapping[str, Any], way: str) -> list[Headline]:
+    """The gap by number of nodes, which are ``way``: to or from."""
+    return [Headline(f"g, {way} {count}", value)
+            for count, value in document["results"]["gap"].items()]
+
+
+def gap_series(document: Mapping[str, Any], who: str, whose: str) -> Series:
+    """The gap ``whose`` it is over the number of ``who``."""
+    return Series(who, f"gap of {whose} (cycles)",
+                  [(int(count), value) for count, value in document["results"]["gap"].items()])
 
 
 def plain_shares(found: Fairness) -> dict[str, Any]:
