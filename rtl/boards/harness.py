@@ -127,8 +127,8 @@ class Harness(wiring.Component):
 
         connect(m, flipped(self.command), control.command)
         connect(m, control.response, flipped(self.response))
-        connect(m, writes.o, control.writes)
-        connect(m, events.o, control.events)
+        connect(m, writes.read.records, control.writes)
+        connect(m, events.read.records, control.events)
         m.d.comb += [
             *(getattr(self, name).eq(getattr(control, name)) for name in (
                 "again", "running", "step", "reset", "cfg_we", "cfg_index", "cfg_data", "limit")),
@@ -139,11 +139,11 @@ class Harness(wiring.Component):
             events.enable.eq(control.trace),
             events.cycle.eq(self.cycle),
             events.step.eq(control.step),
-            events.clear.eq(control.reset),
-            writes.clear.eq(control.reset),
-            control.writes_level.eq(writes.level),
-            control.events_level.eq(events.level),
-            control.room.eq(writes.room & events.room),
+            events.read.clear.eq(control.reset),
+            writes.read.clear.eq(control.reset),
+            control.writes_level.eq(writes.read.level),
+            control.events_level.eq(events.read.level),
+            control.room.eq(writes.read.room & events.read.room),
         ]
         for source, outside in zip(events.trace, self.trace, strict=True):
             connect(m, source, flipped(outside))

@@ -3,6 +3,8 @@
 In the order in which to read:
 
 - :mod:`.burst`: How an initiator (host port, DMA engine) asks a target (bus, memory) for a burst
+- :mod:`.write_bursts`: A run of words to host memory, burst after burst: the states that DMA
+  engines have in common
 - :mod:`.burst_share`: Two initiators of bursts behind one port
 - :mod:`.pio`: How the host bus reaches the NIC's registers and FIFO windows: one 8-byte access a
   beat

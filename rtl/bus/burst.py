@@ -1,11 +1,12 @@
 """How an initiator (host port, DMA engine) asks a target (bus, memory) for a burst."""
 
+from amaranth.hdl import Mux, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
 
-__all__ = ["BurstRequest", "BurstWord", "Burst", "MAX_BEATS"]
+__all__ = ["BurstRequest", "BurstWord", "Burst", "MAX_BEATS", "beats_of"]
 
 MAX_BEATS = 512
 
@@ -47,3 +48,8 @@ Burst = wiring.Signature({
 words, or takes ``beats`` read words, in order; ``done`` is high for the one cycle after which the
 burst is over: the last write has landed, or the last read word was handed over. One burst at a
 time."""
+
+
+def beats_of(left: Value, most: Value) -> Value:
+    """Beats of the next burst where ``left`` more are wanted and a burst has at most ``most``."""
+    return Mux(left < most, left, most)

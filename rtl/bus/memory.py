@@ -7,6 +7,7 @@ from amaranth.utils import ceil_log2
 
 from ...layouts.rate import FRACTION_BITS
 from ..parts.arbiter import RoundRobin
+from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
 from .burst import Burst
 
@@ -76,8 +77,7 @@ class HostMemory(wiring.Component):
         for name, value in (("words", words), ("node", node)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
-        if words < 2 or words & (words - 1):
-            raise ValueError(f"words must be a power of two, at least 2, not {words}")
+        check_power_of_two("words", words)
         if kind not in self.KINDS:
             raise ValueError(f"kind must be 'array' or 'dpi', not {kind!r}")
         if not 0 <= node <= 255:
@@ -176,8 +176,7 @@ class MemoryController(wiring.Component):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
         if not 1 <= initiators <= 16:
             raise ValueError(f"initiators must be 1 to 16, not {initiators}")
-        if words < 2 or words & (words - 1):
-            raise ValueError(f"words must be a power of two, at least 2, not {words}")
+        check_power_of_two("words", words)
         self._initiators = initiators
         self._words = words
         super().__init__({

@@ -5,6 +5,7 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
+from ..parts.sizes import check_count
 from .pio import PIO_ADDRESS_BITS, PROCESS_BITS
 
 __all__ = ["PioBeat", "PostedBuffer"]
@@ -59,10 +60,7 @@ class PostedBuffer(wiring.Component):
     empty: Out(1, init=1)
 
     def __init__(self, *, depth: int) -> None:
-        if not isinstance(depth, int) or isinstance(depth, bool):
-            raise TypeError(f"depth must be an integer, not {depth!r}")
-        if depth < 2:
-            raise ValueError(f"depth must be at least 2, not {depth}")
+        check_count("depth", depth, least=2)
         self._depth = depth
         super().__init__()
 

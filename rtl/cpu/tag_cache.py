@@ -9,6 +9,7 @@ from ...layouts.operations import CACHE_LINE
 from ..bus.burst import Burst
 from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
+from ..parts.sizes import check_power_of_two
 
 __all__ = ["LINE_BEATS", "TagCache"]
 
@@ -100,8 +101,7 @@ class TagCache(wiring.Component):
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
-        if lines < 2 or lines & (lines - 1):
-            raise ValueError(f"lines must be a power of two, at least 2, not {lines}")
+        check_power_of_two("lines", lines)
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
         self._lines = lines

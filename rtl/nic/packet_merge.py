@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..parts.arbiter import RoundRobin
 from ..parts.flit import FlitStream
+from ..parts.sizes import check_count
 
 __all__ = ["FlitMerge"]
 
@@ -37,10 +38,7 @@ class FlitMerge(wiring.Component):
     """
 
     def __init__(self, *, inputs: int) -> None:
-        if not isinstance(inputs, int) or isinstance(inputs, bool):
-            raise TypeError(f"inputs must be an integer, not {inputs!r}")
-        if inputs < 2:
-            raise ValueError(f"inputs must be at least 2, not {inputs}")
+        check_count("inputs", inputs, least=2)
         self._inputs = inputs
         super().__init__({
             "i": In(FlitStream).array(inputs),

@@ -9,7 +9,7 @@ In the order in which to read:
 - :mod:`.queue`: A FIFO in block memory: the storage behind the NIC's lanes and its side queues
 - :mod:`.distinct_queue`: A queue in which every item is at most once
 - :mod:`.stream_merge`: Several producers of one stream, the first one first
-- :mod:`.sizes`: Checks of the sizes that the engine's blocks are built with
+- :mod:`.sizes`: Checks of the sizes that blocks are built with
 - :mod:`.flit`: The unit in which packets move: eight bytes, and what travels beside them
 - :mod:`.timing`: The target's timing registers, one a timing knob, as a struct that blocks take
   as an input

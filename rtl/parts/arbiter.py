@@ -5,6 +5,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from .sizes import check_count
+
 __all__ = ["RoundRobin"]
 
 
@@ -43,10 +45,7 @@ class RoundRobin(wiring.Component):
     """
 
     def __init__(self, *, count: int) -> None:
-        if not isinstance(count, int) or isinstance(count, bool):
-            raise TypeError(f"count must be an integer, not {count!r}")
-        if count < 1:
-            raise ValueError(f"count must be at least 1, not {count}")
+        check_count("count", count)
         self._count = count
         # Requesters at or after the turn; a thermometer code, so that no shifter is needed.
         self._turn = Signal(count)

@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .block_ram import BlockRam
+from .sizes import check_power_of_two
 
 __all__ = ["Queue"]
 
@@ -38,10 +39,7 @@ class Queue(wiring.Component):
     """
 
     def __init__(self, *, shape: ShapeLike, depth: int) -> None:
-        if not isinstance(depth, int):
-            raise TypeError(f"depth must be an integer, not {depth!r}")
-        if depth < 2 or depth & (depth - 1):
-            raise ValueError(f"depth must be a power of two, at least 2, not {depth}")
+        check_power_of_two("depth", depth)
         self._shape = shape
         self._depth = depth
         super().__init__({

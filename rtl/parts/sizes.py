@@ -1,4 +1,4 @@
-"""Checks of the sizes that the engine's blocks are built with."""
+"""Checks of the sizes that blocks are built with."""
 
 from ...layouts.via import VI_BITS
 

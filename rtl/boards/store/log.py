@@ -1,16 +1,28 @@
 """Records on their way from a board to the back end."""
 
-from amaranth.hdl import Module, ResetInserter
+from amaranth.hdl import Module, ResetInserter, ShapeLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.board import MEMORY_RECORD, RESPONSE_FRAME, TRACE_RECORD
 from ...parts.queue import Queue
 
-__all__ = ["DEPTH", "Log", "check_burst"]
+__all__ = ["DEPTH", "Log", "LogRead", "check_burst"]
 
 DEPTH = 512
 """Records that a log holds: the fewest that a block RAM as wide as a record has."""
+
+
+def LogRead(shape: ShapeLike) -> wiring.Signature:
+    """A log's side towards the board's control. ``records``, each of ``shape``; ``room``: there is
+    room; ``level``: records inside, of which those that are not offered yet will follow; ``clear``
+    forgets all."""
+    return wiring.Signature({
+        "records": Out(stream.Signature(shape)),
+        "room": Out(1, init=1),
+        "level": Out(range(DEPTH + 1)),
+        "clear": In(1),
+    })
 
 
 def check_burst(name: str, width: int, burst: int) -> None:
@@ -26,7 +38,7 @@ class Log(wiring.Component):
     """Keeps records in block RAM, and says in time that there will be no room for more.
 
     Latency: a record is offered 2 cycles after it was taken. Throughput: 1 a cycle. Back-pressure:
-    none towards ``i``, whose side looks at ``room`` instead: while it is high, ``burst`` more
+    none towards ``i``, whose side looks at ``read.room`` instead: while it is high, ``burst`` more
     records may come at once; it follows what was taken 2 cycles later. Reset: empty.
 
     Parameters
@@ -39,14 +51,10 @@ class Log(wiring.Component):
 
     Members
     -------
-    i : ``In(stream)``, o : ``Out(stream)``
-        Records; ``i`` is always ready while ``room`` is obeyed.
-    room : ``Out(1)``
-        There is room.
-    level : ``Out``
-        Records inside. Those of them that ``o`` has not offered yet will follow.
-    clear : ``In(1)``
-        Forgets all.
+    i : ``In(stream)``
+        Records; always ready while ``read.room`` is obeyed.
+    read : ``Out(LogRead)``
+        Records, and how many there are.
 
     Raises
     ------
@@ -64,10 +72,7 @@ class Log(wiring.Component):
         self._burst = burst
         super().__init__({
             "i": In(stream.Signature(width)),
-            "o": Out(stream.Signature(width)),
-            "room": Out(1, init=1),
-            "level": Out(range(DEPTH + 1)),
-            "clear": In(1),
+            "read": Out(LogRead(width)),
         })
 
     @property
@@ -83,10 +88,10 @@ class Log(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         records = Queue(shape=self._width, depth=DEPTH)
-        m.submodules.records = ResetInserter(self.clear)(records)
+        m.submodules.records = ResetInserter(self.read.clear)(records)
         connect(m, flipped(self.i), records.i)
-        connect(m, records.o, flipped(self.o))
-        m.d.comb += self.level.eq(records.level)
+        connect(m, records.o, flipped(self.read.records))
+        m.d.comb += self.read.level.eq(records.level)
         # One record may be on its way into the level.
-        m.d.sync += self.room.eq(records.level < DEPTH - self._burst)
+        m.d.sync += self.read.room.eq(records.level < DEPTH - self._burst)
         return m

@@ -1,14 +1,14 @@
 """The target's events on a board, for the back end."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.board import TRACE_RECORD
 from ....layouts.packet import TRACE_BITS
 from ....layouts.trace import ARG_BITS
 from ...parts.trace_sink import TracePort
-from .log import DEPTH, Log, check_burst
+from .log import Log, LogRead, check_burst
 
 __all__ = ["EventLayout", "TraceLog"]
 
@@ -38,10 +38,8 @@ class TraceLog(wiring.Component):
         ``pending``.
     pending : ``Out(1)``
         Events were captured that are not in the log yet.
-    o : ``Out(stream)``
-        Records: EventLayout.
-    room, level, clear
-        As in :class:`Log`; ``clear`` forgets captured events, too.
+    read : ``Out(LogRead)``
+        Records: EventLayout. ``clear`` forgets captured events, too.
 
     Raises
     ------
@@ -60,10 +58,7 @@ class TraceLog(wiring.Component):
             "cycle": In(64),
             "step": In(1),
             "pending": Out(1),
-            "o": Out(stream.Signature(EventLayout)),
-            "room": Out(1),
-            "level": Out(range(DEPTH + 1)),
-            "clear": In(1),
+            "read": Out(LogRead(EventLayout)),
         })
 
     @property
@@ -106,15 +101,8 @@ class TraceLog(wiring.Component):
             ]
         with m.Elif(log.i.ready):
             m.d.sync += captured.eq(captured & ~first)
-        with m.If(self.clear):
+        with m.If(self.read.clear):
             m.d.sync += captured.eq(0)
 
-        m.d.comb += [
-            self.o.payload.eq(log.o.payload),
-            self.o.valid.eq(log.o.valid),
-            log.o.ready.eq(self.o.ready),
-            self.room.eq(log.room),
-            self.level.eq(log.level),
-            log.clear.eq(self.clear),
-        ]
+        connect(m, log.read, flipped(self.read))
         return m

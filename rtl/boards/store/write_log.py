@@ -2,11 +2,12 @@
 
 from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
 from ....layouts.board import LOG_ADDRESS_BITS, MEMORY_RECORD
-from .log import DEPTH, Log, check_burst
+from ...parts.sizes import check_power_of_two
+from .log import Log, LogRead, check_burst
 from .resident_memory import WriteLayout
 
 __all__ = ["RecordLayout", "WriteLog"]
@@ -32,10 +33,8 @@ class WriteLog(wiring.Component):
     -------
     i : ``In(stream)``, one a node
         Their writes: WriteLayout.
-    o : ``Out(stream)``
+    read : ``Out(LogRead)``
         Records: RecordLayout.
-    room, level, clear
-        As in :class:`Log`.
 
     Raises
     ------
@@ -49,8 +48,7 @@ class WriteLog(wiring.Component):
         for name, value in (("nodes", nodes), ("words", words)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
-        if words < 2 or words & (words - 1):
-            raise ValueError(f"words must be a power of two, at least 2, not {words}")
+        check_power_of_two("words", words)
         if nodes < 1 or nodes * words > 1 << LOG_ADDRESS_BITS:
             raise ValueError(f"nodes must be 1 to {(1 << LOG_ADDRESS_BITS) // words} where each "
                              f"has {words} words, not {nodes}")
@@ -59,10 +57,7 @@ class WriteLog(wiring.Component):
         self._words = words
         super().__init__({
             "i": In(stream.Signature(WriteLayout(ceil_log2(words)))).array(nodes),
-            "o": Out(stream.Signature(RecordLayout)),
-            "room": Out(1),
-            "level": Out(range(DEPTH + 1)),
-            "clear": In(1),
+            "read": Out(LogRead(RecordLayout)),
         })
 
     @property
@@ -91,12 +86,5 @@ class WriteLog(wiring.Component):
         for side in self.i:
             m.d.comb += side.ready.eq(free)
             free = free & ~side.valid
-        m.d.comb += [
-            self.o.payload.eq(log.o.payload),
-            self.o.valid.eq(log.o.valid),
-            log.o.ready.eq(self.o.ready),
-            self.room.eq(log.room),
-            self.level.eq(log.level),
-            log.clear.eq(self.clear),
-        ]
+        connect(m, log.read, flipped(self.read))
         return m

@@ -1,6 +1,6 @@
 """Receive DMA: moves packets from the receive FIFO into the slots of the receive ring."""
 
-from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.hdl import Module, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,8 +8,10 @@ from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import COMPLETION
 from ....layouts.trace import Kind
 from ...bus.burst import Burst
+from ...bus.write_bursts import WriteBursts
 from ...parts.event import EventPort
 from ...parts.flit import Header
+from ...parts.sizes import check_power_of_two
 from ..fifos.receive_fifo import ReceiveWord
 
 __all__ = ["ReceiveDma", "ReceiveRingRegisters"]
@@ -69,8 +71,7 @@ class ReceiveDma(wiring.Component):
     """
 
     def __init__(self, *, ring: int, slot_bytes: int) -> None:
-        if ring < 2 or ring & (ring - 1):
-            raise ValueError(f"ring must be a power of two, at least 2, not {ring}")
+        check_power_of_two("ring", ring)
         if slot_bytes <= 0 or slot_bytes % 8:
             raise ValueError(f"slot_bytes must be a multiple of 8, not {slot_bytes}")
         self._ring = ring
@@ -104,12 +105,9 @@ class ReceiveDma(wiring.Component):
         # A slot's place is base + offset; the offset runs with filled, so nothing multiplies.
         offset = Signal(32)
         slot = Signal(29)
-        # Beats not yet requested, and beats of this burst not yet given.
+        # Beats not yet requested.
         left = Signal(10)
-        beats = Signal(10)
-        next_beats = Signal(10)
         address = Signal(32)
-        final = Signal()
         length = Signal(16)
         trace = Signal(TRACE_BITS)
         first = Signal()
@@ -123,6 +121,7 @@ class ReceiveDma(wiring.Component):
                 m.d.comb += takes.eq(~word.first | (
                     (self.registers.filled - self.registers.taken)[:16] < self._ring))
 
+        bursts = WriteBursts(m, self.bus, left=left, max_beats=self.max_beats)
         completion = data.View(Completion, Signal(64, name="completion"))
         with m.FSM() as state:
             with m.State("IDLE"):
@@ -138,64 +137,48 @@ class ReceiveDma(wiring.Component):
                             first.eq(1),
                         ]
                         m.next = "REQUEST"
-            with m.State("REQUEST"):
+            bursts.states(lambda: self._landed(m, offset))
+        with m.If(bursts.asks):
+            m.d.comb += [
+                request.write.eq(1),
+                request.address.eq(address),
+                request.jump_address.eq(slot << 3),
+                request.beats.eq(bursts.next_beats),
+                request.trace.eq(trace),
+                self.event.valid.eq(first),
+                self.event.kind.eq(Kind.BEGIN),
+            ]
+            m.d.sync += first.eq(0)
+        with m.If(bursts.writes):
+            m.d.comb += self.bus.write.payload.strobe.eq(0xFF)
+            with m.If(bursts.last):
                 m.d.comb += [
-                    next_beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
-                    self.bus.request.valid.eq(1),
-                    request.write.eq(1),
-                    request.address.eq(address),
-                    request.jump_address.eq(slot << 3),
-                    request.beats.eq(next_beats),
-                    request.trace.eq(trace),
-                    self.event.valid.eq(first),
-                    self.event.kind.eq(Kind.BEGIN),
+                    completion.phase.eq(~self.registers.filled[slots]),
+                    completion.length.eq(length),
+                    completion.trace.eq(trace),
+                    completion.index.eq(self.registers.filled[:slots]),
+                    self.bus.write.payload.data.eq(completion.as_value()),
+                    self.bus.write.payload.jump.eq(1),
+                    self.bus.write.valid.eq(1),
                 ]
-                m.d.sync += first.eq(0)
-                with m.If(self.bus.request.ready):
-                    m.d.sync += [
-                        beats.eq(next_beats),
-                        left.eq(left - next_beats),
-                        final.eq(left == next_beats),
-                    ]
-                    m.next = "WRITE"
-            with m.State("WRITE"):
-                m.d.comb += self.bus.write.payload.strobe.eq(0xFF)
-                with m.If(final & (beats == 1)):
-                    m.d.comb += [
-                        completion.phase.eq(~self.registers.filled[slots]),
-                        completion.length.eq(length),
-                        completion.trace.eq(trace),
-                        completion.index.eq(self.registers.filled[:slots]),
-                        self.bus.write.payload.data.eq(completion.as_value()),
-                        self.bus.write.payload.jump.eq(1),
-                        self.bus.write.valid.eq(1),
-                    ]
-                with m.Else():
-                    m.d.comb += [
-                        self.bus.write.payload.data.eq(word.data),
-                        self.bus.write.valid.eq(self.i.valid),
-                        self.i.ready.eq(self.bus.write.ready),
-                    ]
-                with m.If(self.bus.write.valid & self.bus.write.ready):
-                    m.d.sync += [beats.eq(beats - 1), address.eq(address + 8)]
-                    with m.If(beats == 1):
-                        m.next = "DONE"
-                self._done(m, offset, left, last_beat=beats == 1)
-            with m.State("DONE"):
-                self._done(m, offset, left, last_beat=1)
+            with m.Else():
+                m.d.comb += [
+                    self.bus.write.payload.data.eq(word.data),
+                    self.bus.write.valid.eq(self.i.valid),
+                    self.i.ready.eq(self.bus.write.ready),
+                ]
+        with m.If(bursts.moved):
+            m.d.sync += address.eq(address + 8)
         m.d.comb += self.idle.eq(state.ongoing("IDLE") & ~takes)
         return m
 
-    def _done(self, m: Module, offset: Signal, left: Signal, *, last_beat: object) -> None:
-        """``done`` may come with the last beat or later."""
+    def _landed(self, m: Module, offset: Signal) -> None:
+        """The packet is in its slot, its completion word, too."""
         slots = (self._ring - 1).bit_length()
-        with m.If(self.bus.done & last_beat):
-            m.next = "REQUEST"
-            with m.If(left == 0):
-                m.d.comb += [self.registers.landed.eq(1), self.event.valid.eq(1),
-                             self.event.kind.eq(Kind.END)]
-                m.d.sync += [self.registers.filled.eq(self.registers.filled + 1),
-                             offset.eq(offset + self._slot_bytes)]
-                with m.If(self.registers.filled[:slots] == self._ring - 1):
-                    m.d.sync += offset.eq(0)
-                m.next = "IDLE"
+        filled = self.registers.filled
+        m.d.comb += [self.registers.landed.eq(1), self.event.valid.eq(1),
+                     self.event.kind.eq(Kind.END)]
+        m.d.sync += [filled.eq(filled + 1), offset.eq(offset + self._slot_bytes)]
+        with m.If(filled[:slots] == self._ring - 1):
+            m.d.sync += offset.eq(0)
+        m.next = "IDLE"

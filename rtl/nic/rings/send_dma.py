@@ -7,12 +7,13 @@ from amaranth.lib.wiring import In, Out
 from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
-from ...bus.burst import Burst
+from ...bus.burst import Burst, beats_of
 from ...bus.watch import LineTaken
 from ...parts.align import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
+from ...parts.sizes import check_power_of_two
 from ..fifos.lanes import DmaLane
 from ..fifos.packet_fifo import REFUSED, PacketFifo
 from .pulled_ring import Control, LineRing
@@ -120,8 +121,7 @@ class SendDma(PacketFifo):
     """
 
     def __init__(self, *, fifo_bytes: int, mtu: int, ring: int, coherent: bool = False) -> None:
-        if ring < BATCH or ring & (ring - 1):
-            raise ValueError(f"ring must be a power of two, at least {BATCH}, not {ring}")
+        check_power_of_two("ring", ring, least=BATCH)
         self._ring = ring
         self._lines = LineRing(ring=ring) if coherent else None
         super().__init__(fifo_bytes=fifo_bytes, mtu=mtu, members=send_dma_members(coherent))
@@ -274,8 +274,7 @@ class SendDma(PacketFifo):
             with m.State("IDLE"):
                 with m.If(payload_left != 0):
                     m.d.comb += [
-                        payload_beats.eq(
-                            Mux(payload_left < self.max_beats, payload_left, self.max_beats)),
+                        payload_beats.eq(beats_of(payload_left, self.max_beats)),
                         # One word more: the aligner may hold one of an earlier burst.
                         fits.eq(payload_beats + front_left + 1 + lane.level <= self._words),
                     ]
@@ -350,8 +349,7 @@ class SendDma(PacketFifo):
                 with m.Case(_Burst.REST):
                     m.d.comb += [
                         next_address.eq(fetch_address << 3),
-                        next_beats.eq(Mux(fetch_left < self.max_beats, fetch_left,
-                                          self.max_beats)),
+                        next_beats.eq(beats_of(fetch_left, self.max_beats)),
                     ]
                     m.d.sync += [fetch_address.eq(fetch_address + next_beats),
                                  fetch_left.eq(fetch_left - next_beats)]
@@ -384,7 +382,7 @@ class SendDma(PacketFifo):
             batch.eq(Mux(waiting < limit, waiting, limit)),
             place.eq(self.registers.base[3:] + Cat(Const(0, 3), requested[:slots])),
             address.eq(place << 3),
-            beats.eq(Mux((batch << 3) < self.max_beats, batch << 3, self.max_beats)),
+            beats.eq(beats_of(batch << 3, self.max_beats)),
         ]
         m.d.sync += [
             fetch_address.eq(place + beats),

@@ -1,9 +1,10 @@
 """The engine H2N: from host memory to NIC memory."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Signal
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.trace import Block
+from ...bus.burst import beats_of
 from ...parts.align import Aligner
 from ..types import WIDE_ADDRESS_BITS
 from .engine import HostEngine
@@ -71,7 +72,7 @@ class HostToNic(HostEngine):
                             m.next = "REQUEST"
             with m.State("REQUEST"):
                 m.d.comb += [
-                    beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
+                    beats.eq(beats_of(left, self.max_beats)),
                     self.bus.request.valid.eq(1),
                 ]
                 with m.If(self.bus.request.ready):

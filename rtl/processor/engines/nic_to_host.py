@@ -5,6 +5,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from ....layouts.packet import TRACE_BITS
 from ....layouts.processor import StartFlag
 from ....layouts.trace import Block
+from ...bus.write_bursts import WriteBursts
 from ...parts.align import Aligner
 from ...parts.queue import Queue
 from ..types import WIDE_ADDRESS_BITS
@@ -119,25 +120,22 @@ class NicToHost(HostEngine):
         address = Signal(29)
         jump_address = Signal(29)
         jumps = Signal()
-        # Beats not yet requested, and beats of this burst not yet given.
+        # Beats not yet requested.
         left = Signal(14)
-        beats = Signal(10)
-        next_beats = Signal(10)
         trace = Signal(TRACE_BITS)
         last_out = Signal(17)
+        bursts = WriteBursts(m, self.bus, left=left, max_beats=self.max_beats)
         m.d.comb += [
             request.write.eq(1),
             request.address.eq(Cat(Const(0, 3), address)),
             request.jump_address.eq(Cat(Const(0, 3), jump_address)),
-            request.beats.eq(next_beats),
+            request.beats.eq(bursts.next_beats),
             request.trace.eq(trace),
         ]
 
-        def done() -> None:
-            m.next = "REQUEST"
-            with m.If(left == 0):
-                self._end(m, queue, trace)
-                m.next = "IDLE"
+        def over() -> None:
+            self._end(m, queue, trace)
+            m.next = "IDLE"
 
         with m.FSM() as state:
             with m.State("IDLE"):
@@ -163,30 +161,15 @@ class NicToHost(HostEngine):
                                 trace.eq(command.trace),
                             ]
                             m.next = "REQUEST"
-            with m.State("REQUEST"):
-                m.d.comb += [
-                    next_beats.eq(Mux(left < self.max_beats, left, self.max_beats)),
-                    self.bus.request.valid.eq(1),
-                ]
-                with m.If(self.bus.request.ready):
-                    m.d.sync += [beats.eq(next_beats), left.eq(left - next_beats),
-                                 address.eq(address + next_beats)]
-                    m.next = "WRITE"
-            with m.State("WRITE"):
-                m.d.comb += [
-                    self.bus.write.valid.eq(align.o.valid),
-                    align.o.ready.eq(self.bus.write.ready),
-                    word.data.eq(align.o.payload),
-                    word.strobe.eq(align.strobe),
-                    word.jump.eq(jumps & (left == 0) & (beats == 1)),
-                ]
-                with m.If(self.bus.write.valid & self.bus.write.ready):
-                    m.d.sync += beats.eq(beats - 1)
-                    with m.If(beats == 1):
-                        m.next = "DONE"
-                        with m.If(self.bus.done):
-                            done()
-            with m.State("DONE"):
-                with m.If(self.bus.done):
-                    done()
+            bursts.states(over)
+        with m.If(bursts.asked):
+            m.d.sync += address.eq(address + bursts.next_beats)
+        with m.If(bursts.writes):
+            m.d.comb += [
+                self.bus.write.valid.eq(align.o.valid),
+                align.o.ready.eq(self.bus.write.ready),
+                word.data.eq(align.o.payload),
+                word.strobe.eq(align.strobe),
+                word.jump.eq(jumps & bursts.last),
+            ]
         m.d.comb += queue.idle.eq(state.ongoing("IDLE") & ~queue.o.valid)

@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...parts.arbiter import RoundRobin
+from ...parts.sizes import check_count
 from ..types import WidePort
 
 __all__ = ["MemoryShare"]
@@ -40,10 +41,7 @@ class MemoryShare(wiring.Component):
     """
 
     def __init__(self, *, clients: int) -> None:
-        if not isinstance(clients, int) or isinstance(clients, bool):
-            raise TypeError(f"clients must be an integer, not {clients!r}")
-        if clients < 2:
-            raise ValueError(f"clients must be at least 2, not {clients}")
+        check_count("clients", clients, least=2)
         self._clients = clients
         self._arbiter = RoundRobin(count=clients - 1)
         super().__init__({

@@ -5,6 +5,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
 from amaranth.utils import ceil_log2
 
+from ...parts.sizes import check_power_of_two
 from ..types import WidePort
 
 __all__ = ["NicMemory"]
@@ -44,10 +45,7 @@ class NicMemory(wiring.Component):
     wide: In(WidePort)
 
     def __init__(self, *, size: int, block_ram: bool = False) -> None:
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"size must be an integer, not {size!r}")
-        if size < 16 or size & (size - 1):
-            raise ValueError(f"size must be a power of two, at least 16, not {size}")
+        check_power_of_two("size", size, least=16)
         if not isinstance(block_ram, bool):
             raise TypeError(f"block_ram must be a bool, not {block_ram!r}")
         self._size = size

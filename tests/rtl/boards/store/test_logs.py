@@ -35,18 +35,18 @@ async def logs_events(dut: Any) -> None:
     falling = FallingEdge(dut.clk)
     await falling
     sources = parameters()["sources"]
-    sink = Sink(dut, "o", shape=EventLayout, stall=1.0, seed=seed())
+    sink = Sink(dut, "read__records", shape=EventLayout, stall=1.0, seed=seed())
     expected: list[dict[str, int]] = []
     cycle = (1 << 32) - 300
     full = 0
     for turn in range(5000):
-        if full == 0 and not int(dut.room.value) and not int(dut.pending.value):
-            assert DEPTH - sources <= int(dut.level.value) <= DEPTH
+        if full == 0 and not int(dut.read__room.value) and not int(dut.pending.value):
+            assert DEPTH - sources <= int(dut.read__level.value) <= DEPTH
             full = turn
         sink.stall = 0.3 if full and turn > full + 20 else 1.0
         if full and turn > full + 800:
             break
-        held = int(dut.pending.value) or not int(dut.room.value)
+        held = int(dut.pending.value) or not int(dut.read__room.value)
         step = not held and rng.random() < 0.9
         enable = not full or rng.random() < 0.8
         cycle += step
@@ -64,11 +64,11 @@ async def logs_events(dut: Any) -> None:
     dut.step.value, sink.stall = 0, 0.0
     await cycles(dut, DEPTH + 50)
     assert await sink.receive(len(sink.taken)) == expected
-    assert full and len(expected) > DEPTH and not sink.taken and not int(dut.level.value)
-    assert int(dut.room.value) and not int(dut.pending.value)
+    assert full and len(expected) > DEPTH and not sink.taken and not int(dut.read__level.value)
+    assert int(dut.read__room.value) and not int(dut.pending.value)
     # Cleared, it forgets what is in it and what was captured.
     sink.stop()
-    dut.o__ready.value = 0
+    dut.read__records__ready.value = 0
     await falling
     for clear in (0, 3):
         dut.step.value = dut.enable.value = 1
@@ -78,14 +78,14 @@ async def logs_events(dut: Any) -> None:
         dut.step.value = 0
         for _ in range(clear):
             await falling
-        assert int(dut.pending.value) or int(dut.level.value)
+        assert int(dut.pending.value) or int(dut.read__level.value)
         # In reset every edge is a step.
-        dut.clear.value = dut.step.value = 1
+        dut.read__clear.value = dut.step.value = 1
         await falling
-        dut.clear.value = dut.step.value = 0
+        dut.read__clear.value = dut.step.value = 0
         for _ in range(5):
-            assert not int(dut.pending.value) and not int(dut.level.value)
-            assert not int(dut.o__valid.value)
+            assert not int(dut.pending.value) and not int(dut.read__level.value)
+            assert not int(dut.read__records__valid.value)
             await falling
 
 
@@ -97,7 +97,7 @@ async def logs_writes(dut: Any) -> None:
     layout = WriteLayout(WORDS.bit_length() - 1)
     sources = [Source(dut, f"i__{node}", shape=layout, stall=0.5, seed=seed() + node)
                for node in range(nodes)]
-    sink = Sink(dut, "o", shape=RecordLayout, stall=0.2, seed=seed())
+    sink = Sink(dut, "read__records", shape=RecordLayout, stall=0.2, seed=seed())
     sent = [[{"strobe": rng.randrange(256), "address": rng.randrange(WORDS),
               "data": rng.getrandbits(64)} for _ in range(300)] for _ in range(nodes)]
     for source, values in zip(sources, sent, strict=True):
@@ -117,19 +117,20 @@ async def logs_writes(dut: Any) -> None:
     # It says in time that it is full, and forgets all.
     sink.stall = 1.0
     await cycles(dut, 3)
-    while int(dut.room.value):
+    while int(dut.read__room.value):
         for source, values in zip(sources, sent, strict=True):
             source.send(values[1])
         await cycles(dut, nodes + 5)
-    assert DEPTH - nodes <= int(dut.level.value) <= DEPTH
+    assert DEPTH - nodes <= int(dut.read__level.value) <= DEPTH
     sink.stop()
-    dut.o__ready.value = 0
-    assert int(dut.o__valid.value)
-    dut.clear.value = 1
+    dut.read__records__ready.value = 0
+    assert int(dut.read__records__valid.value)
+    dut.read__clear.value = 1
     await cycles(dut, 1)
-    dut.clear.value = 0
+    dut.read__clear.value = 0
     await cycles(dut, 3)
-    assert not int(dut.o__valid.value) and not int(dut.level.value) and int(dut.room.value)
+    assert not int(dut.read__records__valid.value) and not int(dut.read__level.value)
+    assert int(dut.read__room.value)
 
 
 @pytest.mark.parametrize("sources", [1, 5])
