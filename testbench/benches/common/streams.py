@@ -48,7 +48,7 @@ async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: in
 
 async def measure_counts(lab: Any, who: str, counts: Sequence[int],
                          ways: Callable[[int], Mapping[int, Sequence[int]]], issues: int, tell: Any
-                         ) -> dict[int, Any]:
+                         ) -> dict[Any, Any]:
     """One run for each of ``counts``, how many of ``who`` there are, over its ``ways``."""
     found = {}
     for index, count in enumerate(counts):
