@@ -70,7 +70,7 @@ class Engine(wiring.Component):
         self._receiver = Receiver(description=description)
         self._translator = Translator(
             description=description,
-            clients=len(self._sender.translate) + len(self._receiver.translate) + 1)
+            clients=len(self._sender.memory.translate) + len(self._receiver.memory.translate) + 1)
         self._completion = CompletionUnit(vis=via.vis, cqs=via.cqs)
         self._doorbells = Doorbells(vis=via.vis, depth=via.doorbell_queue)
         self._traced = (self._sender, self._receiver, self._translator, self._completion)
@@ -125,38 +125,35 @@ class Engine(wiring.Component):
 
         # A descriptor's way: rung, queued, scheduled, taken.
         connect(m, doorbells.token, work_queues.token)
-        for number, waker in enumerate((work_queues.wake, sender.wake, manager.wake)):
+        for number, waker in enumerate((work_queues.wake, sender.turns.wake, manager.wake)):
             connect(m, waker, scheduler.wake[number])
-        connect(m, scheduler.next, sender.next)
+        connect(m, scheduler.next, sender.turns.next)
         connect(m, sender.take, work_queues.take[0])
         connect(m, receiver.take, work_queues.take[1])
 
         # Between sender and receiver, and what is over.
-        connect(m, receiver.control_packet, sender.control_packet)
-        connect(m, receiver.acknowledged, sender.acknowledged)
-        connect(m, receiver.read_job, sender.read_job)
-        connect(m, receiver.read_done, sender.read_done)
-        connect(m, sender.reading, receiver.reading)
-        connect(m, sender.read_lost, receiver.read_lost)
-        connect(m, sender.complete, completion.i[0])
-        connect(m, receiver.complete, completion.i[1])
+        connect(m, receiver.sender, sender.receiver)
+        connect(m, sender.reports.complete, completion.i[0])
+        connect(m, receiver.reports.complete, completion.i[1])
         connect(m, doorbells.arm, completion.arm)
 
         # Who breaks a VI, and who is told.
-        for number, breaker in enumerate((doorbells, work_queues, sender, receiver, completion)):
+        breakers = (doorbells, work_queues, sender.reports, receiver.reports, completion)
+        for number, breaker in enumerate(breakers):
             connect(m, breaker.break_, manager.break_[number])
         for number, block in enumerate((work_queues, receiver, sender, completion)):
             connect(m, manager.control[number], block.control)
-        sources = (manager.event, sender.event, receiver.event, completion.event)
+        sources = (manager.event, sender.reports.event, receiver.reports.event, completion.event)
         m.submodules.event_queue = event_queue = EventQueue(depth=via.events, sources=len(sources))
         for number, source in enumerate(sources):
             connect(m, source, event_queue.i[number])
 
         # Memory.
-        clients = (*sender.translate, *receiver.translate, completion.memory.translate)
+        clients = (*sender.memory.translate, *receiver.memory.translate,
+                   completion.memory.translate)
         for client, port in zip(clients, translator.client, strict=True):
             connect(m, client, port)
-        buses = (*sender.bus, *receiver.bus, completion.memory.bus, translator.bus)
+        buses = (*sender.memory.bus, *receiver.memory.bus, completion.memory.bus, translator.bus)
         for bus, port in zip(buses, self.dma, strict=True):
             connect(m, bus, flipped(port))
 
@@ -174,25 +171,21 @@ class Engine(wiring.Component):
         connect(m, flipped(registers.completion), completion.registers)
         connect(m, flipped(registers.translation), translator.registers)
         connect(m, flipped(registers.event), event_queue.read)
-        packets = registers.packets
+        for counts in (receiver.counts, sender.counts):
+            m.d.comb += [getattr(registers.packets, name).eq(getattr(counts, name))
+                         for name in counts.signature.members]
         m.d.comb += [
             registers.busy.eq(manager.busy),
             registers.ready.eq(contexts.ready & translator.ready & completion.ready),
-            packets.unmatched.eq(receiver.unmatched),
-            packets.duplicate.eq(receiver.duplicate),
-            packets.gap.eq(receiver.gap),
-            packets.dropped.eq(receiver.dropped),
-            packets.resent.eq(sender.resent),
-            packets.sent.eq(sender.sent),
-            sender.node.eq(self.node),
-            sender.now.eq(self.now),
+            sender.surroundings.node.eq(self.node),
+            sender.surroundings.timing.eq(self.timing),
+            sender.surroundings.now.eq(self.now),
+            receiver.timing.eq(self.timing),
             self.irq.eq(event_queue.waiting),
             self.idle.eq(Cat(block.idle for block in (
                 sender, receiver, translator, completion, doorbells, work_queues, scheduler,
                 manager, contexts, event_queue)).all() & ~self.rx.valid & ~self.tx.valid),
         ]
-        for block in (sender, receiver):
-            m.d.comb += block.timing.eq(self.timing)
         for port in (translator, completion.memory):
             m.d.comb += port.max_beats.eq(self.timing.bus_max_burst >> 3)
         ports = (doorbells.event, *(port for block in self._traced for port in block.events))

@@ -21,13 +21,15 @@ from ...layouts.via import (
     VIA_HEADER,
 )
 from ..bus.burst import Burst
+from ..parts.timing import Timing
 
 __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Completion",
            "CompletionRegisters", "Context", "ContextRead", "ContextWrite", "Control",
            "ControlAction", "ControlPacket", "CountsRead", "CqSetup", "Detail", "EngineEvent",
            "EngineRegisters", "EventHead", "EventRead", "Link", "PacketCounts", "ReadJob",
-           "Reading", "StateWrite", "TableWrite", "Take", "Token", "Translate", "TranslateRequest",
-           "TranslationRegisters", "ViaHeader", "VirtualMemory"]
+           "Reading", "ReceivedCounts", "Reports", "SentCounts", "StateWrite", "Surroundings",
+           "TableWrite", "Take", "ToSender", "Token", "Translate", "TranslateRequest",
+           "TranslationRegisters", "Turns", "ViaHeader", "VirtualMemory", "memory_ports"]
 
 
 class Address(data.Struct):
@@ -116,6 +118,15 @@ VirtualMemory = wiring.Signature({
 })
 """A block's way to host memory by virtual addresses: to the translator, to the bus, and how many
 beats a burst may have, at least 1."""
+
+
+def memory_ports(*, translate: int, bus: int) -> wiring.Signature:
+    """The ways to host memory of a block with several clients of the translator, some of which
+    share a bus."""
+    return wiring.Signature({
+        "translate": Out(Translate).array(translate),
+        "bus": Out(Burst).array(bus),
+    })
 
 
 class Token(data.Struct):
@@ -246,6 +257,47 @@ class EngineEvent(data.Struct):
     number: VI_BITS
 
 
+ToSender = wiring.Signature({
+    "control_packet": Out(stream.Signature(ControlPacket)),
+    "acknowledged": Out(stream.Signature(Acknowledged)),
+    "read_job": Out(stream.Signature(ReadJob)),
+    "read_done": Out(stream.Signature(VI_BITS)),
+    "reading": In(stream.Signature(Reading)),
+    "read_lost": In(stream.Signature(VI_BITS)),
+})
+"""Between receiver and sender. To the sender go: ``control_packet``, an answer that is owed to the
+peer (ACK, NAK, BREAK; of kind SEND: at CREATE and CONNECT, none is owed any more), always taken at
+once; ``acknowledged``, what the peer says; ``read_job``, the peer's RDMA read; ``read_done``, the
+VI whose own RDMA read is over. To the receiver: ``reading``, the descriptor of an RDMA read, which
+the receiver must complete from then on, even if the VI has just been aborted there; ``read_lost``:
+the peer of this VI is silent, its read outstanding is over with TRANSPORT. The break comes after
+it."""
+
+
+Reports = wiring.Signature({
+    "complete": Out(stream.Signature(Completion)),
+    "break_": Out(stream.Signature(Break)),
+    "event": Out(stream.Signature(EngineEvent)),
+})
+"""What sender and receiver report of VIs: descriptors that are over, to the completion unit;
+connections that are broken, to the manager; events, to the kernel agent."""
+
+
+Turns = wiring.Signature({
+    "next": In(stream.Signature(QUEUE_BITS)),
+    "wake": Out(stream.Signature(QUEUE_BITS)),
+})
+"""From and to the scheduler: whose turn it is, and who is to have one again."""
+
+
+Surroundings = wiring.Signature({
+    "node": Out(8),
+    "timing": Out(Timing),
+    "now": Out(32),
+})
+"""This node's number, the timing registers, the cycle counter's low half."""
+
+
 class Command(data.Struct):
     """A kernel agent's command to the manager: layouts.via.ViCommand, with the ATTRIBUTES and PEER
     that CREATE, CONNECT and ATTRIBUTES lay down."""
@@ -309,14 +361,23 @@ EventRead = wiring.Signature({
 """``head``: the oldest event, as layouts.via.EVENT; 0 if none waits. ``pop`` takes it away; without
 an event it does nothing. ``lost`` is high for a cycle for each event that is lost."""
 
-PacketCounts = wiring.Signature({
-    "unmatched": In(1),
-    "duplicate": In(1),
-    "gap": In(1),
-    "dropped": In(1),
-    "resent": In(1),
-    "sent": In(1),
+ReceivedCounts = wiring.Signature({
+    "unmatched": Out(1),
+    "duplicate": Out(1),
+    "gap": Out(1),
+    "dropped": Out(1),
 })
+"""High for the cycle in which a packet, or the first of a message, ends so."""
+
+SentCounts = wiring.Signature({
+    "resent": Out(1),
+    "sent": Out(1),
+})
+"""High for the cycle in which a data packet leaves, again or for the first time."""
+
+PacketCounts = wiring.Signature({
+    name: member.flip() for counts in (ReceivedCounts, SentCounts)
+    for name, member in counts.members.items()})
 """Pulses of what receiver and sender count."""
 
 EngineRegisters = wiring.Signature({

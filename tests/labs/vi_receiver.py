@@ -156,27 +156,27 @@ class Bench:
         self.memory = VirtualMemory(frames=512, page=page, seed=base + 1)
         self.image = self.memory.image
         dut.timing.value = timing(max_burst=burst)
-        self.buses = [BurstMemory(dut, f"bus__{n}", self.image, stall=stall, seed=base + 2 + n,
-                                  setup=setup + 1 - n, max_beats=burst // 8)
+        self.buses = [BurstMemory(dut, f"memory__bus__{n}", self.image, stall=stall,
+                                  seed=base + 2 + n, setup=setup + 1 - n, max_beats=burst // 8)
                       for n in range(2)]
-        self.translators = [TranslatorClient(dut, f"translate__{n}", self.memory, stall=stall,
-                                             seed=base + 4 + n, latency=latency)
+        self.translators = [TranslatorClient(dut, f"memory__translate__{n}", self.memory,
+                                             stall=stall, seed=base + 4 + n, latency=latency)
                             for n in range(3)]
         self.queues = Queues(dut, stall=stall, seed=base + 7)
         self.contexts = Contexts(dut)
         self.i = Source(dut, "i", shape=ReceiveWord, stall=max(stall / 4, link),
                         seed=base + 8)
-        self.complete = Sink(dut, "complete", shape=Completion, stall=stall, seed=base + 9)
-        self.break_ = Sink(dut, "break_", shape=Break, stall=stall, seed=base + 10)
-        self.acknowledged = Sink(dut, "acknowledged", shape=Acknowledged, stall=stall,
+        self.complete = Sink(dut, "reports__complete", shape=Completion, stall=stall, seed=base + 9)
+        self.break_ = Sink(dut, "reports__break_", shape=Break, stall=stall, seed=base + 10)
+        self.acknowledged = Sink(dut, "sender__acknowledged", shape=Acknowledged, stall=stall,
                                  seed=base + 11)
-        self.read_done = Sink(dut, "read_done", stall=stall, seed=base + 12)
-        self.event = Sink(dut, "event", shape=EngineEvent, stall=stall, seed=base + 13)
-        self.control_packet = Answers(dut, "control_packet")
-        self.read_job = Sink(dut, "read_job", shape=ReadJob, stall=stall, seed=base + 15)
+        self.read_done = Sink(dut, "sender__read_done", stall=stall, seed=base + 12)
+        self.event = Sink(dut, "reports__event", shape=EngineEvent, stall=stall, seed=base + 13)
+        self.control_packet = Answers(dut, "sender__control_packet")
+        self.read_job = Sink(dut, "sender__read_job", shape=ReadJob, stall=stall, seed=base + 15)
         self.control = Source(dut, "control", shape=Control, stall=stall, seed=base + 16)
-        self.reading = Source(dut, "reading", shape=Reading, stall=stall, seed=base + 17)
-        self.read_lost = Source(dut, "read_lost", stall=stall, seed=base + 18)
+        self.reading = Source(dut, "sender__reading", shape=Reading, stall=stall, seed=base + 17)
+        self.read_lost = Source(dut, "sender__read_lost", stall=stall, seed=base + 18)
         self.counts = dict.fromkeys(("unmatched", "duplicate", "gap", "dropped"), 0)
         self.node = 3
         self.arena: dict[int, Region] = {}
@@ -189,7 +189,7 @@ class Bench:
     async def _count(self) -> None:
         from cocotb.triggers import RisingEdge
         edge = RisingEdge(self.dut.clk)
-        ports = {name: getattr(self.dut, name) for name in self.counts}
+        ports = {name: getattr(self.dut, f"counts__{name}") for name in self.counts}
         while True:
             await edge
             for name, port in ports.items():

@@ -133,24 +133,24 @@ class Lab:
         self.takes = 0
         self.next_cycles: list[int] = []
         self.flit_cycles: list[int] = []
-        dut.node.value = NODE
-        dut.timing.value = pack(Timing, {"bus_max_burst": 8 * beats, "via_retry_timeout": timeout,
-                                         "via_retries": retries})
-        self.translators = [TranslatorModel(dut, f"translate__{n}", self.memory, stall=stall,
-                                            seed=seed + n) for n in range(3)]
-        self.buses = [BurstMemory(dut, f"bus__{n}", self.memory.image, stall=stall, seed=seed + n,
-                                  max_beats=beats) for n in range(2)]
+        dut.surroundings__node.value = NODE
+        dut.surroundings__timing.value = pack(Timing, {
+            "bus_max_burst": 8 * beats, "via_retry_timeout": timeout, "via_retries": retries})
+        self.translators = [TranslatorModel(dut, f"memory__translate__{n}", self.memory,
+                                            stall=stall, seed=seed + n) for n in range(3)]
+        self.buses = [BurstMemory(dut, f"memory__bus__{n}", self.memory.image, stall=stall,
+                                  seed=seed + n, max_beats=beats) for n in range(2)]
         self.tx = Sink(dut, "tx", shape=Flit, stall=ready, seed=seed)
-        self.done = Sink(dut, "complete", shape=Completion, stall=stall, seed=seed + 1)
-        self.breaks = Sink(dut, "break_", shape=Break, stall=stall, seed=seed + 2)
-        self.events = Sink(dut, "event", shape=EngineEvent, stall=stall, seed=seed + 3)
-        self.reading = Sink(dut, "reading", shape=Reading, stall=stall, seed=seed + 4)
-        self.read_lost = Sink(dut, "read_lost", stall=stall, seed=seed + 5)
+        self.done = Sink(dut, "reports__complete", shape=Completion, stall=stall, seed=seed + 1)
+        self.breaks = Sink(dut, "reports__break_", shape=Break, stall=stall, seed=seed + 2)
+        self.events = Sink(dut, "reports__event", shape=EngineEvent, stall=stall, seed=seed + 3)
+        self.reading = Sink(dut, "receiver__reading", shape=Reading, stall=stall, seed=seed + 4)
+        self.read_lost = Sink(dut, "receiver__read_lost", stall=stall, seed=seed + 5)
         self.control = Source(dut, "control", shape=Control)
-        self.acknowledged = Source(dut, "acknowledged", shape=Acknowledged)
-        self.read_done = Source(dut, "read_done")
-        self.read_job = Source(dut, "read_job", shape=ReadJob)
-        self.control_packet = Source(dut, "control_packet", shape=ControlPacket)
+        self.acknowledged = Source(dut, "receiver__acknowledged", shape=Acknowledged)
+        self.read_done = Source(dut, "receiver__read_done")
+        self.read_job = Source(dut, "receiver__read_job", shape=ReadJob)
+        self.control_packet = Source(dut, "receiver__control_packet", shape=ControlPacket)
         self.links = Monitor(dut, "take__link", shape=Link)
         self.sent = self.resent = 0
         self._words: list[dict[str, int]] = []
@@ -169,24 +169,24 @@ class Lab:
 
     async def _scheduler(self) -> None:
         dut = self.dut
-        dut.wake__ready.value = 1
+        dut.turns__wake__ready.value = 1
         offering = False
         while True:
             await self.edge
             self.cycle += 1
-            dut.now.value = self.cycle & 0xFFFF_FFFF
-            self.sent += int(dut.sent.value)
-            self.resent += int(dut.resent.value)
-            if offering and dut.next__ready.value == 1:
+            dut.surroundings__now.value = self.cycle & 0xFFFF_FFFF
+            self.sent += int(dut.counts__sent.value)
+            self.resent += int(dut.counts__resent.value)
+            if offering and dut.turns__next__ready.value == 1:
                 offering = False
                 self.next_cycles.append(self.cycle)
-            if dut.wake__valid.value == 1 and dut.wake__ready.value == 1:
-                self.wake(int(dut.wake__payload.value))
-            dut.wake__ready.value = int(not self._stalls())
+            if dut.turns__wake__valid.value == 1 and dut.turns__wake__ready.value == 1:
+                self.wake(int(dut.turns__wake__payload.value))
+            dut.turns__wake__ready.value = int(not self._stalls())
             if not offering and self.line and not self._stalls():
                 offering = True
-                dut.next__payload.value = self.line.popleft()
-            dut.next__valid.value = int(offering)
+                dut.turns__next__payload.value = self.line.popleft()
+            dut.turns__next__valid.value = int(offering)
 
     async def _takes(self) -> None:
         dut = self.dut

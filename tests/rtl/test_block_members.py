@@ -1,10 +1,14 @@
 """A block has at most a dozen members: what belongs together is a signature."""
 
+import importlib
+import inspect
+import pkgutil
 from collections.abc import Callable
 
 import pytest
 from amaranth.lib import wiring
 from nicbed.layouts.description import Description
+from nicbed.rtl import vi
 from nicbed.rtl.bus.watch import Watch
 from nicbed.rtl.cpu.compare_and_swap import CompareSwap
 from nicbed.rtl.cpu.host_port import HostPort
@@ -33,23 +37,39 @@ from nicbed.rtl.vi.complete.completion import CompletionUnit
 from nicbed.rtl.vi.complete.counts import CompletionCounts
 from nicbed.rtl.vi.complete.queues import CompletionQueues
 from nicbed.rtl.vi.contexts import Contexts
+from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch
+from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
 from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.events import EventQueue
 from nicbed.rtl.vi.manager import Manager
+from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
+from nicbed.rtl.vi.receive.packet_data import PacketWords
+from nicbed.rtl.vi.receive.parse import ReceiveParse
+from nicbed.rtl.vi.receive.receiver import Receiver
+from nicbed.rtl.vi.receive.scatter import ScatterWriter
+from nicbed.rtl.vi.receive.steps import PacketMachine
+from nicbed.rtl.vi.receive.vi_state import ReceiveState
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import SendAcknowledged
 from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.gather import PacketGather
+from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.packet_build import SendWalk
+from nicbed.rtl.vi.send.packet_headers import PacketFront
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.read_timer import ReadWatch
+from nicbed.rtl.vi.send.sender import Sender
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
+from nicbed.rtl.vi.send.turn import SendDecide
 from nicbed.rtl.vi.send.unacknowledged import SendRing
 from nicbed.rtl.vi.translate.cache import TranslationCache
+from nicbed.rtl.vi.translate.table import TranslationTable
 from nicbed.rtl.vi.translate.table_walk import TableWalk
 from nicbed.rtl.vi.translate.translator import Translator
 from nicbed.rtl.vi.work.doorbells import Doorbells
 from nicbed.rtl.vi.work.queues import WorkQueues
+from nicbed.rtl.vi.work.scheduler import Scheduler
 
 MOST = 12
 DESCRIPTION = Description.model_validate({"via": {"design": "engine"}})
@@ -87,6 +107,15 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "translator": lambda: Translator(description=DESCRIPTION, clients=1),
     "translation cache": lambda: TranslationCache(sets=4, ways=2, replacement="lru"),
     "table walk": TableWalk,
+    "translation table": lambda: TranslationTable(entries=64),
+    "scheduler": lambda: Scheduler(vis=8, wakers=3),
+    "descriptor fetch": DescriptorFetch,
+    "segment walk": SegmentWalk,
+    "sender": lambda: Sender(description=DESCRIPTION),
+    "send decide": lambda: SendDecide(window=4, mtu=64),
+    "packet gather": PacketGather,
+    "packet front": PacketFront,
+    "owed answers": lambda: OwedAnswers(vis=8),
     "send fetch": lambda: SendFetch(vis=8, window=4, mtu=64),
     "send walk": lambda: SendWalk(mtu=64, slots=4),
     "send slots": lambda: SendSlots(slots=4, words=8),
@@ -96,6 +125,13 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "records": lambda: ViRecords(shape=8, vis=8, readers=1),
     "read responder": lambda: ReadResponder(vis=8),
     "read watch": lambda: ReadWatch(vis=8),
+    "receiver": lambda: Receiver(description=DESCRIPTION),
+    "receive parse": ReceiveParse,
+    "packet words": lambda: PacketWords(depth=8),
+    "receive descriptor": ReceiveDescriptor,
+    "packet machine": PacketMachine,
+    "scatter writer": ScatterWriter,
+    "receive state": lambda: ReceiveState(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),
     "processor's doorbells": lambda: ProcessorDoorbells(depth=4, memory_bytes=1 << 14),
     "register file": lambda: Mmio(memory_bytes=1 << 14),
@@ -109,3 +145,12 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
 def test_has_at_most_a_dozen_members(name: str) -> None:
     members = list(BLOCKS[name]().signature.members)
     assert len(members) <= MOST, members
+
+
+def test_every_block_of_the_vi_engine_is_held() -> None:
+    names = [module.name for module in pkgutil.walk_packages(vi.__path__, f"{vi.__name__}.")]
+    found = {part for name in names
+             for _, part in inspect.getmembers(importlib.import_module(name), inspect.isclass)
+             if issubclass(part, wiring.Component) and part.__module__ == name}
+    assert len(found) > 30
+    assert found <= {type(make()) for make in BLOCKS.values()}

@@ -6,8 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import DESCRIPTOR_ALIGN, HANDLE_BITS, VA_BITS
-from ...bus.burst import Burst
-from ..types import Access, Address, Translate
+from ..types import Access, Address, VirtualMemory
 
 __all__ = ["BRIEF_WORDS", "DescriptorFetch", "FetchRequest", "HEAD_WORDS", "WORDS",
            "next_address"]
@@ -58,8 +57,6 @@ class DescriptorFetch(wiring.Component):
     -------
     request : In(stream of FetchRequest)
         What to read. Its payload must hold while it is valid, as for every stream.
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
     linked : Out(1)
         High for a cycle once Next and NextHandle are in ``words``; not if so little can be read
         that the descriptor is unreadable.
@@ -69,16 +66,13 @@ class DescriptorFetch(wiring.Component):
         High for the cycle in which the answer is there; whether something may be read there.
     count, cut, words : Out(4), Out(1), Out(ArrayLayout(64, 8))
         Words read, whether a brief read left some, and they.
-    translate : Out(Translate)
-        To the translator.
-    bus : Out(Burst)
+    memory : Out(VirtualMemory)
         To host memory; reads only.
     idle : Out(1)
         Nothing under way and nothing asked for.
     """
 
     request: In(stream.Signature(FetchRequest))
-    max_beats: In(10)
     linked: Out(1)
     ending: Out(1)
     valid: Out(1)
@@ -86,15 +80,15 @@ class DescriptorFetch(wiring.Component):
     count: Out(4)
     cut: Out(1)
     words: Out(data.ArrayLayout(64, WORDS))
-    translate: Out(Translate)
-    bus: Out(Burst)
+    memory: Out(VirtualMemory)
     idle: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         asked = self.request.payload
-        burst = self.bus.request.payload
-        translated = self.translate.request.payload
+        bus, translate = self.memory.bus, self.memory.translate
+        burst = bus.request.payload
+        translated = translate.request.payload
         aligned = Signal()
         brief = Signal()
         enough = Signal()
@@ -113,7 +107,7 @@ class DescriptorFetch(wiring.Component):
             translated.access.eq(Access.LOCAL),
             begins.eq(place),
             rest.eq(left),
-            beats.eq(Mux(rest < self.max_beats, rest, self.max_beats)),
+            beats.eq(Mux(rest < self.memory.max_beats, rest, self.memory.max_beats)),
             burst.address.eq(begins),
             burst.beats.eq(beats),
             burst.trace.eq(trace),
@@ -121,12 +115,12 @@ class DescriptorFetch(wiring.Component):
         readable = Signal(4)
         cut = Signal()
         m.d.comb += [
-            readable.eq(Mux(self.translate.room >= 8 * WORDS, WORDS, self.translate.room[3:6])),
+            readable.eq(Mux(translate.room >= 8 * WORDS, WORDS, translate.room[3:6])),
             cut.eq(brief & (readable > BRIEF_WORDS)),
         ]
-        with m.If(self.bus.request.valid):
+        with m.If(bus.request.valid):
             m.d.sync += [place.eq(begins), left.eq(rest)]
-            with m.If(self.bus.request.ready):
+            with m.If(bus.request.ready):
                 m.d.sync += [left.eq(rest - beats), place.eq(begins + Cat(Const(0, 3), beats))]
         with m.FSM() as state:
             with m.State("IDLE"):
@@ -134,11 +128,11 @@ class DescriptorFetch(wiring.Component):
                     m.d.comb += aligned.eq(asked.address.va[:6] == 0)
                     with m.If(aligned):
                         m.d.comb += [
-                            self.translate.request.valid.eq(1),
-                            self.translate.hold.eq(1),
-                            self.request.ready.eq(self.translate.request.ready),
+                            translate.request.valid.eq(1),
+                            translate.hold.eq(1),
+                            self.request.ready.eq(translate.request.ready),
                         ]
-                        with m.If(self.translate.request.ready):
+                        with m.If(translate.request.ready):
                             m.d.sync += [trace.eq(asked.trace), brief.eq(asked.brief),
                                          self.ok.eq(0), self.count.eq(0), self.cut.eq(0)]
                             m.next = "TRANSLATE"
@@ -146,36 +140,36 @@ class DescriptorFetch(wiring.Component):
                         m.d.comb += [self.request.ready.eq(1), self.ending.eq(1)]
                         m.d.sync += [self.ok.eq(0), self.count.eq(0), self.cut.eq(0)]
             with m.State("TRANSLATE"):
-                m.d.comb += self.translate.hold.eq(1)
-                with m.If(self.translate.valid):
-                    with m.If(self.translate.ok & (readable != 0)):
+                m.d.comb += translate.hold.eq(1)
+                with m.If(translate.valid):
+                    with m.If(translate.ok & (readable != 0)):
                         m.d.comb += [
-                            begins.eq(Cat(Const(0, 3), self.translate.physical[3:])),
+                            begins.eq(Cat(Const(0, 3), translate.physical[3:])),
                             rest.eq(Mux(cut, BRIEF_WORDS, readable)),
-                            self.bus.request.valid.eq(1),
+                            bus.request.valid.eq(1),
                         ]
                         m.d.sync += [self.ok.eq(1), self.cut.eq(cut), index.eq(0),
                                      enough.eq(readable >= HEAD_WORDS)]
                         m.next = "REQUEST"
-                        with m.If(self.bus.request.ready):
+                        with m.If(bus.request.ready):
                             m.next = "READ"
                     with m.Else():
                         m.d.comb += self.ending.eq(1)
-                        m.d.sync += self.ok.eq(self.translate.ok)
+                        m.d.sync += self.ok.eq(translate.ok)
                         m.next = "IDLE"
             with m.State("REQUEST"):
-                m.d.comb += [self.translate.hold.eq(1), self.bus.request.valid.eq(1)]
-                with m.If(self.bus.request.ready):
+                m.d.comb += [translate.hold.eq(1), bus.request.valid.eq(1)]
+                with m.If(bus.request.ready):
                     m.next = "READ"
             with m.State("READ"):
-                m.d.comb += [self.translate.hold.eq(1), self.bus.read.ready.eq(1)]
-                with m.If(self.bus.read.valid):
-                    m.d.sync += [self.words[index[:3]].eq(self.bus.read.payload),
+                m.d.comb += [translate.hold.eq(1), bus.read.ready.eq(1)]
+                with m.If(bus.read.valid):
+                    m.d.sync += [self.words[index[:3]].eq(bus.read.payload),
                                  index.eq(index + 1), self.linked.eq(enough & (index == 1))]
-                with m.If(self.bus.done):
+                with m.If(bus.done):
                     with m.If(left == 0):
                         m.d.comb += self.ending.eq(1)
-                        m.d.sync += self.count.eq(index + self.bus.read.valid)
+                        m.d.sync += self.count.eq(index + bus.read.valid)
                         m.next = "IDLE"
                     with m.Else():
                         m.next = "REQUEST"

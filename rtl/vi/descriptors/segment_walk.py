@@ -6,11 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import HANDLE_BITS, VA_BITS
-from ...bus.burst import Burst
-from ..types import Address, Translate
+from ..types import Address, VirtualMemory
 from .fetch import DescriptorFetch, FetchRequest
 
-__all__ = ["Piece", "Segment", "SegmentWalk", "Walk"]
+__all__ = ["Head", "Piece", "Segment", "SegmentWalk", "Walk", "Walking"]
 
 
 class Segment(data.Struct):
@@ -19,6 +18,15 @@ class Segment(data.Struct):
     va: 64
     handle: 32
     length: 32
+
+
+class Head(data.Struct):
+    """The first two segments of a descriptor, of which ``count`` (0 to 2) could be read; with
+    ``cut`` the first alone was read."""
+
+    segments: data.ArrayLayout(Segment, 2)
+    count: 2
+    cut: 1
 
 
 class Walk(data.Struct):
@@ -43,20 +51,36 @@ class Piece(data.Struct):
     left: 32
 
 
+Walking = wiring.Signature({
+    "load": Out(1),
+    "walk": Out(Walk),
+    "fresh": Out(1),
+    "head": Out(Head),
+    "valid": In(1),
+    "piece": In(Piece),
+    "exhausted": In(1),
+    "failed": In(1),
+    "advance": Out(1),
+    "bytes": Out(32),
+    "index": In(8),
+    "offset": In(32),
+})
+"""``load`` begins a walk (and ends any other) where ``walk`` says. From then on exactly one of
+these comes to hold, and holds until ``advance`` or ``load``: ``valid``, with ``piece``;
+``exhausted``, no segment is left; ``failed``, the next segment cannot be read. ``advance`` (only
+with ``valid``) moves the position by ``bytes``, 1 to ``piece.left``; segments of no length are
+skipped. ``index`` and ``offset`` are the position, to be loaded again later.
+
+With ``fresh`` the first segments come along in ``head``; if it was ``cut``, the block that they are
+in is read again if there is a second. With ``fresh`` low they are read as all the others are."""
+
+
 class SegmentWalk(wiring.Component):
     """Gives the data segments of a descriptor piece by piece, and can begin in their middle.
 
-    ``load`` begins a walk (and ends any other). From then on exactly one of these comes to hold,
-    and holds until ``advance`` or ``load``: ``valid``, with ``piece``; ``exhausted``, no segment is
-    left; ``failed``, the next segment cannot be read. ``advance`` (only with ``valid``) moves the
-    position by ``bytes``, 1 to ``piece.left``; segments of no length are skipped. ``index`` and
-    ``offset`` are the position, to be loaded again later.
-
-    The first two segments come with ``load`` in ``head``, of which ``head_count`` (0 to 2) were
-    readable; with ``cut`` the first of them alone was read, and the block it is in is read again
-    if there is a second. With ``fresh`` low they are not there, and are read as all the others are:
-    blocks of 64 bytes of the descriptor, translated afresh each. A block is read while the one
-    before it is walked. A load while a block is being read waits for that read to end.
+    Segments that do not come along are read in blocks of 64 bytes of the descriptor, translated
+    afresh each. A block is read while the one before it is walked. A load while a block is being
+    read waits for that read to end.
 
     Latency: 1 cycle from ``load`` to the first piece if it is in the head; 1 from ``advance`` to
     the next in the same block, 1 more for every segment of no length; a new block costs a
@@ -64,50 +88,23 @@ class SegmentWalk(wiring.Component):
 
     Members
     -------
-    load, walk : In(1), In(Walk)
-        Begin.
-    fresh, head, head_count, cut : In(1), In(ArrayLayout(Segment, 2)), In(2), In(1)
-        Segments 0 and 1 come along, with ``load``; or with ``cut`` segment 0.
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
-    valid, piece : Out(1), Out(Piece)
-        The position's piece.
-    advance, bytes : In(1), In(32)
-        Go on by so many bytes.
-    exhausted, failed : Out(1), Out(1)
-        The other outcomes.
-    index, offset : Out(8), Out(32)
-        The position.
-    translate, bus : Out(Translate), Out(Burst)
+    user : In(Walking)
+        Whose walk it is.
+    memory : Out(VirtualMemory)
         Of its DescriptorFetch.
     idle : Out(1)
         No read of a block is under way or wanted.
     """
 
-    load: In(1)
-    walk: In(Walk)
-    fresh: In(1)
-    head: In(data.ArrayLayout(Segment, 2))
-    head_count: In(2)
-    cut: In(1)
-    max_beats: In(10)
-    valid: Out(1)
-    piece: Out(Piece)
-    advance: In(1)
-    bytes: In(32)
-    exhausted: Out(1)
-    failed: Out(1)
-    index: Out(8)
-    offset: Out(32)
-    translate: Out(Translate)
-    bus: Out(Burst)
+    user: In(Walking)
+    memory: Out(VirtualMemory)
     idle: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.fetch = fetch = DescriptorFetch()
-        wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
-        wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
+        wiring.connect(m, wiring.flipped(self.memory), fetch.memory)
+        user = self.user
 
         address = Signal(Address)
         tag = Signal(16)
@@ -141,42 +138,41 @@ class SegmentWalk(wiring.Component):
         ask = Signal(FetchRequest)
         begin = Signal()
         m.d.comb += [
-            fetch.max_beats.eq(self.max_beats),
             fetch.request.valid.eq(asking),
             fetch.request.payload.eq(ask),
-            self.index.eq(position - 2),
-            self.piece.address.va.eq(segment.va + self.offset),
-            self.piece.address.handle.eq(segment.handle),
-            self.piece.left.eq(left),
+            user.index.eq(position - 2),
+            user.piece.address.va.eq(segment.va + user.offset),
+            user.piece.address.handle.eq(segment.handle),
+            user.piece.left.eq(left),
             self.idle.eq(fetch.idle & ~asking),
         ]
         with m.If(walking):
             m.d.comb += [
                 ended.eq(position == segments + 2),
                 segment.eq(block[slot]),
-                left.eq(segment.length - self.offset),
-                self.piece.wide.eq((segment.va[VA_BITS:] != 0)
+                left.eq(segment.length - user.offset),
+                user.piece.wide.eq((segment.va[VA_BITS:] != 0)
                                    | (segment.handle[HANDLE_BITS:] != 0)
-                                   | ((segment.va + self.offset)[VA_BITS:] != 0)),
-                self.exhausted.eq(ended),
+                                   | ((segment.va + user.offset)[VA_BITS:] != 0)),
+                user.exhausted.eq(ended),
             ]
             with m.If(~ended & here):
                 m.d.comb += [
                     readable.eq(slot < slots),
-                    self.failed.eq(~readable),
+                    user.failed.eq(~readable),
                     # An offset behind the end: the descriptor was changed under way.
-                    self.valid.eq(readable & (segment.length > self.offset)),
-                    move.eq(readable & ~self.valid),
+                    user.valid.eq(readable & (segment.length > user.offset)),
+                    move.eq(readable & ~user.valid),
                 ]
         with m.Else():
-            m.d.comb += self.exhausted.eq(1)
+            m.d.comb += user.exhausted.eq(1)
 
-        with m.If(self.advance):
-            m.d.sync += self.offset.eq(self.offset + self.bytes)
-            with m.If(self.bytes == left):
+        with m.If(user.advance):
+            m.d.sync += user.offset.eq(user.offset + user.bytes)
+            with m.If(user.bytes == left):
                 m.d.comb += move.eq(1)
         with m.If(move):
-            m.d.sync += [position.eq(position + 1), self.offset.eq(0)]
+            m.d.sync += [position.eq(position + 1), user.offset.eq(0)]
             with m.If((slot == 3) | cut):
                 m.d.sync += [here.eq(0), cut.eq(0)]
 
@@ -216,21 +212,21 @@ class SegmentWalk(wiring.Component):
                 there.eq(0),
             ]
 
-        with m.If(self.load):
+        with m.If(user.load):
             m.d.sync += [
                 walking.eq(1),
-                address.eq(self.walk.address),
-                tag.eq(self.walk.tag),
-                trace.eq(self.walk.trace),
-                segments.eq(self.walk.segments),
-                position.eq(self.walk.index + 2),
-                self.offset.eq(self.walk.offset),
-                block[2].eq(self.head[0]),
-                block[3].eq(self.head[1]),
-                slots.eq(self.head_count + 2),
+                address.eq(user.walk.address),
+                tag.eq(user.walk.tag),
+                trace.eq(user.walk.trace),
+                segments.eq(user.walk.segments),
+                position.eq(user.walk.index + 2),
+                user.offset.eq(user.walk.offset),
+                block[2].eq(user.head.segments[0]),
+                block[3].eq(user.head.segments[1]),
+                slots.eq(user.head.count + 2),
                 number.eq(0),
-                here.eq(self.fresh & (self.walk.index < Mux(self.cut, 1, 2))),
-                cut.eq(self.cut),
+                here.eq(user.fresh & (user.walk.index < Mux(user.head.cut, 1, 2))),
+                cut.eq(user.head.cut),
                 there.eq(0),
                 # What is being read is of the old walk.
                 stale.eq(1),

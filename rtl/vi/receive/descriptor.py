@@ -6,14 +6,14 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import MAX_SEGMENTS, VI_BITS, PacketKind, ViState
-from ...bus.burst import Burst
 from ..descriptors.fetch import HEAD_WORDS, DescriptorFetch, FetchRequest, next_address
-from ..descriptors.segment_walk import Segment
-from ..types import Address, Context, Take, Translate
+from ..descriptors.segment_walk import Head
+from ..types import Address, Context, Take, VirtualMemory
 from .parse import Parsed
 from .vi_state import Message
 
-__all__ = ["Coming", "DescriptorRequest", "ReceiveDescriptor"]
+__all__ = ["Ahead", "Coming", "DescriptorRequest", "Descriptors", "ReceiveDescriptor", "Search",
+           "UnderWay", "Void"]
 
 
 class DescriptorRequest(data.Struct):
@@ -38,6 +38,67 @@ class Coming(data.Struct):
     address: Address
 
 
+Ahead = wiring.Signature({
+    "look": Out(1),
+    "vi": Out(VI_BITS),
+    "may": In(1),
+    "context": In(Context),
+    "message": In(Message),
+    "looking": Out(1),
+})
+"""Descriptors are taken ahead: ``look``, only if it ``may``, asks for ``context`` and ``message``
+of ``vi``, which are there in the next cycle. While it is ``looking`` something is being taken, and
+there is to be no Control."""
+
+UnderWay = wiring.Signature({
+    "free": Out(1),
+    "vi": Out(VI_BITS),
+    "frees": Out(1),
+    "segments": Out(8),
+    "asks": Out(1),
+    "drop": Out(1),
+})
+"""The packet under way. ``free``: there is none. Else it is one of ``vi``, whose descriptor has so
+many ``segments``. ``frees``: it is whole, good and the last of its message; no descriptor will be
+held when it is over. ``asks``: it may yet make a Search. ``drop``: it makes none, and what was read
+for it is of no use; only before any Search."""
+
+Void = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "valid": Out(1),
+    "held": In(1),
+    "address": In(Address),
+})
+"""What was taken (``held``, ``address``) for a packet of ``vi`` that is still to come, and with
+``valid`` is not for it any more."""
+
+Search = wiring.Signature({
+    "request": Out(stream.Signature(DescriptorRequest)),
+    "found": In(1),
+    "readable": In(1),
+    "malformed": In(1),
+    "address": In(Address),
+    "segments": In(8),
+    "head": In(Head),
+})
+"""``request`` is taken in the cycle of the answer, in which the following hold. ``found``: there is
+one; else nothing was taken, and nothing below means anything. ``readable``: its control segment can
+be read; if not, and more are posted behind it, they are lost. ``malformed``: it breaks a rule of
+layouts.via.format_error for receive descriptors; of an RDMA read's, which the sender has checked,
+only that it has an address segment and not too many others. ``address``: where it is; ``segments``,
+``head``: its SegCount and its first two segments."""
+
+Descriptors = wiring.Signature({
+    "coming": In(stream.Signature(Coming)),
+    "ahead": In(Ahead),
+    "packet": Out(UnderWay),
+    "void": Out(Void),
+    "search": Out(Search),
+})
+"""Packets with the descriptors that were taken for them. Whoever takes one of ``coming`` takes no
+other before it has asked for what it wants."""
+
+
 class _Entry(data.Struct):
     """A packet, the descriptor that is to be read for it, if it is still ``held`` for it, and
     whether more are posted behind that."""
@@ -51,107 +112,52 @@ class _Entry(data.Struct):
 class ReceiveDescriptor(wiring.Component):
     """Takes descriptors from their queues, reads their heads, says where the next ones are.
 
-    Packets pass from ``i`` to ``o``. For the first packet of a SEND a descriptor is taken and read
-    on the way, while the packet before it is still under way, if that VI has none: what is taken is
-    told with the packet (``held``), and whoever takes the packet has it then, whatever becomes of
-    the packet. ``request`` finds it read, or being read. Nothing is taken ahead for a VI that is
-    not CONNECTED with the packet's source, that has another such packet between here and ``o``, or
-    whose packet is under way (``vi``) unless that ends its message (``frees``).
+    Packets pass from ``i`` to ``coming``. For the first packet of a SEND a descriptor is taken and
+    read on the way, while the packet before it is still under way, if that VI has none: what is
+    taken is told with the packet (``held``), and whoever takes the packet has it then, whatever
+    becomes of the packet. A search finds it read, or being read. Nothing is taken ahead for a VI
+    that is not CONNECTED with the packet's source, that has another such packet between here and
+    ``coming``, or whose packet is under way unless that ends its message (``frees``).
 
-    Latency: 2 cycles from ``i`` to ``o`` with a descriptor, 1 without. A request that was not
+    Latency: 2 cycles from ``i`` to ``coming`` with a descriptor, 1 without. A request that was not
     foreseen: 1 cycle to ask for it, 1 after the answer to begin the fetch; the answer comes with
     the fetch's. Next is told as soon as it has come. Throughput: one read at a time, 13 cycles
-    for one of 6 words on a bus that reads n in n + 3. Back-pressure: ``i`` waits for ``o``. None on
-    the answer. Reset: idle.
+    for one of 6 words on a bus that reads n in n + 3. Back-pressure: ``i`` waits for
+    ``coming``. None on the answer. Reset: idle.
 
     Members
     -------
-    i, o : In(stream of Parsed), Out(stream of Coming)
-        Packets. Whoever takes one at ``o`` takes no other before it has asked for what it wants.
-    look, look_vi, may_look : Out(1), Out(12), In(1)
-        Asks for the following two of a VI, there in the next cycle; only if it may.
-    context, message : In(Context), In(Message)
-        The VI's.
-    looking : Out(1)
-        Something is being taken; there is to be no ``control`` meanwhile.
-    free, vi, frees, segments : In(1), In(12), In(1), In(8)
-        No packet is under way. Else it is one of ``vi``. It is whole, good and the last of its
-        message; no descriptor will be held when it is over. Its descriptor's segments.
-    asks : In(1)
-        The packet under way may yet make a ``request``.
-    drop : In(1)
-        It makes none, and what was read for it is of no use. Only before any ``request``.
-    void_vi, void, voided, voided_address : In(12), In(1), Out(1), Out(Address)
-        What was taken for a packet of that VI that has not left ``o``, and with ``void`` is not for
-        it any more.
-    request : In(stream of DescriptorRequest)
-        Taken in the cycle of the answer, in which the following hold.
-    found : Out(1)
-        There is one. Else nothing was taken, and nothing below means anything.
-    readable : Out(1)
-        Its control segment can be read. If not, and more are posted behind it, they are lost.
-    malformed : Out(1)
-        It breaks a rule of layouts.via.format_error for receive descriptors; of an RDMA read's,
-        which the sender has checked, only that it has an address segment and not too many others.
-    address, segments_found : Out(Address), Out(8)
-        Where it is; its SegCount.
-    head, head_count, cut : Out(ArrayLayout(Segment, 2)), Out(2), Out(1)
-        Its first two segments, how many of them could be read, whether the second was left out.
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
+    i : In(stream of Parsed)
+        Packets.
+    machine : In(Descriptors)
+        Who handles them.
     take : Out(Take)
         The receive queues.
-    translate, bus : Out(Translate), Out(Burst)
+    memory : Out(VirtualMemory)
         Of its DescriptorFetch.
     idle : Out(1)
         Nothing under way.
     """
 
     i: In(stream.Signature(Parsed))
-    o: Out(stream.Signature(Coming))
-    look: Out(1)
-    look_vi: Out(VI_BITS)
-    may_look: In(1)
-    context: In(Context)
-    message: In(Message)
-    looking: Out(1)
-    free: In(1)
-    vi: In(VI_BITS)
-    frees: In(1)
-    segments: In(8)
-    asks: In(1)
-    drop: In(1)
-    void_vi: In(VI_BITS)
-    void: In(1)
-    voided: Out(1)
-    voided_address: Out(Address)
-    request: In(stream.Signature(DescriptorRequest))
-    found: Out(1)
-    readable: Out(1)
-    malformed: Out(1)
-    address: Out(Address)
-    segments_found: Out(8)
-    head: Out(data.ArrayLayout(Segment, 2))
-    head_count: Out(2)
-    cut: Out(1)
-    max_beats: In(10)
+    machine: In(Descriptors)
     take: Out(Take)
-    translate: Out(Translate)
-    bus: Out(Burst)
+    memory: Out(VirtualMemory)
     idle: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.fetch = fetch = DescriptorFetch()
-        wiring.connect(m, wiring.flipped(self.translate), fetch.translate)
-        wiring.connect(m, wiring.flipped(self.bus), fetch.bus)
-        self._asked = asked = self.request.payload
-        # The packet that waits at ``o`` and its descriptor, which is still to be read; or of the
+        wiring.connect(m, wiring.flipped(self.memory), fetch.memory)
+        coming, packet, void, search = (self.machine.coming, self.machine.packet, self.machine.void,
+                                        self.machine.search)
+        self._asked = asked = search.request.payload
+        # The packet that waits to be taken and its descriptor, which is still to be read; or of the
         # packet that was taken there (``late``).
         self._entry = entry = Signal(_Entry)
         self._reads = reads = Signal()
         self._late = late = Signal()
-        # A read was begun for the packet under way (``ours``), or for the one at ``o``. Somebody
+        # A read was begun for the packet under way (``ours``), or for the one coming. Somebody
         # ``wants`` it, or ``ours_wants`` the one that is late.
         ours = Signal()
         self._wants = wants = Signal()
@@ -164,25 +170,25 @@ class ReceiveDescriptor(wiring.Component):
         follow = Signal()
         mine = Signal(FetchRequest)
         m.d.comb += [
-            fetch.max_beats.eq(self.max_beats),
             foreseen.eq(ours & wants | late & ours_wants),
             mine.address.eq(Mux(asked.take, taken, asked.address)),
             mine.tag.eq(asked.tag),
             mine.trace.eq(asked.trace),
             mine.brief.eq(asked.brief),
             fetch.request.payload.eq(mine),
-            voids.eq(self.void & self.o.valid & entry.held
-                     & (entry.packet.header.destination == self.void_vi)),
+            voids.eq(void.valid & coming.valid & entry.held
+                     & (entry.packet.header.destination == void.vi)),
         ]
         m.d.comb += [
-            self.o.payload.packet.eq(entry.packet),
-            self.o.payload.held.eq(entry.held),
-            self.o.payload.address.eq(entry.request.address),
+            coming.payload.packet.eq(entry.packet),
+            coming.payload.held.eq(entry.held),
+            coming.payload.address.eq(entry.request.address),
         ]
         self._front(m)
         with m.FSM(name="read") as state:
             with m.State("NONE"):
-                with m.If(late | (self.o.valid & reads & ~self.asks & ~self.o.ready & ~self.void)):
+                with m.If(late | (coming.valid & reads & ~packet.asks & ~coming.ready
+                                  & ~void.valid)):
                     m.d.comb += [
                         fetch.request.valid.eq(~self.take.link.valid),
                         fetch.request.payload.eq(entry.request),
@@ -190,21 +196,21 @@ class ReceiveDescriptor(wiring.Component):
                     ]
                     with m.If(begins):
                         m.d.sync += [
-                            self.address.eq(entry.request.address), follow.eq(entry.follow),
+                            search.address.eq(entry.request.address), follow.eq(entry.follow),
                             self.take.link.payload.queue.eq(
                                 (entry.packet.header.destination << 1) | 1),
                             ours.eq(late), wants.eq(Mux(late, ours_wants, entry.held)),
                             reads.eq(0), late.eq(0),
                         ]
                         m.next = "READ"
-                with m.Elif(self.request.valid & ~self.take.link.valid):
+                with m.Elif(search.request.valid & ~self.take.link.valid):
                     m.next = "FETCH"
                     m.d.sync += [follow.eq(0), ours.eq(0),
                                  self.take.link.payload.queue.eq((asked.vi << 1) | 1)]
                     with m.If(asked.take):
                         m.next = "TAKE"
             with m.State("TAKE"):
-                with m.If(~self.looking):
+                with m.If(~self.machine.ahead.looking):
                     m.d.comb += [self._takes.eq(1), self.take.request.valid.eq(1),
                                  self.take.request.payload.eq((asked.vi << 1) | 1)]
                     with m.If(self.take.request.ready):
@@ -215,11 +221,11 @@ class ReceiveDescriptor(wiring.Component):
                 with m.If(self.take.valid):
                     m.next = "FETCH"
                     with m.If(~self.take.found):
-                        m.d.comb += self.request.ready.eq(1)
+                        m.d.comb += search.request.ready.eq(1)
                         m.next = "NONE"
             with m.State("FETCH"):
                 m.d.comb += fetch.request.valid.eq(1)
-                m.d.sync += self.address.eq(mine.address)
+                m.d.sync += search.address.eq(mine.address)
                 with m.If(fetch.request.ready):
                     m.d.sync += [ours.eq(1), wants.eq(1)]
                     m.next = "READ"
@@ -243,20 +249,20 @@ class ReceiveDescriptor(wiring.Component):
                 self.take.link.payload.lost.eq(~fetch.linked & ~self._readable(fetch)),
             ]
 
-        # The packet at ``o`` is taken, and perhaps dropped in the next cycle; or what was taken
-        # for it is another's.
-        with m.If(self.o.valid & self.o.ready):
-            m.d.sync += [self.o.valid.eq(0), ours_wants.eq(entry.held), late.eq(reads)]
+        # The packet that is coming is taken, and perhaps dropped in the next cycle; or what was
+        # taken for it is another's.
+        with m.If(coming.valid & coming.ready):
+            m.d.sync += [coming.valid.eq(0), ours_wants.eq(entry.held), late.eq(reads)]
             with m.If(~reads & ~ours):
                 m.d.sync += ours.eq(1)
-        with m.If(self.drop):
+        with m.If(packet.drop):
             m.d.sync += [ours_wants.eq(0), wants.eq(0)]
         with m.If(voids):
             m.d.sync += entry.held.eq(0)
             with m.If(~ours):
                 m.d.sync += wants.eq(0)
         m.d.comb += self.idle.eq(
-            ~(self.i.valid | self.o.valid | self.looking | late | self.request.valid
+            ~(self.i.valid | coming.valid | self.machine.ahead.looking | late | search.request.valid
               | self.take.link.valid) & state.ongoing("NONE"))
         return m
 
@@ -268,20 +274,20 @@ class ReceiveDescriptor(wiring.Component):
         """What was read, if the packet under way asks for it."""
         count = fetch.words[1][32:48]
         control = fetch.words[1][48:]
-        asked = self._asked
-        with m.If(self.request.valid & there):
+        asked, search = self._asked, self.machine.search
+        with m.If(search.request.valid & there):
             m.d.comb += [
-                self.request.ready.eq(1),
-                self.found.eq(1),
-                self.readable.eq(self._readable(fetch)),
-                self.malformed.eq((count > MAX_SEGMENTS)
-                                  | ((control[:2] != 0) | (control[4:] != 0)) & ~asked.read
-                                  | (count == 0) & asked.read),
-                self.segments_found.eq(count),
-                self.head[0].eq(fetch.words.as_value()[4 * 64:6 * 64]),
-                self.head[1].eq(fetch.words.as_value()[6 * 64:]),
-                self.head_count.eq(fetch.count[1:] - HEAD_WORDS // 2),
-                self.cut.eq(fetch.cut),
+                search.request.ready.eq(1),
+                search.found.eq(1),
+                search.readable.eq(self._readable(fetch)),
+                search.malformed.eq((count > MAX_SEGMENTS)
+                                    | ((control[:2] != 0) | (control[4:] != 0)) & ~asked.read
+                                    | (count == 0) & asked.read),
+                search.segments.eq(count),
+                search.head.segments[0].eq(fetch.words.as_value()[4 * 64:6 * 64]),
+                search.head.segments[1].eq(fetch.words.as_value()[6 * 64:]),
+                search.head.count.eq(fetch.count[1:] - HEAD_WORDS // 2),
+                search.head.cut.eq(fetch.cut),
             ]
             m.d.sync += self._wants.eq(0)
             m.next = "NONE"
@@ -289,6 +295,8 @@ class ReceiveDescriptor(wiring.Component):
     def _front(self, m: Module) -> None:
         """Takes a descriptor for the packet at ``i``, and passes it on."""
         packet = self.i.payload
+        coming, ahead, under_way, void = (self.machine.coming, self.machine.ahead,
+                                          self.machine.packet, self.machine.void)
         entry = self._entry
         vi = packet.header.destination
         here = Signal()
@@ -304,19 +312,20 @@ class ReceiveDescriptor(wiring.Component):
         read = Signal()
         follow = Signal()
         m.d.comb += [
-            self.look_vi.eq(vi),
-            here.eq(self.o.valid & (entry.packet.header.destination == vi)),
-            same.eq(~self.free & (self.vi == vi)),
-            waits.eq(here | (same & ~self.frees) | (self.request.valid & ~self._foreseen)),
-            good.eq((self.context.state == ViState.CONNECTED)
-                    & (self.context.peer.node == packet.node)
-                    & (self.context.peer.vi == packet.header.source)
-                    & (was_same | ~self.message.held)),
-            entry_voided.eq(self.o.valid & entry.held
-                            & (entry.packet.header.destination == self.void_vi)),
-            self.voided.eq(entry_voided | (held & (vi == self.void_vi))),
-            # One of another VI may wait behind the packet at ``o``.
-            self.voided_address.eq(Mux(entry_voided, entry.request.address, found.address)),
+            ahead.vi.eq(vi),
+            here.eq(coming.valid & (entry.packet.header.destination == vi)),
+            same.eq(~under_way.free & (under_way.vi == vi)),
+            waits.eq(here | (same & ~under_way.frees)
+                     | (self.machine.search.request.valid & ~self._foreseen)),
+            good.eq((ahead.context.state == ViState.CONNECTED)
+                    & (ahead.context.peer.node == packet.node)
+                    & (ahead.context.peer.vi == packet.header.source)
+                    & (was_same | ~ahead.message.held)),
+            entry_voided.eq(coming.valid & entry.held
+                            & (entry.packet.header.destination == void.vi)),
+            void.held.eq(entry_voided | (held & (vi == void.vi))),
+            # One of another VI may wait behind the packet that is coming.
+            void.address.eq(Mux(entry_voided, entry.request.address, found.address)),
             entering.packet.eq(packet),
             entering.held.eq(held),
             entering.request.eq(found),
@@ -334,9 +343,9 @@ class ReceiveDescriptor(wiring.Component):
 
         def pass_on() -> None:
             m.next = "PASS"
-            with m.If(~self.o.valid & ~self._late & ~self.void):
+            with m.If(~coming.valid & ~self._late & ~void.valid):
                 m.d.comb += self.i.ready.eq(1)
-                m.d.sync += [self.o.valid.eq(1), entry.eq(entering), self._reads.eq(reads),
+                m.d.sync += [coming.valid.eq(1), entry.eq(entering), self._reads.eq(reads),
                              held.eq(0)]
                 m.next = "IDLE"
 
@@ -348,13 +357,13 @@ class ReceiveDescriptor(wiring.Component):
                               | packet.malformed):
                         m.d.comb += [entering.held.eq(0), reads.eq(0)]
                         pass_on()
-                    with m.Elif(self.may_look & ~waits):
-                        m.d.comb += self.look.eq(1)
+                    with m.Elif(ahead.may & ~waits):
+                        m.d.comb += ahead.look.eq(1)
                         m.next = "JUDGE"
             with m.State("JUDGE"):
                 m.d.sync += [
-                    found.tag.eq(self.context.attributes.tag),
-                    found.brief.eq(Mux(was_same, self.segments, self.message.segments) <= 1),
+                    found.tag.eq(ahead.context.attributes.tag),
+                    found.brief.eq(Mux(was_same, under_way.segments, ahead.message.segments) <= 1),
                     found.trace.eq(packet.trace),
                 ]
                 m.next = "PASS"
@@ -373,8 +382,8 @@ class ReceiveDescriptor(wiring.Component):
                                  follow.eq(self.take.follow), found.address.eq(self.take.address)]
                     pass_on()
             with m.State("PASS"):
-                with m.If(self.void & (vi == self.void_vi)):
+                with m.If(void.valid & (vi == void.vi)):
                     m.d.sync += held.eq(0)
                 pass_on()
-        m.d.comb += self.looking.eq(state.ongoing("JUDGE") | state.ongoing("TAKE")
-                                    | state.ongoing("TAKEN"))
+        m.d.comb += ahead.looking.eq(state.ongoing("JUDGE") | state.ongoing("TAKE")
+                                     | state.ongoing("TAKEN"))

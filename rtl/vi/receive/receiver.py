@@ -1,30 +1,24 @@
 """The receive side of the VI engine: packets in, bytes in memory, descriptors completed."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.description import Description
 from ....layouts.trace import Block
-from ....layouts.via import VI_BITS
-from ...bus.burst import Burst
 from ...bus.burst_share import BurstShare
 from ...nic.fifos.receive_fifo import ReceiveWord
 from ...parts.event import EventPort
 from ...parts.timing import Timing
 from ..descriptors.segment_walk import SegmentWalk
 from ..types import (
-    Acknowledged,
-    Break,
-    Completion,
     ContextRead,
     Control,
-    ControlPacket,
-    EngineEvent,
-    Reading,
-    ReadJob,
+    ReceivedCounts,
+    Reports,
     Take,
-    Translate,
+    ToSender,
+    memory_ports,
 )
 from .descriptor import ReceiveDescriptor
 from .packet_data import PacketWords
@@ -102,31 +96,20 @@ class Receiver(wiring.Component):
     take : Out(Take)
         Receive queues.
     context : Out(ContextRead)
-    translate : Out(Translate), an array of three
-        Descriptors' heads, their segments, data.
-    bus : Out(Burst), an array of two
-        Descriptors, data.
-    complete : Out(stream of Completion)
+        Contexts.
+    memory : Out(memory_ports(translate=3, bus=2))
+        Translations for descriptors' heads, their segments, data. Buses for descriptors, for data.
     control : In(stream of Control)
-        Taken between packets.
-    break_ : Out(stream of Break)
-    control_packet : Out(stream of ControlPacket)
-        Answers: ACK, NAK and BREAK; of kind SEND, at CREATE and CONNECT: none is owed any more.
-        Whoever takes them is always ready.
-    acknowledged : Out(stream of Acknowledged)
-    read_job : Out(stream of ReadJob)
-    reading : In(stream of Reading)
-        Taken between packets.
-    read_lost : In(stream of 12)
-        Taken between packets.
-    read_done : Out(stream of 12)
-    event : Out(stream of EngineEvent)
+        The manager. Taken between packets.
+    sender : Out(ToSender)
+        Answers, acknowledgements and RDMA reads. ``control_packet`` is not held back: whoever takes
+        it is always ready. ``reading`` and ``read_lost`` are taken between packets.
+    reports : Out(Reports)
+        What comes of packets.
     timing : In(Timing)
         ``bus.max_burst`` is used here.
-    now : In(32)
-        Not used: nothing here has a deadline.
-    unmatched, duplicate, gap, dropped : Out(1)
-        High for the cycle in which a packet, or the first of a message, ends so.
+    counts : Out(ReceivedCounts)
+        Packets that do not count, and messages without a descriptor.
     idle : Out(1)
         Nothing changes until something comes in.
     events : Out(EventPort), one for BEGIN and one for END and DROP
@@ -149,24 +132,12 @@ class Receiver(wiring.Component):
             "i": In(stream.Signature(ReceiveWord)),
             "take": Out(Take),
             "context": Out(ContextRead),
-            "translate": Out(Translate).array(3),
-            "bus": Out(Burst).array(2),
-            "complete": Out(stream.Signature(Completion)),
+            "memory": Out(memory_ports(translate=3, bus=2)),
             "control": In(stream.Signature(Control)),
-            "break_": Out(stream.Signature(Break)),
-            "control_packet": Out(stream.Signature(ControlPacket)),
-            "acknowledged": Out(stream.Signature(Acknowledged)),
-            "read_job": Out(stream.Signature(ReadJob)),
-            "reading": In(stream.Signature(Reading)),
-            "read_lost": In(stream.Signature(VI_BITS)),
-            "read_done": Out(stream.Signature(VI_BITS)),
-            "event": Out(stream.Signature(EngineEvent)),
+            "sender": Out(ToSender),
+            "reports": Out(Reports),
             "timing": In(Timing),
-            "now": In(32),
-            "unmatched": Out(1),
-            "duplicate": Out(1),
-            "gap": Out(1),
-            "dropped": Out(1),
+            "counts": Out(ReceivedCounts),
             "idle": Out(1),
             "events": Out(EventPort).array(len(self.event_sources)),
         })
@@ -179,25 +150,46 @@ class Receiver(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.parse = parse = ReceiveParse()
-        m.submodules.state = state = ReceiveState(vis=self._description.via.vis)
         m.submodules.words = words = PacketWords(depth=WORDS)
         m.submodules.descriptor = descriptor = ReceiveDescriptor()
+        m.submodules.state = state = ReceiveState(vis=self._description.via.vis)
+        m.submodules.machine = machine = PacketMachine()
         m.submodules.walk = walk = SegmentWalk()
         m.submodules.scatter = scatter = ScatterWriter()
         m.submodules.share = share = BurstShare()
-        wiring.connect(m, wiring.flipped(self.i), parse.i)
-        wiring.connect(m, wiring.flipped(self.take), descriptor.take)
-        for index, part in enumerate((descriptor, walk, scatter)):
-            wiring.connect(m, wiring.flipped(self.translate[index]), part.translate)
-            m.d.comb += part.max_beats.eq(self.timing.bus_max_burst >> 3)
-        wiring.connect(m, descriptor.bus, share.i[0])
-        wiring.connect(m, walk.bus, share.i[1])
-        wiring.connect(m, wiring.flipped(self.bus[0]), share.o)
-        wiring.connect(m, wiring.flipped(self.bus[1]), scatter.bus)
-        wiring.connect(m, parse.data, words.i)
-        wiring.connect(m, words.o, scatter.i)
-        wiring.connect(m, parse.o, descriptor.i)
-        wiring.connect(m, wiring.flipped(self.events[0]), parse.event)
-        PacketMachine(m, self, parse=parse, words=words, state=state, descriptor=descriptor,
-                      walk=walk, scatter=scatter)
+
+        # A packet's way: its headers by way of the descriptor to the machine, its data to memory.
+        connect(m, flipped(self.i), parse.i)
+        connect(m, parse.o, descriptor.i)
+        connect(m, machine.descriptor, descriptor.machine)
+        connect(m, parse.data, words.i)
+        connect(m, machine.words, words.turn)
+        connect(m, words.o, scatter.i)
+        connect(m, machine.walk, walk.user)
+        connect(m, machine.scatter, scatter.run)
+
+        # What is known of a VI, and its receive queue.
+        connect(m, flipped(self.take), descriptor.take)
+        connect(m, flipped(self.context), machine.context)
+        connect(m, machine.state, state.entries)
+
+        # Manager, sender, and what comes of packets.
+        connect(m, flipped(self.control), machine.control)
+        connect(m, flipped(self.sender), machine.sender)
+        connect(m, flipped(self.reports), machine.reports)
+        connect(m, flipped(self.counts), machine.counts)
+        for port, event in zip(self.events, (parse.event, machine.event), strict=True):
+            connect(m, flipped(port), event)
+
+        # Memory.
+        for port, part in zip(self.memory.translate, (descriptor, walk, scatter), strict=True):
+            connect(m, flipped(port), part.memory.translate)
+            m.d.comb += part.memory.max_beats.eq(self.timing.bus_max_burst >> 3)
+        connect(m, descriptor.memory.bus, share.i[0])
+        connect(m, walk.memory.bus, share.i[1])
+        connect(m, flipped(self.memory.bus[0]), share.o)
+        connect(m, flipped(self.memory.bus[1]), scatter.memory.bus)
+
+        m.d.comb += self.idle.eq(Cat(part.idle for part in (
+            parse, words, descriptor, machine, walk)).all())
         return m

@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import VA_BITS
-from ...bus.burst import Burst
-from ..types import Access, Address, Translate
+from ..types import Access, Address, VirtualMemory
+from .packet_data import Arriving
 
-__all__ = ["ScatterRequest", "ScatterWriter"]
+__all__ = ["ScatterRequest", "ScatterRun", "ScatterWriter"]
 
 
 class ScatterRequest(data.Struct):
@@ -22,6 +22,18 @@ class ScatterRequest(data.Struct):
     wide: 1
     bytes: 16
     trace: TRACE_BITS
+
+
+ScatterRun = wiring.Signature({
+    "restart": Out(1),
+    "request": Out(stream.Signature(ScatterRequest)),
+    "ok": In(1),
+    "written": In(16),
+})
+"""A run of bytes of a packet: ``request`` is taken in the cycle in which it is over. In that cycle
+``ok`` says that all of it has landed (else a translation was refused, or the packet is bad), and
+``written`` how many bytes have, a run's beginning. ``restart``: a new packet, of which the last
+one's word is not; not while ``request`` is offered."""
 
 
 class ScatterWriter(wiring.Component):
@@ -43,44 +55,24 @@ class ScatterWriter(wiring.Component):
 
     Members
     -------
-    restart : In(1)
-        A new packet: forget what is left of the last one's word. Not while ``request`` is offered.
-    request : In(stream of ScatterRequest)
-        The run. Taken in the cycle in which it is over: ``ok`` and ``written`` hold then.
-    ok : Out(1)
-        All of it has landed. Else a translation was refused, or the packet is bad.
-    written : Out(16)
-        Bytes that have landed, a run's beginning.
-    max_beats : In(10)
-        Longest burst in beats, at least 1.
-    i : In(stream of 64)
+    run : In(ScatterRun)
+        The run.
+    i : In(Arriving)
         The packet's words. A word is taken when its first byte is written.
-    level : In(16)
-        Words of the packet that are here, or will be on ``i`` in the next cycle; right while it is
-        not ``whole``.
-    whole, bad : In(1), In(1)
-        All of them are; the packet is bad, and may have fewer than it should.
-    translate : Out(Translate)
-    bus : Out(Burst)
+    memory : Out(VirtualMemory)
+        Where they go; writes only.
     """
 
-    restart: In(1)
-    request: In(stream.Signature(ScatterRequest))
-    ok: Out(1)
-    written: Out(16)
-    max_beats: In(10)
-    i: In(stream.Signature(64))
-    level: In(16)
-    whole: In(1)
-    bad: In(1)
-    translate: Out(Translate)
-    bus: Out(Burst)
+    run: In(ScatterRun)
+    i: In(Arriving)
+    memory: Out(VirtualMemory)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        run = self.request.payload
-        ask = self.translate.request.payload
-        burst = self.bus.request.payload
+        run = self.run.request.payload
+        bus, translate = self.memory.bus, self.memory.translate
+        ask = translate.request.payload
+        burst = bus.request.payload
 
         # Where the next byte goes, how many bytes its page has from there on, bytes of this burst.
         place = Signal(32)
@@ -103,7 +95,7 @@ class ScatterWriter(wiring.Component):
         to_word_end = Signal(4)
         writing = Signal()
         translates = Signal()
-        m.d.comb += [after.eq(written + step), self.written.eq(after)]
+        m.d.comb += [after.eq(written + step), self.run.written.eq(after)]
         kept = self._data(m, writing=writing, place=place, step=step, moved=moved)
 
         # Whether the words of the longest burst that may come next are here.
@@ -113,21 +105,21 @@ class ScatterWriter(wiring.Component):
         m.d.comb += [
             first.eq(run.address.va + written),
             left.eq(run.bytes - written),
-            longest.eq(Cat(C(0, 3), self.max_beats) - first),
-            here.eq(self.whole | (Cat(kept, self.level) >= Mux(left < longest, left, longest))),
+            longest.eq(Cat(C(0, 3), self.memory.max_beats) - first),
+            here.eq(self.i.whole | (Cat(kept, self.i.level) >= Mux(left < longest, left, longest))),
         ]
 
         with m.If(asks):
             m.d.comb += [
                 in_page.eq(Mux(left < there, left, there)),
-                reach.eq(Cat(C(0, 3), self.max_beats) - at[:3]),
+                reach.eq(Cat(C(0, 3), self.memory.max_beats) - at[:3]),
                 next_chunk.eq(Mux(in_page < reach, in_page, reach)),
                 next_beats.eq((next_chunk + at[:3] + 7) >> 3),
                 burst.write.eq(1),
                 burst.address.eq(Cat(C(0, 3), at[3:])),
                 burst.trace.eq(run.trace),
                 burst.beats.eq(next_beats),
-                self.bus.request.valid.eq(1),
+                bus.request.valid.eq(1),
             ]
             m.d.sync += [chunk.eq(next_chunk), beats.eq(next_beats)]
         with m.If(translates):
@@ -139,45 +131,45 @@ class ScatterWriter(wiring.Component):
                 ask.tag.eq(run.tag),
                 ask.access.eq(run.access),
                 ask.wide.eq(run.wide | va[VA_BITS]),
-                self.translate.request.valid.eq(1),
-                self.translate.hold.eq(1),
+                translate.request.valid.eq(1),
+                translate.hold.eq(1),
             ]
         with m.FSM():
             with m.State("ASK"):
-                with m.If(self.request.valid):
-                    with m.If(self.whole & self.bad):
-                        m.d.comb += self.request.ready.eq(1)
+                with m.If(self.run.request.valid):
+                    with m.If(self.i.whole & self.i.bad):
+                        m.d.comb += self.run.request.ready.eq(1)
                         m.d.sync += written.eq(0)
                     with m.Elif(here):
                         m.d.comb += translates.eq(1)
                         m.next = "ASKED"
-                        with m.If(self.translate.request.ready):
+                        with m.If(translate.request.ready):
                             m.next = "ANSWER"
             with m.State("ASKED"):
                 m.d.comb += translates.eq(1)
-                with m.If(self.translate.request.ready):
+                with m.If(translate.request.ready):
                     m.next = "ANSWER"
             with m.State("ANSWER"):
-                m.d.comb += self.translate.hold.eq(1)
-                with m.If(self.translate.valid):
-                    m.d.comb += [at.eq(self.translate.physical), there.eq(self.translate.room)]
+                m.d.comb += translate.hold.eq(1)
+                with m.If(translate.valid):
+                    m.d.comb += [at.eq(translate.physical), there.eq(translate.room)]
                     m.d.sync += [place.eq(at), room.eq(there)]
-                    with m.If(self.translate.ok):
+                    with m.If(translate.ok):
                         m.d.comb += asks.eq(1)
                         m.next = "BURST"
-                        with m.If(self.bus.request.ready):
+                        with m.If(bus.request.ready):
                             m.next = "WRITE"
                     with m.Else():
-                        m.d.comb += self.request.ready.eq(1)
+                        m.d.comb += self.run.request.ready.eq(1)
                         m.d.sync += written.eq(0)
                         m.next = "ASK"
             with m.State("BURST"):
-                m.d.comb += [self.translate.hold.eq(1), at.eq(place), there.eq(room), asks.eq(1)]
-                with m.If(self.bus.request.ready):
+                m.d.comb += [translate.hold.eq(1), at.eq(place), there.eq(room), asks.eq(1)]
+                with m.If(bus.request.ready):
                     m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.comb += [
-                    self.translate.hold.eq(1),
+                    translate.hold.eq(1),
                     writing.eq(1),
                     to_word_end.eq(8 - place[:3]),
                     step.eq(Mux(chunk < to_word_end, chunk, to_word_end)),
@@ -187,21 +179,21 @@ class ScatterWriter(wiring.Component):
                                  chunk.eq(chunk - step), written.eq(after), beats.eq(beats - 1)]
                     with m.If(beats == 1):
                         m.next = "DONE"
-                        with m.If(self.bus.done):
+                        with m.If(bus.done):
                             self._landed(m, written=written, after=after, full=room == step)
             with m.State("DONE"):
-                m.d.comb += self.translate.hold.eq(1)
-                with m.If(self.bus.done):
+                m.d.comb += translate.hold.eq(1)
+                with m.If(bus.done):
                     self._landed(m, written=written, after=after, full=room == 0)
         return m
 
     def _landed(self, m: Module, *, written: Signal, after: Signal, full: Value) -> None:
         """A burst is over."""
-        with m.If(after == self.request.payload.bytes):
-            m.d.comb += [self.request.ready.eq(1), self.ok.eq(1)]
+        with m.If(after == self.run.request.payload.bytes):
+            m.d.comb += [self.run.request.ready.eq(1), self.run.ok.eq(1)]
             m.d.sync += written.eq(0)
             m.next = "ASK"
-        with m.Elif(full | ~self.whole | self.bad):
+        with m.Elif(full | ~self.i.whole | self.i.bad):
             m.next = "ASK"
         with m.Else():
             m.next = "BURST"
@@ -215,32 +207,32 @@ class ScatterWriter(wiring.Component):
         left = Signal(3)
         enough = Signal()
         window = Signal(64)
-        word = self.bus.write.payload
+        word, words = self.memory.bus.write, self.i.words
         m.d.comb += enough.eq(step <= left)
         with m.If(writing):
             m.d.comb += [
-                self.bus.write.valid.eq(enough | self.i.valid),
-                self.i.ready.eq(~enough & self.bus.write.ready),
-                moved.eq(self.bus.write.valid & self.bus.write.ready),
-                word.strobe.eq(((1 << step) - 1)[:8] << place[:3]),
+                word.valid.eq(enough | words.valid),
+                words.ready.eq(~enough & word.ready),
+                moved.eq(word.valid & word.ready),
+                word.payload.strobe.eq(((1 << step) - 1)[:8] << place[:3]),
             ]
             with m.Switch(left):
                 with m.Case(0):
-                    m.d.comb += window.eq(self.i.payload)
+                    m.d.comb += window.eq(words.payload)
                 for byte in range(1, 8):
                     with m.Case(byte):
                         # What i shows when it is not taken must not show on the bus.
                         m.d.comb += window.eq(Cat(kept[64 - 8 * byte:], Mux(
-                            enough, 0, self.i.payload[:64 - 8 * byte])))
+                            enough, 0, words.payload[:64 - 8 * byte])))
             with m.Switch(place[:3]):
                 for byte in range(8):
                     with m.Case(byte):
-                        m.d.comb += word.data.eq(window << 8 * byte)
+                        m.d.comb += word.payload.data.eq(window << 8 * byte)
         with m.If(moved):
             # Modulo 8, with the whole of a new word or without: the same difference.
             m.d.sync += left.eq(left - step)
             with m.If(~enough):
-                m.d.sync += kept.eq(self.i.payload)
-        with m.If(self.restart):
+                m.d.sync += kept.eq(words.payload)
+        with m.If(self.run.restart):
             m.d.sync += left.eq(0)
         return left

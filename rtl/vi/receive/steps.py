@@ -1,18 +1,20 @@
 """The receiver's state machine: what happens to a packet, step by step."""
 
 from amaranth.hdl import Module, Mux, Signal, Value
-from amaranth.lib import data
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
 
 from ....layouts.trace import Kind
 from ....layouts.via import BreakCode, Event, PacketKind, Reliability, Status, ViState
-from ..descriptors.segment_walk import SegmentWalk
-from ..types import Access
-from .descriptor import ReceiveDescriptor
-from .packet_data import PacketWords
+from ...parts.event import EventPort
+from ..descriptors.segment_walk import Walking
+from ..types import Access, ContextRead, Control, ReceivedCounts, Reports, ToSender
+from .descriptor import Descriptors
+from .packet_data import PacketTurn
 from .packet_end import PacketEnd, errors_of
-from .parse import ReceiveParse
-from .scatter import ScatterWriter
-from .vi_state import ReceiveState
+from .scatter import ScatterRun
+from .turn import Turn
+from .vi_state import ReceiveEntries
 
 __all__ = ["PacketMachine"]
 
@@ -20,8 +22,8 @@ BEHIND = 32
 """Packets of an unreliable VI up to so many before the expected one are duplicates."""
 
 
-class PacketMachine(PacketEnd):
-    """Adds the state machine to ``m``, between the receiver's ``port`` and its parts.
+class PacketMachine(wiring.Component):
+    """Handles packets one at a time, by what the other parts of the receiver offer.
 
     IDLE takes what comes next; CHECK judges a packet; DESCRIPTOR finds a receive descriptor, RESUME
     goes back to one, WALK fills it; WRITE writes where an RDMA write says, REFUSE says that it may
@@ -32,122 +34,163 @@ class PacketMachine(PacketEnd):
     what was delivered before: that of a SEND, or of an answer to an RDMA read. FINISH waits for the
     verdict, too, and everything but that data is done there or behind CHECK. A bad packet is over
     as if it had not come, but that a receive descriptor taken for it is held.
+
+    Latency, throughput and back-pressure are the receiver's. Reset: idle.
+
+    Members
+    -------
+    descriptor : Out(Descriptors)
+        Packets to come, and receive descriptors.
+    words : Out(PacketTurn)
+        The packet's data.
+    walk, scatter : Out(Walking), Out(ScatterRun)
+        The descriptor's segments; what is written of the data.
+    state, context : Out(ReceiveEntries), Out(ContextRead)
+        What is kept of a VI here, and by the manager.
+    control : In(stream of Control)
+        The manager's orders, taken between packets.
+    sender : Out(ToSender)
+        What the sender is told. ``reading`` and ``read_lost`` are taken between packets.
+    reports, counts : Out(Reports), Out(ReceivedCounts)
+        What comes of packets.
+    event : Out(EventPort)
+        END and DROP of packets.
+    idle : Out(1)
+        No packet is under way, nothing is still to be told or served.
     """
 
-    def __init__(self, m: Module, port: object, *, parse: ReceiveParse, words: PacketWords,
-                 state: ReceiveState, descriptor: ReceiveDescriptor, walk: SegmentWalk,
-                 scatter: ScatterWriter) -> None:
-        super().__init__(m, port, state=state, walk=walk, descriptor=descriptor, words=words)
-        self.scatter = scatter
+    descriptor: Out(Descriptors)
+    words: Out(PacketTurn)
+    walk: Out(Walking)
+    scatter: Out(ScatterRun)
+    state: Out(ReceiveEntries)
+    context: Out(ContextRead)
+    control: In(stream.Signature(Control))
+    sender: Out(ToSender)
+    reports: Out(Reports)
+    counts: Out(ReceivedCounts)
+    event: Out(EventPort)
+    idle: Out(1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = Turn()
+
+    def elaborate(self, platform: object) -> Module:
+        self._m = m = Module()
+        turn, words = self.turn, self.words
+        self._end = end = PacketEnd(m, self, turn)
         self._parts()
         with m.FSM() as fsm:
             self._idle()
             self._check()
             self._move()
-            self._finish()
-            self._serve()
+            end.finish()
+            end.serve()
         self.ongoing = fsm.ongoing
+        packet = self.descriptor.packet
         m.d.comb += [
             words.discard.eq(fsm.ongoing("IDLE") | fsm.ongoing("FINISH") | fsm.ongoing("VOID")),
-            descriptor.free.eq(fsm.ongoing("IDLE")),
-            descriptor.frees.eq((fsm.ongoing("WALK") | fsm.ongoing("FINISH") & self.walked)
-                                & (self.packet.detail.kind == PacketKind.SEND)
-                                & self.packet.detail.last & self.good),
+            packet.free.eq(fsm.ongoing("IDLE")),
+            packet.frees.eq((fsm.ongoing("WALK") | fsm.ongoing("FINISH") & turn.walked)
+                            & (turn.packet.detail.kind == PacketKind.SEND)
+                            & turn.packet.detail.last & turn.good),
             # Nor while the packet's data would find the bus taken for another's descriptor.
-            descriptor.asks.eq(fsm.ongoing("CHECK") | fsm.ongoing("DESCRIPTOR")
-                               | fsm.ongoing("WRITE") | fsm.ongoing("REFUSE")
-                               | fsm.ongoing("WALK") & ~self.walked),
-            descriptor.may_look.eq(~self.looks & ~fsm.ongoing("CONTROL") & ~fsm.ongoing("FLUSH")),
-            port.idle.eq(fsm.ongoing("IDLE") & ~port.control.valid & ~port.reading.valid
-                         & ~port.read_lost.valid & parse.idle & self.clear
-                         & ~port.acknowledged.valid & walk.idle
-                         & descriptor.idle & words.over & words.idle),
+            packet.asks.eq(fsm.ongoing("CHECK") | fsm.ongoing("DESCRIPTOR")
+                           | fsm.ongoing("WRITE") | fsm.ongoing("REFUSE")
+                           | fsm.ongoing("WALK") & ~turn.walked),
+            self.descriptor.ahead.may.eq(~turn.looks & ~fsm.ongoing("CONTROL")
+                                         & ~fsm.ongoing("FLUSH")),
+            self.idle.eq(fsm.ongoing("IDLE") & ~self.control.valid & ~self.sender.reading.valid
+                         & ~self.sender.read_lost.valid & turn.clear
+                         & ~self.sender.acknowledged.valid & words.over),
         ]
+        return m
 
     def _parts(self) -> None:
-        m, wanted, walk = self.m, self.descriptor.request.payload, self.walk.walk
+        """What is said to the parts in any state."""
+        m, turn, descriptor, walk = self._m, self.turn, self.descriptor, self.walk.walk
+        wanted = descriptor.search.request.payload
         run = self.scatter.request.payload
         m.d.comb += [
-            wanted.vi.eq(self.vi),
-            wanted.tag.eq(self.tag),
-            wanted.take.eq(~self.message.held),
-            wanted.address.eq(self.message.address),
-            wanted.read.eq(self.on_read),
-            wanted.brief.eq(~self.on_read & (self.message.segments <= 1)),
-            wanted.trace.eq(self.packet.trace),
-            walk.address.eq(self.message.address),
-            walk.tag.eq(self.tag),
-            walk.segments.eq(self.message.segments),
-            walk.index.eq(self.message.index),
-            walk.offset.eq(self.message.offset),
-            walk.trace.eq(self.packet.trace),
-            self.walk.head.eq(self.descriptor.head),
-            self.walk.head_count.eq(self.descriptor.head_count),
+            wanted.vi.eq(turn.vi),
+            wanted.tag.eq(turn.tag),
+            wanted.take.eq(~turn.message.held),
+            wanted.address.eq(turn.message.address),
+            wanted.read.eq(turn.on_read),
+            wanted.brief.eq(~turn.on_read & (turn.message.segments <= 1)),
+            wanted.trace.eq(turn.packet.trace),
+            walk.address.eq(turn.message.address),
+            walk.tag.eq(turn.tag),
+            walk.segments.eq(turn.message.segments),
+            walk.index.eq(turn.message.index),
+            walk.offset.eq(turn.message.offset),
+            walk.trace.eq(turn.packet.trace),
+            self.walk.head.segments.eq(descriptor.search.head.segments),
+            self.walk.head.count.eq(descriptor.search.head.count),
             self.walk.bytes.eq(run.bytes),
-            run.tag.eq(self.tag),
-            run.trace.eq(self.packet.trace),
-            self.scatter.level.eq(self.words.level),
-            self.scatter.whole.eq(self.words.whole),
-            self.scatter.bad.eq(self.words.bad),
-            self.state.vi.eq(Mux(self.descriptor.look, self.descriptor.look_vi, self.vi)),
-            self.descriptor.context.eq(self.port.context.data),
-            self.descriptor.message.eq(self.state.message),
-            self.descriptor.vi.eq(self.vi),
-            self.descriptor.segments.eq(self.message.segments),
-            self.descriptor.void_vi.eq(self.vi),
-            self.port.context.vi.eq(self.state.vi),
-            self.state.write_vi.eq(self.vi),
+            run.tag.eq(turn.tag),
+            run.trace.eq(turn.packet.trace),
+            self.state.vi.eq(Mux(descriptor.ahead.look, descriptor.ahead.vi, turn.vi)),
+            descriptor.ahead.context.eq(self.context.data),
+            descriptor.ahead.message.eq(self.state.message),
+            descriptor.packet.vi.eq(turn.vi),
+            descriptor.packet.segments.eq(turn.message.segments),
+            descriptor.void.vi.eq(turn.vi),
+            self.context.vi.eq(self.state.vi),
+            self.state.write_vi.eq(turn.vi),
         ]
 
     def _idle(self) -> None:
-        m, port, state = self.m, self.port, self.state
-        coming = self.descriptor.o.payload
-        serves = ~self.descriptor.looking
-        m.d.comb += self.looks.eq(0)
+        m, turn, state, words = self._m, self.turn, self.state, self.words
+        coming = self.descriptor.coming
+        serves = ~self.descriptor.ahead.looking
+        m.d.comb += turn.looks.eq(0)
         with m.State("IDLE"):
             m.d.sync += [
-                self.at_once.eq(0), self.completes.eq(0), self.silent.eq(0), self.errors.eq(0),
-                self.breaks.eq(0), self.tells.eq(0), self.raises.eq(0), self.replies.eq(0),
-                self.refused.eq(0), self.on_read.eq(0), self.acknowledges.eq(0),
-                self.walked.eq(0), self.lost.eq(0), self.partial.eq(0), self.took.eq(0),
-                self.none_posted.eq(0),
+                turn.at_once.eq(0), turn.completes.eq(0), turn.silent.eq(0), turn.errors.eq(0),
+                turn.breaks.eq(0), turn.tells.eq(0), turn.raises.eq(0), turn.replies.eq(0),
+                turn.refused.eq(0), turn.on_read.eq(0), turn.acknowledges.eq(0),
+                turn.walked.eq(0), turn.lost.eq(0), turn.partial.eq(0), turn.took.eq(0),
+                turn.none_posted.eq(0),
             ]
-            with m.If(port.control.valid & serves):
-                m.d.comb += [self.looks.eq(1), state.vi.eq(port.control.payload.vi)]
-                m.d.sync += self.vi.eq(state.vi)
+            with m.If(self.control.valid & serves):
+                m.d.comb += [turn.looks.eq(1), state.vi.eq(self.control.payload.vi)]
+                m.d.sync += turn.vi.eq(state.vi)
                 m.next = "CONTROL"
-            with m.Elif(port.reading.valid & serves):
-                m.d.comb += [self.looks.eq(1), state.vi.eq(port.reading.payload.vi)]
-                m.d.sync += self.vi.eq(state.vi)
+            with m.Elif(self.sender.reading.valid & serves):
+                m.d.comb += [turn.looks.eq(1), state.vi.eq(self.sender.reading.payload.vi)]
+                m.d.sync += turn.vi.eq(state.vi)
                 m.next = "READING"
-            with m.Elif(port.read_lost.valid & serves):
-                m.d.comb += [self.looks.eq(1), state.vi.eq(port.read_lost.payload)]
-                m.d.sync += self.vi.eq(state.vi)
+            with m.Elif(self.sender.read_lost.valid & serves):
+                m.d.comb += [turn.looks.eq(1), state.vi.eq(self.sender.read_lost.payload)]
+                m.d.sync += turn.vi.eq(state.vi)
                 m.next = "READ_LOST"
-            with m.Elif(self.descriptor.o.valid & ~self._served()):
-                with m.If(self.clear & self.words.over):
+            with m.Elif(coming.valid & ~self._served()):
+                with m.If(turn.clear & words.over):
                     m.d.comb += [
-                        self.looks.eq(1),
-                        self.descriptor.o.ready.eq(1),
-                        self.words.begin.eq(1),
-                        self.words.none.eq(coming.packet.none),
-                        self.words.none_bad.eq(coming.packet.bad),
+                        turn.looks.eq(1),
+                        coming.ready.eq(1),
+                        words.begin.eq(1),
+                        words.none.eq(coming.payload.packet.none),
+                        words.none_bad.eq(coming.payload.packet.bad),
                         self.scatter.restart.eq(1),
-                        state.vi.eq(coming.packet.header.destination),
+                        state.vi.eq(coming.payload.packet.header.destination),
                     ]
-                    m.d.sync += [self.vi.eq(state.vi), self.packet.eq(coming.packet),
-                                 self.held.eq(coming.held), self.held_address.eq(coming.address)]
+                    m.d.sync += [turn.vi.eq(state.vi), turn.packet.eq(coming.payload.packet),
+                                 turn.held.eq(coming.payload.held),
+                                 turn.held_address.eq(coming.payload.address)]
                     m.next = "CHECK"
 
     def _served(self) -> Value:
         """Manager or sender wait: they go first."""
-        port = self.port
-        return port.control.valid | port.reading.valid | port.read_lost.valid
+        return self.control.valid | self.sender.reading.valid | self.sender.read_lost.valid
 
     def _check(self) -> None:
         """Whether the packet counts, and where it goes."""
-        m, port, state, packet = self.m, self.port, self.state, self.packet
-        context = port.context.data
+        turn, end = self.turn, self._end
+        m, state, words, packet = self._m, self.state, self.words, turn.packet
+        context = self.context.data
         attributes = context.attributes
         kind = packet.detail.kind
         reliable, is_answer, counts = Signal(), Signal(), Signal()
@@ -176,57 +219,57 @@ class PacketMachine(PacketEnd):
         ]
         with m.State("CHECK"):
             m.d.sync += [
-                self.tag.eq(attributes.tag),
-                self.reliable.eq(reliable),
-                self.reception.eq(attributes.reliability == Reliability.RELIABLE_RECEPTION),
-                self.left.eq(packet.bytes),
-                self.message.eq(self.kept),
-                self.sequence.eq(state.sequence),
+                turn.tag.eq(attributes.tag),
+                turn.reliable.eq(reliable),
+                turn.reception.eq(attributes.reliability == Reliability.RELIABLE_RECEPTION),
+                turn.left.eq(packet.bytes),
+                turn.message.eq(turn.kept),
+                turn.sequence.eq(state.sequence),
             ]
-            with m.If(self.held):
-                m.d.comb += [self.kept.held.eq(1), self.kept.address.eq(self.held_address)]
-            with m.If(self.words.whole & (self.words.bad | ~counts | late | early)):
+            with m.If(turn.held):
+                m.d.comb += [turn.kept.held.eq(1), turn.kept.address.eq(turn.held_address)]
+            with m.If(words.whole & (words.bad | ~counts | late | early)):
                 # What was taken for it is the next message's.
-                m.d.comb += [self.descriptor.drop.eq(1), state.write_message.eq(self.held),
-                             state.next_message.eq(self.kept)]
-            with m.If(~self.words.whole & ~goes_on):
+                m.d.comb += [self.descriptor.packet.drop.eq(1), state.write_message.eq(turn.held),
+                             state.next_message.eq(turn.kept)]
+            with m.If(~words.whole & ~goes_on):
                 # Nobody else looks: the same is here in the next cycle.
-                m.d.comb += self.looks.eq(1)
-            with m.Elif(self.words.whole & self.words.bad):
+                m.d.comb += turn.looks.eq(1)
+            with m.Elif(words.whole & words.bad):
                 m.next = "IDLE"
             with m.Elif(~counts):
-                m.d.comb += port.unmatched.eq(1)
-                self._drop()
+                m.d.comb += self.counts.unmatched.eq(1)
+                end.drop()
             with m.Elif(is_answer):
-                m.d.sync += self.replies.eq(1)
+                m.d.sync += turn.replies.eq(1)
                 m.next = "FINISH"
                 with m.If(kind == PacketKind.BREAK):
                     self._broken(state.reading)
             with m.Elif(kind == PacketKind.PROBE):
-                m.d.comb += [port.events[1].valid.eq(1), port.events[1].kind.eq(Kind.END)]
+                m.d.comb += [self.event.valid.eq(1), self.event.kind.eq(Kind.END)]
                 m.next = "PROBED"
             with m.Elif(late):
-                m.d.comb += port.duplicate.eq(1)
-                self._drop()
-                self._acknowledged(self.carries & reliable)
+                m.d.comb += self.counts.duplicate.eq(1)
+                end.drop()
+                end.acknowledged(turn.carries & reliable)
                 with m.If(reliable):
                     m.next = "ACKNOWLEDGE"
             with m.Elif(early):
-                m.d.comb += port.gap.eq(1)
-                self._drop()
-                self._acknowledged(self.carries)
+                m.d.comb += self.counts.gap.eq(1)
+                end.drop()
+                end.acknowledged(turn.carries)
                 with m.If(~state.sequence.missed):
                     m.next = "MISS"
             with m.Else():
                 m.d.sync += [
-                    self.acknowledges.eq(reliable & packet.detail.acknowledge),
-                    self.sequence.expected.eq(packet.header.sequence + 1),
-                    self.sequence.missed.eq(0),
-                    self.message.begun.eq(under_way),
+                    turn.acknowledges.eq(reliable & packet.detail.acknowledge),
+                    turn.sequence.expected.eq(packet.header.sequence + 1),
+                    turn.sequence.missed.eq(0),
+                    turn.message.begun.eq(under_way),
                 ]
                 with m.If(packet.detail.first & ((kind == PacketKind.SEND)
                                                  | (kind == PacketKind.RDMA_WRITE))):
-                    m.d.sync += self.message.bytes.eq(0)
+                    m.d.sync += turn.message.bytes.eq(0)
                 m.next = "FINISH"
                 with m.Switch(kind):
                     with m.Case(PacketKind.SEND):
@@ -235,29 +278,29 @@ class PacketMachine(PacketEnd):
                         with m.Elif(under_way & ~state.message.write):
                             m.next = "RESUME"
                         with m.Else():
-                            m.d.comb += port.gap.eq(hole)
-                            m.d.sync += self.refused.eq(1)
+                            m.d.comb += self.counts.gap.eq(hole)
+                            m.d.sync += turn.refused.eq(1)
                     with m.Case(PacketKind.RDMA_WRITE):
                         with m.If(packet.detail.first | (under_way & state.message.write)):
-                            m.d.sync += [self.message.begun.eq(1), self.message.write.eq(1)]
+                            m.d.sync += [turn.message.begun.eq(1), turn.message.write.eq(1)]
                             m.next = "WRITE"
                             with m.If(~attributes.rdma_write):
                                 m.next = "REFUSE"
                         with m.Else():
-                            m.d.comb += port.gap.eq(hole)
-                            m.d.sync += self.refused.eq(1)
+                            m.d.comb += self.counts.gap.eq(hole)
+                            m.d.sync += turn.refused.eq(1)
                     with m.Case(PacketKind.READ_REQUEST):
-                        m.d.sync += self.message.begun.eq(state.message.begun)
+                        m.d.sync += turn.message.begun.eq(state.message.begun)
                         m.next = "JOB"
                         with m.If(~attributes.rdma_read):
-                            self._break(BreakCode.RDMA_PROTECTION)
-                            m.d.sync += [self.tells.eq(1), self.raises.eq(1),
-                                         self.event_code.eq(Event.RDMAR_PROT), self.refused.eq(1)]
+                            end.break_(BreakCode.RDMA_PROTECTION)
+                            m.d.sync += [turn.tells.eq(1), turn.raises.eq(1),
+                                         turn.event_code.eq(Event.RDMAR_PROT), turn.refused.eq(1)]
                             m.next = "FINISH"
                     with m.Case(PacketKind.READ_RESPONSE):
-                        m.d.sync += [self.on_read.eq(1), self.message.eq(state.reading)]
+                        m.d.sync += [turn.on_read.eq(1), turn.message.eq(state.reading)]
                         with m.If(~state.reading.held):
-                            m.d.sync += self.refused.eq(1)
+                            m.d.sync += turn.refused.eq(1)
                         with m.Elif(state.reading.begun):
                             m.next = "RESUME"
                         with m.Else():
@@ -265,78 +308,79 @@ class PacketMachine(PacketEnd):
 
     def _broken(self, reading: data.View) -> None:
         """A BREAK came: an RDMA read outstanding is over, before the sender hears of it."""
-        m = self.m
+        m, turn = self._m, self.turn
         m.d.sync += [
-            self.lost.eq(1),
-            self.on_read.eq(1),
-            self.message.eq(reading),
-            self.message.held.eq(0),
-            self.message.begun.eq(0),
-            self.message.bytes.eq(0),
-            self.partial.eq(reading.bytes != 0),
-            self.completes.eq(reading.held),
+            turn.lost.eq(1),
+            turn.on_read.eq(1),
+            turn.message.eq(reading),
+            turn.message.held.eq(0),
+            turn.message.begun.eq(0),
+            turn.message.bytes.eq(0),
+            turn.partial.eq(reading.bytes != 0),
+            turn.completes.eq(reading.held),
         ]
-        with m.Switch(self.packet.header.immediate):
+        with m.Switch(turn.packet.header.immediate):
             with m.Case(BreakCode.RDMA_PROTECTION):
-                m.d.sync += self.errors.eq(errors_of(Status.RDMA_PROTECTION))
+                m.d.sync += turn.errors.eq(errors_of(Status.RDMA_PROTECTION))
             with m.Case(BreakCode.REMOTE_DESCRIPTOR):
-                m.d.sync += self.errors.eq(errors_of(Status.REMOTE_DESCRIPTOR))
+                m.d.sync += turn.errors.eq(errors_of(Status.REMOTE_DESCRIPTOR))
             with m.Default():
-                m.d.sync += self.errors.eq(errors_of(Status.TRANSPORT))
+                m.d.sync += turn.errors.eq(errors_of(Status.TRANSPORT))
         m.next = "FINISH"
 
     def _move(self) -> None:
         """Descriptors and data."""
-        m, port, message, packet = self.m, self.port, self.message, self.packet
-        descriptor, walk, scatter = self.descriptor, self.walk, self.scatter
+        turn, end = self.turn, self._end
+        m, message, packet = self._m, turn.message, turn.packet
+        search, walk, scatter = self.descriptor.search, self.walk, self.scatter
         run = scatter.request.payload
         with m.State("DESCRIPTOR"):
-            m.d.comb += descriptor.request.valid.eq(1)
-            with m.If(descriptor.request.ready):
+            m.d.comb += search.request.valid.eq(1)
+            with m.If(search.request.ready):
                 m.d.sync += [
-                    message.address.eq(descriptor.address),
-                    message.segments.eq(descriptor.segments_found),
+                    message.address.eq(search.address),
+                    message.segments.eq(search.segments),
                     message.held.eq(1),
-                    message.begun.eq(~self.at_once),
+                    message.begun.eq(~turn.at_once),
                     message.write.eq(0),
                 ]
-                m.d.sync += self.took.eq(descriptor.found & ~self.on_read)
+                m.d.sync += turn.took.eq(search.found & ~turn.on_read)
                 m.next = "WALK"
-                with m.If(~descriptor.found):
+                with m.If(~search.found):
                     self._none_posted()
-                with m.Elif(~descriptor.readable):
+                with m.Elif(~search.readable):
                     self._bad_descriptor(Status.PROTECTION)
-                    m.d.sync += [self.silent.eq(1), self.breaks.eq(1),
-                                 self.break_event.eq(Event.POST_DESC)]
-                with m.Elif(descriptor.malformed):
+                    m.d.sync += [turn.silent.eq(1), turn.breaks.eq(1),
+                                 turn.break_event.eq(Event.POST_DESC)]
+                with m.Elif(search.malformed):
                     self._bad_descriptor(Status.FORMAT)
-                    m.d.sync += [message.bytes.eq(0), self.partial.eq(0)]
-                with m.Elif(self.at_once):
-                    m.d.sync += [self.completes.eq(1), message.held.eq(0)]
+                    m.d.sync += [message.bytes.eq(0), turn.partial.eq(0)]
+                with m.Elif(turn.at_once):
+                    m.d.sync += [turn.completes.eq(1), message.held.eq(0)]
                     m.next = "FINISH"
                 with m.Else():
                     m.d.comb += [
                         walk.load.eq(1),
                         walk.fresh.eq(1),
-                        walk.walk.address.eq(descriptor.address),
-                        walk.walk.segments.eq(descriptor.segments_found),
-                        walk.cut.eq(descriptor.cut),
+                        walk.walk.address.eq(search.address),
+                        walk.walk.segments.eq(search.segments),
+                        walk.head.cut.eq(search.head.cut),
                         # Behind the address segment.
-                        walk.walk.index.eq(self.on_read),
+                        walk.walk.index.eq(turn.on_read),
                         walk.walk.offset.eq(0),
                     ]
         with m.State("RESUME"):
             m.d.comb += walk.load.eq(1)
             m.next = "WALK"
         with m.State("WALK"):
-            m.d.sync += self.walked.eq(1)
+            m.d.sync += turn.walked.eq(1)
             m.d.comb += [
                 run.address.eq(walk.piece.address),
                 run.wide.eq(walk.piece.wide),
                 run.access.eq(Access.LOCAL),
-                run.bytes.eq(Mux(walk.piece.left < self.left, walk.piece.left, self.left)),
+                run.bytes.eq(Mux(walk.piece.left < turn.left, walk.piece.left, turn.left)),
             ]
-            with m.If(self.left == 0):
+            with m.If(turn.left == 0):
                 self._scattered()
             with m.Elif(walk.valid):
                 m.d.comb += scatter.request.valid.eq(1)
@@ -346,7 +390,7 @@ class PacketMachine(PacketEnd):
                         self._bad_descriptor(Status.PROTECTION)
                     with m.Else():
                         m.d.comb += walk.advance.eq(1)
-                        with m.If(scatter.written == self.left):
+                        with m.If(scatter.written == turn.left):
                             self._scattered()
             with m.Elif(walk.exhausted):
                 self._bad_descriptor(Status.LENGTH, BreakCode.REMOTE_DESCRIPTOR)
@@ -356,9 +400,9 @@ class PacketMachine(PacketEnd):
             m.d.comb += [
                 run.address.eq(packet.address),
                 run.access.eq(Access.RDMA_WRITE),
-                run.bytes.eq(self.left),
+                run.bytes.eq(turn.left),
             ]
-            with m.If(self.left == 0):
+            with m.If(turn.left == 0):
                 self._written()
             with m.Else():
                 m.d.comb += scatter.request.valid.eq(1)
@@ -369,79 +413,83 @@ class PacketMachine(PacketEnd):
                     with m.Else():
                         m.next = "REFUSE"
         with m.State("REFUSE"):
-            m.d.sync += [message.begun.eq(0), message.bytes.eq(0), self.refused.eq(1)]
-            with m.If(self.reliable):
-                self._break(BreakCode.RDMA_PROTECTION)
+            m.d.sync += [message.begun.eq(0), message.bytes.eq(0), turn.refused.eq(1)]
+            with m.If(turn.reliable):
+                end.break_(BreakCode.RDMA_PROTECTION)
             with m.If(packet.detail.immediate):
-                m.d.sync += [self.errors.eq(errors_of(Status.RDMA_PROTECTION)), self.at_once.eq(1),
-                             self.partial.eq(message.bytes != 0)]
+                m.d.sync += [turn.errors.eq(errors_of(Status.RDMA_PROTECTION)), turn.at_once.eq(1),
+                             turn.partial.eq(message.bytes != 0)]
                 m.next = "DESCRIPTOR"
             with m.Else():
-                m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RDMAW_PROT)]
+                m.d.sync += [turn.raises.eq(1), turn.event_code.eq(Event.RDMAW_PROT)]
                 m.next = "FINISH"
         with m.State("JOB"):
             m.d.comb += [
-                port.read_job.valid.eq(1),
-                port.read_job.payload.vi.eq(self.vi),
-                port.read_job.payload.address.eq(packet.address),
-                port.read_job.payload.length.eq(packet.header.immediate),
+                self.sender.read_job.valid.eq(1),
+                self.sender.read_job.payload.vi.eq(turn.vi),
+                self.sender.read_job.payload.address.eq(packet.address),
+                self.sender.read_job.payload.length.eq(packet.header.immediate),
             ]
-            with m.If(port.read_job.ready):
+            with m.If(self.sender.read_job.ready):
                 m.next = "FINISH"
 
     def _count(self) -> None:
         """A run has ended."""
-        self.m.d.sync += [
-            self.left.eq(self.left - self.scatter.written),
-            self.message.bytes.eq(self.message.bytes + self.scatter.written),
+        turn = self.turn
+        self._m.d.sync += [
+            turn.left.eq(turn.left - self.scatter.written),
+            turn.message.bytes.eq(turn.message.bytes + self.scatter.written),
         ]
 
     def _none_posted(self) -> None:
         """No receive descriptor is posted; outputs of the search mean nothing."""
-        m = self.m
-        m.d.sync += [self.message.held.eq(0), self.message.begun.eq(0), self.refused.eq(1)]
-        with m.If(self.errors != 0):
+        turn, end = self.turn, self._end
+        m = self._m
+        m.d.sync += [turn.message.held.eq(0), turn.message.begun.eq(0), turn.refused.eq(1)]
+        with m.If(turn.errors != 0):
             # A refused RDMA write cannot be told by its descriptor.
-            m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RDMAW_PROT)]
+            m.d.sync += [turn.raises.eq(1), turn.event_code.eq(Event.RDMAW_PROT)]
         with m.Else():
-            m.d.sync += self.none_posted.eq(1)
-            with m.If(self.reliable):
-                self._break(self._no_descriptor())
+            m.d.sync += turn.none_posted.eq(1)
+            with m.If(turn.reliable):
+                end.break_(self._no_descriptor())
             with m.Else():
-                m.d.sync += [self.raises.eq(1), self.event_code.eq(Event.RECVQ_EMPTY)]
+                m.d.sync += [turn.raises.eq(1), turn.event_code.eq(Event.RECVQ_EMPTY)]
         m.next = "FINISH"
 
     def _no_descriptor(self) -> Value:
         """The code for a message that finds no good descriptor."""
-        return Mux(self.reception, BreakCode.REMOTE_DESCRIPTOR, BreakCode.LOST)
+        turn = self.turn
+        return Mux(turn.reception, BreakCode.REMOTE_DESCRIPTOR, BreakCode.LOST)
 
     def _bad_descriptor(self, error: Status, code: Value | int | None = None) -> None:
         """The descriptor completes with ``error``, its message is over."""
-        m = self.m
+        turn, end = self.turn, self._end
+        m = self._m
         m.d.sync += [
-            self.completes.eq(1),
-            self.errors.eq(errors_of(error)),
-            self.message.held.eq(0),
-            self.message.begun.eq(0),
-            self.refused.eq(1),
+            turn.completes.eq(1),
+            turn.errors.eq(errors_of(error)),
+            turn.message.held.eq(0),
+            turn.message.begun.eq(0),
+            turn.refused.eq(1),
         ]
-        with m.If(self.reliable):
-            self._break(self._no_descriptor() if code is None else code)
+        with m.If(turn.reliable):
+            end.break_(self._no_descriptor() if code is None else code)
         m.next = "FINISH"
 
     def _scattered(self) -> None:
         """The packet's data has landed in the descriptor's segments."""
-        m = self.m
+        m, turn = self._m, self.turn
         m.next = "FINISH"
-        with m.If(self.packet.detail.last):
-            m.d.sync += [self.completes.eq(1), self.message.held.eq(0), self.message.begun.eq(0)]
+        with m.If(turn.packet.detail.last):
+            m.d.sync += [turn.completes.eq(1), turn.message.held.eq(0), turn.message.begun.eq(0)]
 
     def _written(self) -> None:
         """The packet's data has landed where an RDMA write wanted it."""
-        m = self.m
+        m, turn = self._m, self.turn
         m.next = "FINISH"
-        with m.If(self.packet.detail.last):
-            m.d.sync += self.message.begun.eq(0)
-            with m.If(self.packet.detail.immediate):
-                m.d.sync += self.at_once.eq(1)
+        with m.If(turn.packet.detail.last):
+            m.d.sync += turn.message.begun.eq(0)
+            with m.If(turn.packet.detail.immediate):
+                m.d.sync += turn.at_once.eq(1)
                 m.next = "DESCRIPTOR"

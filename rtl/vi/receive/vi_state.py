@@ -9,7 +9,7 @@ from ...parts.block_ram import BlockRam
 from ...parts.sizes import check_vis
 from ..types import Address
 
-__all__ = ["Message", "ReceiveState", "Sequence"]
+__all__ = ["Message", "ReceiveEntries", "ReceiveState", "Sequence"]
 
 
 class Sequence(data.Struct):
@@ -39,6 +39,24 @@ class Message(data.Struct):
     bytes: 32
 
 
+ReceiveEntries = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "sequence": In(Sequence),
+    "message": In(Message),
+    "reading": In(Message),
+    "write_vi": Out(VI_BITS),
+    "write_sequence": Out(1),
+    "write_message": Out(1),
+    "write_reading": Out(1),
+    "next_sequence": Out(Sequence),
+    "next_message": Out(Message),
+    "next_reading": Out(Message),
+})
+"""``sequence``, ``message`` and ``reading`` (the message that answers the VI's own RDMA read) are
+of the VI that ``vi`` said in the cycle before. In a cycle with its ``write_`` each of them becomes
+its ``next_`` for ``write_vi``."""
+
+
 class ReceiveState(wiring.Component):
     """Memories with an entry a VI: sequence numbers, the message under way, the RDMA read.
 
@@ -53,16 +71,8 @@ class ReceiveState(wiring.Component):
 
     Members
     -------
-    vi : ``In(12)``
-        Whom the outputs, in the cycle after, are of.
-    sequence, message, reading : ``Out``
-        What is kept; ``reading``: the message that answers this VI's own RDMA read.
-    write_vi : ``In(12)``
-        Whom the writes are for.
-    write_sequence, write_message, write_reading : ``In(1)``
-        Write.
-    next_sequence, next_message, next_reading : ``In``
-        This.
+    entries : In(ReceiveEntries)
+        What is kept.
 
     Raises
     ------
@@ -73,19 +83,7 @@ class ReceiveState(wiring.Component):
     def __init__(self, *, vis: int) -> None:
         check_vis(vis)
         self._vis = vis
-        super().__init__({
-            "vi": In(VI_BITS),
-            "sequence": Out(Sequence),
-            "message": Out(Message),
-            "reading": Out(Message),
-            "write_vi": In(VI_BITS),
-            "write_sequence": In(1),
-            "write_message": In(1),
-            "write_reading": In(1),
-            "next_sequence": In(Sequence),
-            "next_message": In(Message),
-            "next_reading": In(Message),
-        })
+        super().__init__({"entries": In(ReceiveEntries)})
 
     @property
     def vis(self) -> int:
@@ -94,16 +92,17 @@ class ReceiveState(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        entries = self.entries
         for name, shape in (("sequence", Sequence), ("message", Message), ("reading", Message)):
             m.submodules[name] = kept = BlockRam(shape=shape, depth=self._vis)
             read = kept.read_port()
             write = kept.write_port()
             m.d.comb += [
-                read.addr.eq(self.vi),
-                getattr(self, name).eq(read.data),
-                write.addr.eq(self.write_vi),
-                write.data.eq(getattr(self, f"next_{name}")),
+                read.addr.eq(entries.vi),
+                getattr(entries, name).eq(read.data),
+                write.addr.eq(entries.write_vi),
+                write.data.eq(getattr(entries, f"next_{name}")),
             ]
-            with m.If(getattr(self, f"write_{name}")):
-                m.d.comb += write.en.eq(self.write_vi < self._vis)
+            with m.If(getattr(entries, f"write_{name}")):
+                m.d.comb += write.en.eq(entries.write_vi < self._vis)
         return m

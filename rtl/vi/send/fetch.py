@@ -1,7 +1,7 @@
 """First stage of the sender: whose turn it is, what its descriptor says, what is to be done."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.trace import Kind
@@ -12,7 +12,7 @@ from ..descriptors.fetch import DescriptorFetch, next_address
 from ..records import Clear, ViRecords, record_read
 from ..types import Address, ContextRead, Take, VirtualMemory
 from .job import Job, Numbers, Position, Progress, Response, Work
-from .turn import SendDecide
+from .turn import SendDecide, Turn
 from .unacknowledged import PLACE_BITS
 
 __all__ = ["Known", "SendFetch"]
@@ -25,21 +25,6 @@ Known = wiring.Signature({
 })
 """What other parts keep of a VI, asked for all at once: how far its descriptor has gone and its
 acknowledgements have come, what its peer is still to get, where its ring ends."""
-
-
-class _Turn(data.Struct):
-    """A turn that gives a job: of ``queue``, for the descriptor at ``address``, which was
-    ``taken`` just now and has more behind it (``follow``) or is the VI's position (``resumed``);
-    or to ``respond`` to the peer, or to ``lose`` the connection. ``flush``: completes flushed."""
-
-    queue: QUEUE_BITS
-    address: Address
-    follow: 1
-    taken: 1
-    flush: 1
-    resumed: 1
-    respond: 1
-    lose: 1
 
 
 class SendFetch(wiring.Component):
@@ -138,8 +123,7 @@ class SendFetch(wiring.Component):
         m.submodules.fetch = fetch = DescriptorFetch()
         m.submodules.decide = decide = SendDecide(window=self._window, mtu=self._mtu)
         m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
-        wiring.connect(m, wiring.flipped(self.memory.translate), fetch.translate)
-        wiring.connect(m, wiring.flipped(self.memory.bus), fetch.bus)
+        wiring.connect(m, wiring.flipped(self.memory), fetch.memory)
         wiring.connect(m, wiring.flipped(self.numbers), store.read[1])
         wiring.connect(m, wiring.flipped(self.clear), store.clear)
         known, work = self.known, self.work
@@ -161,8 +145,8 @@ class SendFetch(wiring.Component):
         long = Signal()
         tag = Signal(16)
         # The turn behind it in the pipe, whose descriptor is read and which becomes a job.
-        turn = Signal(_Turn)
-        entering = Signal(_Turn)
+        turn = Signal(Turn)
+        entering = Signal(Turn)
         passes = Signal()
         reads = Signal()
         # There is no such turn; it is looked up in this cycle.
@@ -184,7 +168,6 @@ class SendFetch(wiring.Component):
             self.context.vi.eq(look_vi),
             look_vi.eq(turn.queue[1:]),
             store.write.vi.eq(turn.queue[1:]),
-            fetch.max_beats.eq(self.memory.max_beats),
             fetch.request.payload.tag.eq(tag),
             fetch.request.payload.address.eq(entering.address),
             fetch.request.payload.brief.eq(~long),
@@ -341,21 +324,14 @@ class SendFetch(wiring.Component):
 
         m.d.comb += [
             decide.hand.eq(hand),
-            decide.queue.eq(turn.queue),
-            decide.address.eq(turn.address),
+            decide.turn.eq(turn),
             decide.context.eq(context),
-            decide.flush.eq(turn.flush),
-            decide.resumed.eq(turn.resumed),
-            decide.respond.eq(turn.respond),
-            decide.lose.eq(turn.lose),
-            decide.taken.eq(turn.taken),
-            decide.follow.eq(turn.follow),
             decide.position.eq(position),
             decide.failure.eq(progress.failure),
             decide.response.eq(response),
-            decide.words.eq(fetch.words),
-            decide.count.eq(Mux(fetch.ok, fetch.count, 0)),
-            decide.cut.eq(fetch.cut),
+            decide.block.words.eq(fetch.words),
+            decide.block.count.eq(Mux(fetch.ok, fetch.count, 0)),
+            decide.block.cut.eq(fetch.cut),
             decide.numbers.eq(numbers),
             job.eq(decide.job),
             store.write.valid.eq(decide.counts),

@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import QUEUE_BITS, VI_BITS
-from ..descriptors.segment_walk import Segment
+from ..descriptors.segment_walk import Head
 from ..types import Address, Break, Completion, ControlPacket, PeerLayout
 
 __all__ = ["Abort", "Job", "JobKind", "LENGTH_BITS", "Numbers", "Outcome", "Position", "Progress",
@@ -37,9 +37,8 @@ class Job(data.Struct):
 
     ``errors`` are the error bits of Status (bit 0 unused); ``breaks``: the connection is lost with
     it. ``exclusive``: until the walk stage is through with it, nothing of this VI is looked at; it
-    then wakes the VI. ``resumed``: the descriptor's Position is kept. ``fresh``: ``head`` holds
-    the first two segments, or with ``head_cut`` the first. ``bytes`` of the packet, which begins
-    ``done`` bytes into the message.
+    then wakes the VI. ``resumed``: the descriptor's Position is kept. ``fresh``: ``head`` was
+    read. ``bytes`` of the packet, which begins ``done`` bytes into the message.
     """
 
     kind: JobKind
@@ -63,9 +62,7 @@ class Job(data.Struct):
     remote: Address
     remote_wide: 1
     fresh: 1
-    head: data.ArrayLayout(Segment, 2)
-    head_count: 2
-    head_cut: 1
+    head: Head
     index: 8
     offset: 32
     done: LENGTH_BITS

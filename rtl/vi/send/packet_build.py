@@ -125,10 +125,10 @@ class SendWalk(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.walk = walk = SegmentWalk()
+        m.submodules.walk = segments = SegmentWalk()
+        walk = segments.user
         m.submodules.gather = gather = PacketGather()
-        wiring.connect(m, wiring.flipped(self.chunks.translate), walk.translate)
-        wiring.connect(m, wiring.flipped(self.chunks.bus), walk.bus)
+        wiring.connect(m, wiring.flipped(self.chunks), segments.memory)
         wiring.connect(m, wiring.flipped(self.pieces.bus), gather.bus)
 
         kept, to, outcome = self.kept, self.slot, self.outcome
@@ -216,7 +216,6 @@ class SendWalk(wiring.Component):
             self.work.exclusive.eq(~idle & job.exclusive),
             stop.eq((self.abort.valid & (self.abort.vi == vi)) | doomed),
             is_respond.eq(job.kind == JobKind.RESPOND),
-            walk.max_beats.eq(self.chunks.max_beats),
             walk.walk.address.eq(offered.address),
             walk.walk.tag.eq(offered.tag),
             walk.walk.segments.eq(offered.segments),
@@ -225,8 +224,6 @@ class SendWalk(wiring.Component):
             walk.walk.trace.eq(offered.trace),
             walk.fresh.eq(offered.fresh),
             walk.head.eq(offered.head),
-            walk.head_count.eq(offered.head_count),
-            walk.cut.eq(offered.head_cut),
             gather.max_beats.eq(self.pieces.max_beats),
             gather.trace.eq(job.trace),
             gather.place.eq(translate.physical),
@@ -492,11 +489,12 @@ class SendWalk(wiring.Component):
                     m.next = "IDLE"
         m.d.comb += [
             self.abort.quiet.eq(idle | (self.abort.vi != vi) | quiet),
-            self.idle.eq(idle & ~self.work.job.valid & walk.idle),
+            self.idle.eq(idle & ~self.work.job.valid & segments.idle),
         ]
         return m
 
-    def _records(self, m: Module, job: "data.View", errors: Signal, walk: SegmentWalk) -> None:
+    def _records(self, m: Module, job: "data.View", errors: Signal,
+                 walk: wiring.PureInterface) -> None:
         """What is written elsewhere about the job; the writes' enables are the states'."""
         kept, outcome = self.kept, self.outcome
         entry, position, response = kept.unfinished.entry, kept.position.data, kept.response.data

@@ -6,26 +6,24 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.description import Description
 from ....layouts.trace import Block
-from ....layouts.via import QUEUE_BITS, VI_BITS
-from ...bus.burst import Burst
+from ....layouts.via import QUEUE_BITS
 from ...bus.burst_share import BurstShare
 from ...parts.event import EventPort
 from ...parts.flit import FlitStream
 from ...parts.stream_merge import StreamMerge
-from ...parts.timing import Timing
 from ..records import ViRecords
 from ..types import (
-    Acknowledged,
     Break,
     Completion,
     ContextRead,
     Control,
-    ControlPacket,
-    EngineEvent,
-    Reading,
-    ReadJob,
+    Reports,
+    SentCounts,
+    Surroundings,
     Take,
-    Translate,
+    ToSender,
+    Turns,
+    memory_ports,
 )
 from .acknowledgements import SendAcknowledged
 from .fetch import SendFetch
@@ -60,10 +58,10 @@ class Sender(wiring.Component):
     nothing comes the peer is asked from time to time whether it is there.
 
     Latency, on a bus that reads n beats in n + 3 cycles and with a translator that answers after 3:
-    28 cycles from ``next`` to the first flit of an 8-byte message. Throughput: a message of one
-    packet of 8 bytes in 19 cycles on one VI, in 16 on several. Back-pressure: ``next`` waits while
-    the walk stage has no slot; ``control_packet`` is always ready, from ``vis / 2`` cycles after
-    reset on; ``control``, ``acknowledged``, ``read_job`` and ``read_done`` are taken within bounded
+    28 cycles from a turn to the first flit of an 8-byte message. Throughput: a message of one
+    packet of 8 bytes in 19 cycles on one VI, in 16 on several. Back-pressure: turns wait while the
+    walk stage has no slot; ``control_packet`` is always ready, from ``vis / 2`` cycles after reset
+    on; ``control``, ``acknowledged``, ``read_job`` and ``read_done`` are taken within bounded
     cycles always. Reset: idle; a VI must be CREATEd before anything of it comes.
 
     Parameters
@@ -73,33 +71,25 @@ class Sender(wiring.Component):
 
     Members
     -------
-    next, wake : In(stream of QUEUE_BITS), Out(stream of QUEUE_BITS)
+    turns : Out(Turns)
         From and to the scheduler.
     take, context : Out(Take), Out(ContextRead).array(contexts)
         Work queues, contexts.
-    translate : Out(Translate).array(3)
-        Heads of descriptors, further blocks, data.
-    bus : Out(Burst).array(2)
-        Reads of descriptors, of data.
-    complete, break_, event : Out(stream of Completion, Break, EngineEvent)
-        What is over, what is broken, RDMAR_PROT.
+    memory : Out(memory_ports(translate=3, bus=2))
+        Translations for heads of descriptors, further blocks, data. Buses for reads of descriptors,
+        of data.
     control : In(stream of Control)
         The manager.
-    control_packet, acknowledged, read_job, read_done : In(stream)
-        From the receiver.
-    reading : Out(stream of Reading)
-        To the receiver. It must complete the descriptor from then on, even if the VI has just been
-        aborted there.
-    read_lost : Out(stream of VI_BITS)
-        To the receiver: the peer of this VI is silent, its read outstanding is over with TRANSPORT.
-        The break comes after it.
+    receiver : In(ToSender)
+        What the receiver tells, and what it is told.
+    reports : Out(Reports)
+        What is over, what is broken, RDMAR_PROT.
     tx : Out(FlitStream)
         Packets, without CRC.
-    node, timing, now : In(8), In(Timing), In(32)
-        This node's number; ``bus.max_burst``, ``via.retry_timeout``, ``via.retries``; cycle
-        counter.
-    sent, resent : Out(1), Out(1)
-        A data packet left, for the first time or again.
+    surroundings : In(Surroundings)
+        Of the timing registers ``bus.max_burst``, ``via.retry_timeout``, ``via.retries``.
+    counts : Out(SentCounts)
+        Data packets.
     idle : Out(1)
         Nothing changes here until something comes in; packets that wait for an acknowledgement
         and reads that are outstanding are not idle.
@@ -119,28 +109,16 @@ class Sender(wiring.Component):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
         super().__init__({
-            "next": In(stream.Signature(QUEUE_BITS)),
-            "wake": Out(stream.Signature(QUEUE_BITS)),
+            "turns": Out(Turns),
             "take": Out(Take),
             "context": Out(ContextRead).array(CONTEXTS),
-            "translate": Out(Translate).array(3),
-            "bus": Out(Burst).array(2),
-            "complete": Out(stream.Signature(Completion)),
+            "memory": Out(memory_ports(translate=3, bus=2)),
             "control": In(stream.Signature(Control)),
-            "break_": Out(stream.Signature(Break)),
-            "control_packet": In(stream.Signature(ControlPacket)),
-            "acknowledged": In(stream.Signature(Acknowledged)),
-            "read_job": In(stream.Signature(ReadJob)),
-            "reading": Out(stream.Signature(Reading)),
-            "read_done": In(stream.Signature(VI_BITS)),
-            "read_lost": Out(stream.Signature(VI_BITS)),
+            "receiver": In(ToSender),
+            "reports": Out(Reports),
             "tx": Out(FlitStream),
-            "node": In(8),
-            "timing": In(Timing),
-            "now": In(32),
-            "event": Out(stream.Signature(EngineEvent)),
-            "sent": Out(1),
-            "resent": Out(1),
+            "surroundings": In(Surroundings),
+            "counts": Out(SentCounts),
             "idle": Out(1),
             "events": Out(EventPort).array(len(_EVENT_SOURCES)),
         })
@@ -181,10 +159,10 @@ class Sender(wiring.Component):
         m.submodules.completions = completions = StreamMerge(shape=Completion, inputs=2)
 
         # First stage.
-        connect(m, flipped(self.next), fetch.next)
+        connect(m, flipped(self.turns.next), fetch.next)
         connect(m, flipped(self.take), fetch.take)
         connect(m, flipped(self.context[0]), fetch.context)
-        connect(m, flipped(self.translate[0]), fetch.memory.translate)
+        connect(m, flipped(self.memory.translate[0]), fetch.memory.translate)
         connect(m, fetch.memory.bus, share.i[0])
         connect(m, fetch.known.position, positions.read[0])
         connect(m, fetch.known.progress, back.progress[0])
@@ -193,12 +171,12 @@ class Sender(wiring.Component):
         connect(m, fetch.work, walk.work)
 
         # Second stage.
-        connect(m, flipped(self.translate[1]), walk.chunks.translate)
+        connect(m, flipped(self.memory.translate[1]), walk.chunks.translate)
         connect(m, walk.chunks.bus, share.i[1])
-        connect(m, flipped(self.translate[2]), walk.pieces.translate)
-        connect(m, flipped(self.bus[1]), walk.pieces.bus)
-        connect(m, flipped(self.event), walk.event)
-        connect(m, flipped(self.reading), walk.reading)
+        connect(m, flipped(self.memory.translate[2]), walk.pieces.translate)
+        connect(m, flipped(self.memory.bus[1]), walk.pieces.bus)
+        connect(m, flipped(self.reports.event), walk.event)
+        connect(m, flipped(self.receiver.reading), walk.reading)
         connect(m, walk.kept.failed, positions.read[1])
         connect(m, walk.kept.progress, back.progress[1])
         connect(m, walk.kept.position, positions.write)
@@ -207,7 +185,7 @@ class Sender(wiring.Component):
         connect(m, walk.slot, slots.write)
 
         # The link.
-        connect(m, flipped(self.control_packet), owed.i)
+        connect(m, flipped(self.receiver.control_packet), owed.i)
         connect(m, owed.o, transmit.answer)
         connect(m, flipped(self.context[1]), transmit.context)
         connect(m, transmit.slots, slots.send)
@@ -216,10 +194,10 @@ class Sender(wiring.Component):
 
         # What comes back.
         connect(m, flipped(self.control), back.control)
-        connect(m, flipped(self.acknowledged), back.acknowledged)
-        connect(m, flipped(self.read_done), back.reads.done)
-        connect(m, flipped(self.read_lost), back.reads.lost)
-        connect(m, flipped(self.read_job), responder.job)
+        connect(m, flipped(self.receiver.acknowledged), back.acknowledged)
+        connect(m, flipped(self.receiver.read_done), back.reads.done)
+        connect(m, flipped(self.receiver.read_lost), back.reads.lost)
+        connect(m, flipped(self.receiver.read_job), responder.job)
         connect(m, back.reads.watch, watch.watched)
         connect(m, back.numbers, fetch.numbers)
         connect(m, back.ring, ring.pop)
@@ -229,13 +207,13 @@ class Sender(wiring.Component):
             connect(m, port, part.clear)
 
         # What several parts say.
-        connect(m, flipped(self.bus[0]), share.o)
-        connect(m, flipped(self.wake), wakes.o)
+        connect(m, flipped(self.memory.bus[0]), share.o)
+        connect(m, flipped(self.turns.wake), wakes.o)
         for port, wake in zip(wakes.i, (back.outcome.wake, walk.outcome.wake, fetch.wake,
                                         responder.wake), strict=True):
             connect(m, port, wake)
-        connect(m, flipped(self.break_), breaks.o)
-        connect(m, flipped(self.complete), completions.o)
+        connect(m, flipped(self.reports.break_), breaks.o)
+        connect(m, flipped(self.reports.complete), completions.o)
         for n, part in enumerate((back, walk)):
             connect(m, part.outcome.break_, breaks.i[n])
             connect(m, part.outcome.complete, completions.i[n])
@@ -244,19 +222,19 @@ class Sender(wiring.Component):
             connect(m, flipped(port), events)
 
         for memory in (fetch.memory, walk.chunks, walk.pieces):
-            m.d.comb += memory.max_beats.eq(self.timing.bus_max_burst >> 3)
+            m.d.comb += memory.max_beats.eq(self.surroundings.timing.bus_max_burst >> 3)
         for part in (slots, transmit, watch):
-            m.d.comb += part.now.eq(self.now)
+            m.d.comb += part.now.eq(self.surroundings.now)
         for part in (slots, watch):
-            m.d.comb += part.timeout.eq(self.timing.via_retry_timeout)
+            m.d.comb += part.timeout.eq(self.surroundings.timing.via_retry_timeout)
         for part in (walk, transmit):
-            m.d.comb += part.node.eq(self.node)
+            m.d.comb += part.node.eq(self.surroundings.node)
         m.d.comb += [
-            back.timing.eq(self.timing),
+            back.timing.eq(self.surroundings.timing),
             watch.begun.eq(walk.reading.valid & walk.reading.ready),
             watch.begun_vi.eq(walk.reading.payload.vi),
-            self.sent.eq(transmit.sent),
-            self.resent.eq(transmit.resent),
+            self.counts.sent.eq(transmit.sent),
+            self.counts.resent.eq(transmit.resent),
             self.idle.eq(fetch.idle & walk.idle & slots.idle & transmit.idle & back.idle
                          & owed.idle & responder.idle & watch.idle & wakes.idle & breaks.idle
                          & completions.idle),

@@ -18,7 +18,31 @@ from ..descriptors.fetch import HEAD_WORDS, WORDS
 from ..types import Address, Context
 from .job import Job, JobKind, Numbers, Position, Response
 
-__all__ = ["SendDecide"]
+__all__ = ["Block", "SendDecide", "Turn"]
+
+
+class Turn(data.Struct):
+    """A turn that gives a job: of ``queue``, for the descriptor at ``address``, which was
+    ``taken`` just now and has more behind it (``follow``) or is the VI's position (``resumed``);
+    or to ``respond`` to the peer, or to ``lose`` the connection. ``flush``: completes flushed."""
+
+    queue: QUEUE_BITS
+    address: Address
+    follow: 1
+    taken: 1
+    flush: 1
+    resumed: 1
+    respond: 1
+    lose: 1
+
+
+class Block(data.Struct):
+    """A descriptor's first block, of which ``count`` words could be read; ``cut``: that was a brief
+    read's part."""
+
+    words: data.ArrayLayout(64, WORDS)
+    count: 4
+    cut: 1
 
 
 class SendDecide(wiring.Component):
@@ -41,15 +65,12 @@ class SendDecide(wiring.Component):
     -------
     hand : In(1)
         Decide now.
-    queue, address, context : In
-        The queue, the descriptor, its VI.
-    flush, resumed, respond, lose, taken, follow : In(1)
-        Complete it flushed; it is the VI's ``position``; answer the peer's read instead; break the
-        connection instead; it was taken just now; there are more behind it.
+    turn, context : In(Turn), In(Context)
+        Whose turn it is, for what.
     position, failure, response, numbers : In
         What is known of the VI.
-    words, count, cut : In(ArrayLayout(64, 8)), In(4), In(1)
-        The block; how many words of it could be read; whether that was a brief read's part.
+    block : In(Block)
+        What was read.
     job, next_numbers, counts : Out(Job), Out(Numbers), Out(1)
         The job; the VI's numbers after it, if they change.
     """
@@ -61,12 +82,10 @@ class SendDecide(wiring.Component):
         self._mtu = mtu
         super().__init__({
             "hand": In(1),
-            "queue": In(QUEUE_BITS), "address": In(Address), "context": In(Context),
-            "flush": In(1), "resumed": In(1), "respond": In(1), "lose": In(1), "taken": In(1),
-            "follow": In(1),
+            "turn": In(Turn), "context": In(Context),
             "position": In(Position), "failure": In(9), "response": In(Response),
             "numbers": In(Numbers),
-            "words": In(data.ArrayLayout(64, WORDS)), "count": In(4), "cut": In(1),
+            "block": In(Block),
             "job": Out(Job), "next_numbers": Out(Numbers), "counts": Out(1),
         })
 
@@ -89,9 +108,9 @@ class SendDecide(wiring.Component):
             until_received.eq(self.context.attributes.reliability
                               == Reliability.RELIABLE_RECEPTION),
         ]
-        context = self.context
+        context, turn, block = self.context, self.turn, self.block
         position, response, job = self.position, self.response, self.job
-        words, numbers = self.words, self.numbers
+        words, numbers = block.words, self.numbers
         segments = words[1][32:48]
         control = words[1][48:64]
         length = words[3][:32]
@@ -119,9 +138,9 @@ class SendDecide(wiring.Component):
         partial = Status.PARTIAL.bit_length() - 1
         with m.If(self.hand):
             m.d.comb += [
-                head.eq(~self.respond & ~self.lose & (~self.flush | self.taken)
-                        & ~(self.queue[0] & ~self.follow)),
-                unreadable.eq(head & ~(self.count >= HEAD_WORDS)),
+                head.eq(~turn.respond & ~turn.lose & (~turn.flush | turn.taken)
+                        & ~(turn.queue[0] & ~turn.follow)),
+                unreadable.eq(head & ~(block.count >= HEAD_WORDS)),
                 rdma.eq((operation == Operation.RDMA_WRITE) | (operation == Operation.RDMA_READ)),
                 is_read.eq(operation == Operation.RDMA_READ),
                 # As layouts.via.format_error says.
@@ -130,24 +149,24 @@ class SendDecide(wiring.Component):
                               | (is_read & (control[2] | ~reliable))),
                 wide.eq((words[4][VA_BITS:] != 0) | (words[5][HANDLE_BITS:32] != 0)),
                 job.remote_wide.eq(wide),
-                bad_remote.eq(rdma & ((self.count < 6) | wide)),
+                bad_remote.eq(rdma & ((block.count < 6) | wide)),
                 too_long.eq((length > context.peer.max_transfer)
-                            | (position.begun & self.resumed & (position.done >= length))),
-                job.queue.eq(self.queue),
-                job.address.eq(self.address),
+                            | (position.begun & turn.resumed & (position.done >= length))),
+                job.queue.eq(turn.queue),
+                job.address.eq(turn.address),
                 job.tag.eq(context.attributes.tag),
                 job.reliable.eq(reliable),
                 job.until_received.eq(until_received),
                 job.peer.eq(context.peer),
-                job.resumed.eq(self.resumed),
+                job.resumed.eq(turn.resumed),
                 job.operation.eq(Mux(operation == Operation.RESERVED, 0, operation)),
                 job.immediate.eq(control[2]),
                 job.immediate_data.eq(words[2][32:]),
                 job.segments.eq(segments),
                 job.trace.eq(words[2][:24]),
-                job.head.eq(words.as_value()[256:]),
-                job.head_count.eq((self.count - HEAD_WORDS)[1:3]),
-                job.head_cut.eq(self.cut),
+                job.head.segments.eq(words.as_value()[256:]),
+                job.head.count.eq((block.count - HEAD_WORDS)[1:3]),
+                job.head.cut.eq(block.cut),
                 job.remote.va.eq(words[4]),
                 job.remote.handle.eq(words[5]),
                 total.eq(length),
@@ -155,16 +174,16 @@ class SendDecide(wiring.Component):
                 job.fresh.eq(1),
                 job.sequence.eq(numbers.following),
             ]
-            with m.If(self.resumed):
+            with m.If(turn.resumed):
                 m.d.comb += [done.eq(position.done), first.eq(~position.begun)]
                 with m.If(position.begun):
                     m.d.comb += [job.index.eq(position.index), job.offset.eq(position.offset)]
             with m.Else():
                 m.d.comb += first.eq(1)
 
-            with m.If(self.lose):
+            with m.If(turn.lose):
                 m.d.comb += [job.kind.eq(JobKind.BREAK), job.exclusive.eq(1), job.trace.eq(0)]
-            with m.Elif(self.respond):
+            with m.Elif(turn.respond):
                 m.d.comb += [
                     job.kind.eq(JobKind.RESPOND),
                     job.exclusive.eq(1),
@@ -176,17 +195,17 @@ class SendDecide(wiring.Component):
                     total.eq(response.left),
                     counts.eq(1),
                 ]
-            with m.Elif(self.flush):
+            with m.Elif(turn.flush):
                 m.d.comb += [job.kind.eq(JobKind.COMPLETE), job.errors.eq(Status.FLUSHED),
-                             job.exclusive.eq(self.resumed), job.silent.eq(unreadable)]
-                with m.If(self.resumed):
+                             job.exclusive.eq(turn.resumed), job.silent.eq(unreadable)]
+                with m.If(turn.resumed):
                     m.d.comb += [job.operation.eq(position.operation),
                                  job.trace.eq(position.trace)]
                     with m.If(self.failure != 0):
                         m.d.comb += job.errors.eq(self.failure)
                     with m.If(position.begun):
                         m.d.comb += job.errors[partial].eq(1)
-                with m.Elif(self.queue[0] & ~self.follow):
+                with m.Elif(turn.queue[0] & ~turn.follow):
                     m.d.comb += job.trace.eq(0)
                 with m.If(unreadable):
                     m.d.comb += [job.operation.eq(0), job.trace.eq(0)]
@@ -196,26 +215,26 @@ class SendDecide(wiring.Component):
                     job.silent.eq(unreadable),
                     job.errors.eq(Mux(bad_format, Status.FORMAT, Mux(
                         bad_remote, Status.PROTECTION, Status.LENGTH))),
-                    job.errors[partial].eq(self.resumed & position.begun),
+                    job.errors[partial].eq(turn.resumed & position.begun),
                     job.breaks.eq(reliable),
-                    job.exclusive.eq(self.resumed),
+                    job.exclusive.eq(turn.resumed),
                     # It takes a number, so that the window bounds unfinished descriptors; there is
                     # no packet after it on a reliable VI.
                     counts.eq(reliable),
                 ]
-            with m.Elif(is_read & until_received & ~self.resumed):
+            with m.Elif(is_read & until_received & ~turn.resumed):
                 m.d.comb += [job.kind.eq(JobKind.PARK), job.exclusive.eq(1)]
             with m.Elif(is_read):
                 m.d.comb += [job.kind.eq(JobKind.READ), reads.eq(1), job.exclusive.eq(1),
                              counts.eq(1)]
             with m.Else():
                 m.d.comb += [job.kind.eq(JobKind.PACKET), counts.eq(1),
-                             job.exclusive.eq(self.resumed | ~last)]
+                             job.exclusive.eq(turn.resumed | ~last)]
             m.d.comb += [
                 job.length.eq(total),
                 left.eq(total - done),
                 last.eq(left <= self._mtu),
-                asks.eq(reliable & (last | reads | is_read & ~self.respond
+                asks.eq(reliable & (last | reads | is_read & ~turn.respond
                                     | (numbers.since + 1 >= max(1, self._window // 2)))),
                 job.done.eq(done),
                 job.first.eq(first),

@@ -7,10 +7,10 @@ import cocotb
 import pytest
 from cocotb.triggers import ReadOnly, RisingEdge
 from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch, FetchRequest
-from nicbed.rtl.vi.descriptors.segment_walk import Piece, SegmentWalk, Walk
+from nicbed.rtl.vi.descriptors.segment_walk import Head, Piece, SegmentWalk, Walk
 from nicbed.rtl.vi.types import Address
 
-from tests.labs.bench import Source, parameters, reset_and_clock, run_bench, seed, unpack
+from tests.labs.bench import Source, pack, parameters, reset_and_clock, run_bench, seed, unpack
 from tests.models.nic import BurstMemory
 from tests.models.vi.consumer import Memory, TranslatorModel, data_segment, field
 
@@ -22,10 +22,10 @@ def asked(va: int, handle: int, tag: int = 7) -> dict[str, int]:
 @cocotb.test()
 async def reads_blocks(dut: Any) -> None:
     values = parameters()
-    await reset_and_clock(dut, max_beats=values["beats"])
+    await reset_and_clock(dut, memory__max_beats=values["beats"])
     memory = Memory(page=values["page"], seed=seed())
-    TranslatorModel(dut, "translate", memory, stall=values["stall"], seed=seed())
-    bus = BurstMemory(dut, "bus", memory.image, stall=values["stall"], seed=seed() + 1,
+    TranslatorModel(dut, "memory__translate", memory, stall=values["stall"], seed=seed())
+    bus = BurstMemory(dut, "memory__bus", memory.image, stall=values["stall"], seed=seed() + 1,
                       max_beats=values["beats"])
     source = Source(dut, "request", shape=FetchRequest, stall=values["stall"], seed=seed() + 2)
     rng = random.Random(seed())
@@ -68,10 +68,10 @@ def test_reads_blocks(beats: int, stall: float, page: int) -> None:
 @cocotb.test()
 async def walks(dut: Any) -> None:
     values = parameters()
-    await reset_and_clock(dut, max_beats=values["beats"])
+    await reset_and_clock(dut, memory__max_beats=values["beats"])
     memory = Memory(page=1024, seed=seed())
-    TranslatorModel(dut, "translate", memory, stall=values["stall"], seed=seed())
-    BurstMemory(dut, "bus", memory.image, stall=values["stall"], seed=seed() + 1,
+    TranslatorModel(dut, "memory__translate", memory, stall=values["stall"], seed=seed())
+    BurstMemory(dut, "memory__bus", memory.image, stall=values["stall"], seed=seed() + 1,
                 max_beats=values["beats"])
     rng = random.Random(seed())
     edge = RisingEdge(dut.clk)
@@ -92,15 +92,16 @@ async def walks(dut: Any) -> None:
         room = min(64, readable, 1024 - va % 1024)
         index = rng.choice((0, 0, 1, rng.randrange(count + 1))) if count else 0
         start = rng.choice((0, 0, rng.randrange(segments[index][2] + 1))) if index < count else 0
-        dut.walk.value = field(Walk, address=field(Address, va=va, handle=handle), tag=7,
+        dut.user__walk.value = field(Walk, address=field(Address, va=va, handle=handle), tag=7,
                                segments=count, index=index, offset=start, trace=9)
         fresh = rng.random() < 0.8
-        dut.fresh.value = int(fresh)
-        dut.head.value = int.from_bytes(image[32:64].ljust(32, b"\0"), "little")
-        dut.head_count.value = max(0, room - 32) // 16
-        dut.load.value = 1
+        dut.user__fresh.value = int(fresh)
+        dut.user__head.value = pack(Head, {
+            "segments": int.from_bytes(image[32:64].ljust(32, b"\0"), "little"),
+            "count": max(0, room - 32) // 16})
+        dut.user__load.value = 1
         await edge
-        dut.load.value = 0
+        dut.user__load.value = 0
         want = [(number, segments[number]) for number in range(index, count)]
         skip = start
         stop = rng.random() < 0.2
@@ -112,23 +113,23 @@ async def walks(dut: Any) -> None:
                 await settle(dut, edge)
                 if not good:
                     break
-                assert dut.valid.value == 1, (round_, number)
-                piece = unpack(Piece, int(dut.piece.value))
+                assert dut.user__valid.value == 1, (round_, number)
+                piece = unpack(Piece, int(dut.user__piece.value))
                 wide = (place + done) >> 38 != 0 or key >> 26 != 0 or place >> 38 != 0
                 assert piece["left"] == left and piece["wide"] == wide, (round_, number)
                 if not wide:
                     assert piece["address"] == field(Address, va=place + done, handle=key)
-                assert int(dut.index.value) == number and int(dut.offset.value) == done
+                assert int(dut.user__index.value) == number and int(dut.user__offset.value) == done
                 for _ in range(rng.choice((0, 0, 3, 30))):
                     await edge
                 take = rng.choice((left, rng.randrange(1, left + 1), max(1, left - 1)))
-                dut.bytes.value = take
-                dut.advance.value = 1
+                dut.user__bytes.value = take
+                dut.user__advance.value = 1
                 await edge
-                dut.advance.value = 0
+                dut.user__advance.value = 0
                 left, done = left - take, done + take
             if not good:
-                assert dut.failed.value == 1 and dut.valid.value == 0, (round_, number)
+                assert dut.user__failed.value == 1 and dut.user__valid.value == 0, (round_, number)
                 outcomes.add("failed")
                 break
             if stop and rng.random() < 0.5:
@@ -136,7 +137,7 @@ async def walks(dut: Any) -> None:
                 break
         else:
             await settle(dut, edge)
-            assert dut.exhausted.value == 1, round_
+            assert dut.user__exhausted.value == 1, round_
             outcomes.add("exhausted")
     assert outcomes == {"failed", "stopped", "exhausted"}
 
@@ -145,7 +146,8 @@ async def settle(dut: Any, edge: RisingEdge) -> None:
     """Wait until one of the three outcomes holds."""
     for _ in range(3000):
         await ReadOnly()
-        seen = (int(dut.valid.value), int(dut.failed.value), int(dut.exhausted.value))
+        seen = tuple(int(outcome.value) for outcome in (
+            dut.user__valid, dut.user__failed, dut.user__exhausted))
         assert sum(seen) <= 1
         await edge
         if sum(seen):

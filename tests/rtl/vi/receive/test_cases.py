@@ -45,7 +45,7 @@ async def a_read_that_waits(dut: Any) -> None:
     bench.packet(0, PacketKind.READ_REQUEST, 0, address=(64, 1), field=9, acknowledge=True)
     bench.packet(1, PacketKind.PROBE, 0, field=5)
     await cycles(dut, 200)
-    assert bench.control_packet.taken == [] and dut.read_job__valid.value == 1
+    assert bench.control_packet.taken == [] and dut.sender__read_job__valid.value == 1
     bench.read_job.stall = 0.0
     await bench.settle()
     assert bench.read_job.taken == [
@@ -91,17 +91,17 @@ async def control_passes_a_waiting_break(dut: Any) -> None:
     await cycles(dut, 2)
     bench.packet(0, PacketKind.SEND, 0, first=True, last=True)
     await cycles(dut, 50)
-    assert dut.break___valid.value == 1
+    assert dut.reports__break___valid.value == 1
     bench.control.send({"vi": 0, "action": ControlAction.ABORT.value})
     bench.reading.send({"vi": 1, "address": 64})
     bench.packet(1, PacketKind.ACK, 3)
     for _ in range(60):
         await RisingEdge(dut.clk)
     assert bench.control.sent == 5 and bench.reading.sent == 1
-    assert bench.acknowledged.taken == [] and dut.acknowledged__valid.value == 0
+    assert bench.acknowledged.taken == [] and dut.sender__acknowledged__valid.value == 0
     bench.break_.stall = 0.0
     await cycles(dut, 50)
-    assert dut.acknowledged__valid.value == 1, "an acknowledgement may wait"
+    assert dut.sender__acknowledged__valid.value == 1, "an acknowledgement may wait"
     bench.control.send({"vi": 1, "action": ControlAction.ABORT.value})
     await cycles(dut, 50)
     assert bench.control.sent == 6

@@ -10,15 +10,15 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from cocotb.triggers import RisingEdge
-from nicbed.rtl.bus.burst import Burst
-from nicbed.rtl.vi.receive.packet_data import PacketWord, PacketWords
-from nicbed.rtl.vi.receive.scatter import ScatterRequest, ScatterWriter
-from nicbed.rtl.vi.types import Access, Translate
+from nicbed.rtl.vi.receive.packet_data import PacketTurn, PacketWord, PacketWords
+from nicbed.rtl.vi.receive.scatter import ScatterRequest, ScatterRun, ScatterWriter
+from nicbed.rtl.vi.types import Access, VirtualMemory
 
 from tests.labs.bench import Source, cycles, pack, parameters, reset_and_clock, run_bench, seed
 from tests.labs.rows import more
 from tests.models.nic import BurstMemory
-from tests.models.vi.memory import TranslatorClient, VirtualMemory
+from tests.models.vi.memory import TranslatorClient
+from tests.models.vi.memory import VirtualMemory as MemoryModel
 
 
 class Runs:
@@ -31,20 +31,20 @@ class Runs:
     async def run(self, **fields: Any) -> tuple[int, int, int]:
         """(ok, bytes written, cycles)."""
         dut = self._dut
-        dut.request__payload.value = pack(ScatterRequest, fields)
-        dut.request__valid.value = 1
+        dut.run__request__payload.value = pack(ScatterRequest, fields)
+        dut.run__request__valid.value = 1
         for count in range(1, 20000):
             await self._edge
-            if dut.request__ready.value == 1:
-                dut.request__valid.value = 0
-                dut.request__payload.value = 0
-                return int(dut.ok.value), int(dut.written.value), count
+            if dut.run__request__ready.value == 1:
+                dut.run__request__valid.value = 0
+                dut.run__request__payload.value = 0
+                return int(dut.run__ok.value), int(dut.run__written.value), count
         raise AssertionError(f"no end of {fields}")
 
     async def restart(self) -> None:
-        self._dut.restart.value = 1
+        self._dut.run__restart.value = 1
         await self._edge
-        self._dut.restart.value = 0
+        self._dut.run__restart.value = 0
 
 
 @cocotb.test()
@@ -52,13 +52,13 @@ async def scatters(dut: Any) -> None:
     values = parameters()
     page, beats, stall = values["page"], values["burst"] // 8, values["stall"]
     rng = random.Random(seed())
-    await reset_and_clock(dut, max_beats=beats, whole=1)
-    memory = VirtualMemory(frames=64, page=page, seed=seed())
+    await reset_and_clock(dut, memory__max_beats=beats, i__whole=1)
+    memory = MemoryModel(frames=64, page=page, seed=seed())
     want = memory.image
-    bus = BurstMemory(dut, "bus", bytearray(want), stall=stall, seed=seed() + 2,
+    bus = BurstMemory(dut, "memory__bus", bytearray(want), stall=stall, seed=seed() + 2,
                       setup=rng.randrange(3), max_beats=beats)
-    client = TranslatorClient(dut, "translate", memory, stall=stall, seed=seed() + 3)
-    source = Source(dut, "i", stall=stall / 2, seed=seed() + 4)
+    client = TranslatorClient(dut, "memory__translate", memory, stall=stall, seed=seed() + 3)
+    source = Source(dut, "i__words", stall=stall / 2, seed=seed() + 4)
     runs = Runs(dut)
     regions = [memory.register(rng.randrange(1 << 37), rng.randrange(1, 4 * page), tag=7,
                                rdma_write=n % 2 == 0) for n in range(8)]
@@ -119,11 +119,11 @@ async def scatters(dut: Any) -> None:
 @cocotb.test()
 async def takes_a_cycle_a_beat(dut: Any) -> None:
     page = 4096
-    await reset_and_clock(dut, max_beats=32, whole=1)
-    memory = VirtualMemory(frames=4, page=page, seed=1)
-    bus = BurstMemory(dut, "bus", bytearray(memory.image), max_beats=32)
-    TranslatorClient(dut, "translate", memory, latency=3)
-    source = Source(dut, "i")
+    await reset_and_clock(dut, memory__max_beats=32, i__whole=1)
+    memory = MemoryModel(frames=4, page=page, seed=1)
+    bus = BurstMemory(dut, "memory__bus", bytearray(memory.image), max_beats=32)
+    TranslatorClient(dut, "memory__translate", memory, latency=3)
+    source = Source(dut, "i__words")
     runs = Runs(dut)
     region = memory.register(0, page, tag=7)
     await cycles(dut, 3)
@@ -142,35 +142,19 @@ class WordsAndWriter(wiring.Component):
     """Both, joined as in the receiver."""
 
     words: In(stream.Signature(PacketWord))
-    begin: In(1)
-    discard: In(1)
-    over: Out(1)
-    whole: Out(1)
-    bad: Out(1)
-    restart: In(1)
-    request: In(stream.Signature(ScatterRequest))
-    ok: Out(1)
-    written: Out(16)
-    max_beats: In(10)
-    translate: Out(Translate)
-    bus: Out(Burst)
+    turn: In(PacketTurn)
+    run: In(ScatterRun)
+    memory: Out(VirtualMemory)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.queue = words = PacketWords(depth=256)
         m.submodules.writer = writer = ScatterWriter()
         connect(m, flipped(self.words), words.i)
+        connect(m, flipped(self.turn), words.turn)
         connect(m, words.o, writer.i)
-        connect(m, flipped(self.request), writer.request)
-        connect(m, flipped(self.translate), writer.translate)
-        connect(m, flipped(self.bus), writer.bus)
-        m.d.comb += [
-            words.begin.eq(self.begin), words.discard.eq(self.discard), self.over.eq(words.over),
-            self.whole.eq(words.whole), self.bad.eq(words.bad),
-            writer.restart.eq(self.restart), self.ok.eq(writer.ok),
-            self.written.eq(writer.written), writer.max_beats.eq(self.max_beats),
-            writer.level.eq(words.level), writer.whole.eq(words.whole), writer.bad.eq(words.bad),
-        ]
+        connect(m, flipped(self.run), writer.run)
+        connect(m, flipped(self.memory), writer.memory)
         return m
 
 
@@ -182,10 +166,11 @@ async def waits_for_no_word(dut: Any) -> None:
     values = parameters()
     beats, stall = values["burst"] // 8, values["stall"]
     rng = random.Random(seed())
-    await reset_and_clock(dut, max_beats=beats)
-    memory = VirtualMemory(frames=64, page=1024, seed=seed())
-    bus = BurstMemory(dut, "bus", memory.image, stall=stall, seed=seed() + 2, max_beats=beats)
-    TranslatorClient(dut, "translate", memory, stall=stall, seed=seed() + 3)
+    await reset_and_clock(dut, memory__max_beats=beats)
+    memory = MemoryModel(frames=64, page=1024, seed=seed())
+    bus = BurstMemory(dut, "memory__bus", memory.image, stall=stall, seed=seed() + 2,
+                      max_beats=beats)
+    TranslatorClient(dut, "memory__translate", memory, stall=stall, seed=seed() + 3)
     source = Source(dut, "words", shape=PacketWord, stall=values["link"], seed=seed() + 4)
     runs = Runs(dut)
     region = memory.register(0x12345, 30000, tag=7)
@@ -196,10 +181,11 @@ async def waits_for_no_word(dut: Any) -> None:
         begun = False
         while True:
             await edge
-            if dut.bus__write__ready.value == 1:
-                assert dut.bus__write__valid.value == 1 or not begun, "a burst waits for a word"
-                begun = dut.bus__write__valid.value == 1
-            if dut.bus__done.value == 1:
+            if dut.memory__bus__write__ready.value == 1:
+                writes = dut.memory__bus__write__valid.value == 1
+                assert writes or not begun, "a burst waits for a word"
+                begun = writes
+            if dut.memory__bus__done.value == 1:
                 begun = False
 
     cocotb.start_soon(watch())
@@ -216,9 +202,9 @@ async def waits_for_no_word(dut: Any) -> None:
              "bad": int(bad and n == comes - 1)} for n in range(comes)]))
     source.send(*packets[0][-1])
     for number, (size, bad, comes, content, _) in enumerate(packets, 1):
-        dut.begin.value = dut.restart.value = 1
+        dut.turn__begin.value = dut.run__restart.value = 1
         await edge
-        dut.begin.value = dut.restart.value = 0
+        dut.turn__begin.value = dut.run__restart.value = 0
         source.send(*(packets[number][-1] if number < len(packets) else ()))
         va = region.va + rng.randrange(20000)
         before = bytes(memory.image)
@@ -238,13 +224,14 @@ async def waits_for_no_word(dut: Any) -> None:
         for place, byte in zip(memory.places(region.handle, va, at), content[:at], strict=True):
             want[place] = byte
         assert memory.image == want
-        dut.discard.value = 1
+        dut.turn__discard.value = 1
         for _ in range(5000):
             await edge
-            if dut.over.value == 1:
+            if dut.turn__over.value == 1:
                 break
-        assert dut.over.value == 1 and dut.whole.value == 1 and dut.bad.value == bad
-        dut.discard.value = 0
+        assert dut.turn__over.value == 1 and dut.turn__whole.value == 1
+        assert dut.turn__bad.value == bad
+        dut.turn__discard.value = 0
         await cycles(dut, rng.randrange(3))
     assert set(ended) == {(False, True), (True, False), (True, True)}, "some came as far"
     assert len({one["beats"] for one in bus.requests}) > 4

@@ -18,8 +18,8 @@ VIS = 8
 
 
 def time_out(lab: Lab, cycles: int) -> None:
-    lab.dut.timing.value = pack(Timing, {"bus_max_burst": 256, "via_retry_timeout": cycles,
-                                         "via_retries": 7})
+    lab.dut.surroundings__timing.value = pack(Timing, {
+        "bus_max_burst": 256, "via_retry_timeout": cycles, "via_retries": 7})
 
 
 @cocotb.test()
