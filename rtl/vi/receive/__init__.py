@@ -9,6 +9,7 @@ In the order in which to read:
 - :mod:`.vi_state`: What the receive side keeps of each VI between packets
 - :mod:`.descriptor`: Finds the receive descriptors that messages go to, ahead of their packets'
   turn
+- :mod:`.turn`: The packet whose turn it is in the receiver: its registers
 - :mod:`.steps`: The receiver's state machine: what happens to a packet, step by step
 - :mod:`.scatter`: Scatters packet data into virtual memory, byte-exact
 - :mod:`.packet_end`: How a packet ends in the receiver, and what manager and sender are told
