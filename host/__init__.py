@@ -1,4 +1,5 @@
-"""The world of host programs: they take no target time but in operations of their host port.
+"""Host programs and the layers they use. They take target time only in operations of their host
+port.
 
 In the order in which to read:
 

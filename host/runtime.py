@@ -17,7 +17,7 @@ __all__ = ["Runtime", "Stuck"]
 
 
 class Stuck(Exception):
-    """The cycle limit was reached; the text says which node waits for what, since when."""
+    """The cycle limit was reached. The text says which node waits for what, since when."""
 
 
 class Runtime:
@@ -26,22 +26,22 @@ class Runtime:
     Parameters
     ----------
     description
-        What the target was built and set from.
+        The description from which the target was built and configured.
     mailbox, memories
-        The back end's: blocks and answers, and each node's memory.
+        The back end's mailbox (blocks and answers), and each node's memory.
     programs
-        One a node; None for a node that runs none.
+        One program for each node; None for a node without one.
     tracing
         Whether marks are kept. Changes no cycle.
 
     Attributes
     ----------
     done
-        All programs have ended, or the run failed: there is nothing to run on for.
+        Whether all programs have ended or the run has failed.
     failed
-        What a program raised, :class:`Stuck`, or :class:`FirmwareCrash`.
+        The exception of a program, :class:`Stuck`, or :class:`FirmwareCrash`.
     results
-        What the programs returned.
+        Return values of the programs.
     wakes
         How often a program was woken by its port.
     """
@@ -76,8 +76,8 @@ class Runtime:
 
     @property
     def marks(self) -> list[Mark]:
-        """Marks of all programs, by time; of one instant, by node and in the order they were
-        made."""
+        """Marks of all programs, ordered by time; marks of the same instant by node and in the
+        order of their creation."""
         found = [Mark(ticks, port.node, 0, activity, kind, number)
                  for port in self.ports for ticks, activity, kind, number in port.log]
         found.sort(key=lambda mark: mark[:2])
@@ -138,7 +138,7 @@ class Runtime:
                              self.nodes[node].firmware)
 
     def diagnosis(self, now: int) -> str:
-        """Which node waits for what, since when."""
+        """Description of which node waits for what, since when."""
         lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
                  "has one), with programs still running:"]
         for index, port in enumerate(self.ports):
@@ -148,8 +148,8 @@ class Runtime:
         return "\n".join(lines)
 
     def _stop(self, index: int) -> None:
-        """Put the STOP, unless what the program left in its block has to go first: its marks
-        want the answers."""
+        """Put the STOP, unless entries that the program left in its block must go first: their
+        marks need the answers."""
         port = self.ports[index]
         if not port.count:
             port.stop()

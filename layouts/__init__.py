@@ -25,5 +25,5 @@ In the order in which to read:
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
 - :mod:`.board`: What goes over the serial line between a board and the back end: frames,
   commands, responses
-- :mod:`.docs`: Pages of docs/ that are made from the declarations
+- :mod:`.docs`: Generators of the pages of docs/ that come from the declarations
 """

@@ -17,7 +17,7 @@ ARGUMENTS = 4
 
 
 class Channel(IntEnum):
-    """The sequences of packets between two nodes. Reads: "which of the three"."""
+    """The three sequences of packets between two nodes."""
 
     REQUEST = 0
     REPLY = 1
@@ -32,7 +32,7 @@ class AmKind(IntEnum):
     NULL = 3
     """The reply of a handler that did not reply."""
     GET = 4
-    """A request for data: arguments remote address, local address, bytes, argument."""
+    """A request for data. Arguments: remote address, local address, bytes, argument."""
     STORE = 5
     """Bulk data; the last packet runs a request handler."""
     DATA = 6
@@ -40,9 +40,9 @@ class AmKind(IntEnum):
     BYE = 7
     """A request without a reply: its sender will make no more requests."""
     ACK = 8
-    """Nothing but acknowledgements."""
+    """Acknowledgements only."""
     NACK = 9
-    """A sequence number was not the expected one: go back to it, in ``channel``."""
+    """Packet ``sequence`` of ``channel`` was expected and another one came: go back to it."""
     PROBE = 10
     """Asks for an ACK with ``answer`` set. Word 1: a QUESTION, which the answer repeats."""
 

@@ -1,20 +1,20 @@
-"""What goes over the serial line between a board and the back end: frames, commands, responses.
+"""The protocol of the serial line between a board and the back end: frames, commands, responses.
 
 A **frame** is a sequence of 32-bit words, each sent low byte first, the last one the CRC-32
 (Ethernet's, zlib.crc32) of the bytes before it. On the line it stands between two bytes FLAG; a
-FLAG or ESCAPE inside is sent as ESCAPE and the byte XOR FLIP. Whatever is not such a frame is
-noise: the receiver begins anew at the next FLAG.
+FLAG or ESCAPE inside is sent as ESCAPE and the byte XOR FLIP. Anything else is noise: the receiver
+starts again at the next FLAG.
 
 The back end sends a command frame and waits for the one response frame to it. The first word of
-both is the header. A command with the sequence number of the last one executed is not executed
-again: its response is repeated, or BUSY is answered while time still runs. Any other number but the
-next one is answered by LOST and ends the session: so is every one then, until HELLO. HELLO begins a
-session with any number, wherever the board is: it ends a run, and its response shows what the board
-is.
+both is the header. A command with the sequence number of the last executed command is not executed
+again: the board repeats the response, or answers BUSY while time still runs. If the number is
+neither that one nor the next one, the board answers LOST and the session ends: the board then
+answers LOST to every command until HELLO. HELLO begins a session with any number and in any state
+of the board: it ends a run, and its response identifies the board.
 
-After the header a command frame has **commands** in the order in which they are to be executed,
-each a word with its operation and arguments, then its own words. Time runs only within RUN, which
-comes last.
+After the header a command frame has **commands** in the order of their execution. Each is a word
+with its operation and arguments, then the command's own words. Time runs only during RUN, which is
+the last command of its frame.
 
 A DONE response has the header, STATUS and three more words, then **sections**, each begun by a word
 with its kind, an index, and the number of its items.
@@ -30,28 +30,30 @@ __all__ = ["BAUD", "COMMAND", "COMMAND_FRAME", "ESCAPE", "FLAG", "FLIP", "HEADER
            "SWITCHES", "Section", "TRACE_RECORD", "TRACE_WORD"]
 
 BAUD = 3_000_000
-"""Bits a second on the serial line: what the USB bridges of boards do at the most."""
+"""Bits a second on the serial line: the most that the USB bridges of boards support."""
 FLAG, ESCAPE, FLIP = 0x7E, 0x7D, 0x20
 MAGIC = 0x6E62
 COMMAND_FRAME = 1024
-"""Words of a command frame at the most, header and CRC among them."""
+"""Most words of a command frame, header and CRC included."""
 RESPONSE_FRAME = 1024
-"""Words of a response frame at the most, header and CRC among them."""
+"""Most words of a response frame, header and CRC included."""
 PAGE_BYTES = 1024
-"""Bytes of a page of host memory, as it is resident on a board."""
+"""Bytes of a page of host memory on a board."""
 IDENTITY_WORDS = 8
-"""Words of the hash that tells one configuration's bitstream from another's."""
+"""Words of the hash that identifies a bitstream's configuration."""
 LOG_ADDRESS_BITS = 24
-"""Bits of the address of a memory record: node number times words of a memory, plus word."""
+"""Bits of the address in a memory record: node number times the words of a memory, plus the
+word."""
 
 
 class Kind(IntEnum):
-    """What a frame is."""
+    """Kinds of frames."""
 
     COMMAND = 0
     """To the board: execute."""
     HELLO = 1
-    """To the board: begin a session. One more word, any; DONE repeats it in section IDENTITY."""
+    """To the board: begin a session. One more word with any value; DONE repeats it in section
+    IDENTITY."""
     DONE = 2
     """From the board: executed."""
     BUSY = 3
@@ -59,8 +61,8 @@ class Kind(IntEnum):
     LOST = 4
     """From the board: not executed. One more word: the sequence number that was expected."""
     REFUSED = 5
-    """From the board: a command that it does not know, or a frame that ends within one. Commands
-    before it were executed. One more word: the place of that command in the frame."""
+    """From the board: a command is unknown, or the frame ends inside a command. Commands before it
+    were executed. One more word: the position of that command in the frame."""
 
 
 HEADER = Word(
@@ -73,31 +75,32 @@ HEADER = Word(
 
 
 class Operation(IntEnum):
-    """What a command does, with its ``index``, its ``count`` and the words that follow."""
+    """Operations of commands. A command has an ``index``, a ``count`` and the words that follow."""
 
     SET = 1
-    """Register ``index``: 1 word."""
+    """Set register ``index``: 1 word."""
     TIMING = 2
-    """Timing register ``index`` of the target: 1 word. To be used in reset."""
+    """Set timing register ``index`` of the target: 1 word. To be used in reset."""
     WRITE = 3
-    """``count`` 8-byte words of node ``index``'s resident memory: the place of the first (in
-    8-byte words), then 2 words each."""
+    """Write ``count`` 8-byte words of node ``index``'s resident memory: the position of the first
+    (in 8-byte words), then 2 words each."""
     ZERO = 4
-    """The same with zeros: only the place follows."""
+    """The same with zeros: only the position follows."""
     READ = 5
-    """``count`` 8-byte words of node ``index``'s resident memory from the place that follows:
-    section READ."""
+    """Read ``count`` 8-byte words of node ``index``'s resident memory, from the position that
+    follows. The words come in section READ."""
     MAP = 6
-    """One word, MAP_WORD: where a page of node ``index``'s memory is resident, if it is."""
+    """One word, MAP_WORD: where a page of node ``index``'s memory is resident, or that it is
+    not."""
     FORGET = 7
-    """``count`` pages of node ``index``'s memory, from the one whose number follows: none of them
-    is resident."""
+    """Remove ``count`` pages of node ``index``'s memory from the resident ones, from the page whose
+    number follows."""
     GIVE = 8
-    """``count`` entries, 1 to BLOCK, to host port ``index``: each a word whose bit n says that word
-    n of the entry follows, and these; what does not follow is zero."""
+    """Give ``count`` entries, 1 to BLOCK, to host port ``index``. Each begins with a word in which
+    bit n says that word n of the entry follows; the other words of the entry are zero."""
     RUN = 9
-    """1 word: let time run for so many cycles, 0 for without end, or until something is to be
-    done. The last command of its frame."""
+    """1 word: let time run for that number of cycles (0: no limit), or until the back end is
+    needed. The last command of its frame."""
 
 
 COMMAND = Word(
@@ -110,7 +113,7 @@ COMMAND = Word(
 
 
 class Register(IntEnum):
-    """Registers that SET writes. All are zero after power-up but ``reset``."""
+    """Registers that SET writes. All are zero after power-up, except for ``reset``."""
 
     SWITCHES = 0
     LIMIT_LOW = 1
@@ -143,27 +146,27 @@ STATUS = Word(
     Field("node", 8, "whose page is wanted"),
     width=32,
 )
-"""Followed by the cycle counter, low half first, and the number of the page that is wanted. Without
-any of the first four bits time stands still as commanded: there was no RUN, or its cycles are over.
-"""
+"""Followed by the cycle counter, low half first, and the number of the page that is needed. If none
+of the first four bits is set, time stands still because there was no RUN or its cycles are over."""
 STATUS_WORDS = 4
 
 
 class Section(IntEnum):
-    """Sections of a response, in this order; each is there if it has items."""
+    """Sections of a response, in this order. Empty sections are left out."""
 
     IDENTITY = 0
-    """After HELLO: the word of HELLO, IDENTITY_WORDS of the configuration's hash, then the number
-    of host ports and the frames of a node's resident memory. One item a word."""
+    """After HELLO: the word of HELLO, IDENTITY_WORDS words of the configuration's hash, the number
+    of host ports, and the page frames of a node's resident memory. One item a word."""
     ANSWERS = 1
-    """Answers of host port ``index``, if it waits: ANSWER_WORDS words an item, one item an entry of
+    """Answers of host port ``index``, if it waits: one item of ANSWER_WORDS words for each entry of
     its last block."""
     CRASH = 2
-    """If time has ended: the first crash of a NIC processor, one item a word."""
+    """The first crash of a NIC processor, if time has ended. One item a word."""
     READ = 3
-    """What READ read: 2 words an item. The only section that may come more than once."""
+    """The words that a READ has read: 2 words an item. The only section that may come more than
+    once."""
     MEMORY = 4
-    """What the target wrote to host memory: MEMORY_RECORD words an item, in order."""
+    """Writes of the target to host memory, in order: MEMORY_RECORD words an item."""
     TRACE = 5
     """Events: TRACE_RECORD words an item."""
 

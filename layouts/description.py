@@ -18,7 +18,7 @@ __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "F
 
 
 class Kind(StrEnum):
-    """What a change of a knob entails."""
+    """Kind of a knob: what a change of it costs."""
 
     STRUCTURE = "structure"
     TIMING = "timing"
@@ -164,7 +164,7 @@ class Am(Section):
     chunks: int = cost(2, unit="chunks", ge=1, le=8, doc="unacknowledged bulk chunks a peer")
     retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
                               doc="without progress for this long, ask what has arrived; longer "
-                                  "where round trips are")
+                                  "if round trips are longer")
     retries: int = cost(12, unit="times", ge=1, le=1000,
                         doc="time-outs in a row before a peer is declared gone")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
@@ -209,7 +209,7 @@ class Via(Section):
     window: int = structure(8, unit="packets", ge=1, le=32,
                             doc="unacknowledged packets, and unfinished descriptors, of a VI")
     retry_timeout: int = timing(20000, ge=100, le=1 << 24,
-                                doc="unacknowledged for this long, go back N")
+                                doc="unacknowledged for this long, ask the peer what has arrived")
     retries: int = timing(7, unit="times", ge=1, le=255,
                           doc="time-outs in a row before the connection is broken")
     spin: int = cost(0, unit="cycles", ge=0, le=1 << 30,
@@ -239,7 +239,7 @@ class Gm(Section):
     window: int = cost(8, unit="packets", ge=1, le=64,
                        doc="unacknowledged packets of a port to one node, a priority")
     retry_timeout: int = cost(50000, unit="cycles", ge=100, le=1 << 30,
-                              doc="without progress for this long, go back N")
+                              doc="without progress for this long, ask what has arrived")
     retries: int = cost(12, unit="times", ge=1, le=30,
                         doc="time-outs in a row before a send fails")
 

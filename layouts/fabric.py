@@ -1,5 +1,5 @@
-"""The graph of switches: which node hangs where, and the route from each to each; what the links
-between them hold."""
+"""The graph of switches: where each node is attached, the routes between nodes, and the buffers of
+the links."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,16 @@ from .packet import FLIT_BYTES, encode_route
 __all__ = ["SWITCH_PIPELINE", "Topology", "chain", "link_depth"]
 
 SWITCH_PIPELINE = 8
-"""Flits of room that a link into a switch has beyond ``link.buffer``, for ``switch.latency``."""
+"""Flits of room that a link into a switch has beyond ``link.buffer``, because of
+``switch.latency``."""
 _SLACK = 3
-"""Flits of room beyond ``link.buffer``: one on the wire, one being taken, one whose credit is
-used."""
+"""Flits of room beyond ``link.buffer``: one on the wire, one being taken, one whose credit is on
+its way back."""
 
 
 def link_depth(buffer: int, pipeline: int = 0) -> int:
-    """Flits that a link's buffer of ``buffer`` bytes holds, with ``pipeline`` more for what comes
-    behind it: the number of its credits."""
+    """Flits that a link's buffer of ``buffer`` bytes holds, and so the number of its credits.
+    ``pipeline``: additional flits for the latency of what follows the link."""
     return buffer // FLIT_BYTES + _SLACK + pipeline
 
 

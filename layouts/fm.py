@@ -24,7 +24,7 @@ class FmKind(IntEnum):
     FRAME = 2
     """FM_send."""
     ACCEPTED = 3
-    """Nothing but ``accepted``."""
+    """No data: carries ``accepted`` only."""
 
 
 FM_HEADER = Word(
@@ -34,8 +34,8 @@ FM_HEADER = Word(
     Field("reserved", 3),
     Field("handler", 8, "index in the handler table"),
     Field("bytes", 8, "of the message"),
-    Field("accepted", 8, "packets of the destination's that were accepted since the last packet "
-                         "to it said so: their places with it are free"),
+    Field("accepted", 8, "packets of the destination that were accepted since the last report to "
+                         "it: it may send as many more"),
 )
 
 ACCEPTED_MAX = FM_HEADER.mask("accepted") >> FM_HEADER.offset("accepted")

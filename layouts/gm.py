@@ -1,8 +1,8 @@
 """GM message passing: ports, commands, events, packets.
 
-What firmware/gm and host/gm share. Words are 64 bits and little-endian. A send token and a receive
-token are numbers of a port's, from 0 up: the library chooses a free one for each command, the
-firmware gives it back in an event.
+firmware/gm and host/gm share these declarations. Words have 64 bits and are little-endian. Send
+tokens and receive tokens are numbers that belong to a port, from 0 up. The library chooses a free
+one for each command, and the firmware gives it back in an event.
 """
 
 from enum import IntEnum
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 PORTS = 8
-"""Ports of a NIC. Port 0 is the driver's and never open; port n has doorbell page n."""
+"""Ports of a NIC. Port 0 belongs to the driver and is never open; port n has doorbell page n."""
 NODES = 16
 SEND_TOKENS = 16
 """Most send tokens of a port."""
@@ -38,7 +38,8 @@ SIZE_OVERHEAD = 8
 
 
 class Status(IntEnum):
-    """gm_status_t, with GM's values: what a call returns, and what a send's callback is told."""
+    """gm_status_t, with GM's values: the result of a call, and the status that a send's callback
+    gets."""
 
     GM_SUCCESS = 0
     GM_FAILURE = 1
@@ -57,9 +58,9 @@ class Status(IntEnum):
     """The message's size is not acceptable there, or a directed send is not allowed there."""
     GM_SEND_TARGET_PORT_CLOSED = 17
     GM_SEND_TARGET_NODE_UNREACHABLE = 18
-    """Nothing was heard of the node."""
+    """The node did not answer."""
     GM_SEND_DROPPED = 19
-    """It had been stopped, and gm_drop_sends dropped it."""
+    """The send had been stopped, and gm_drop_sends dropped it."""
     GM_SEND_PORT_CLOSED = 20
     """The sender's own port was closed."""
 
@@ -76,15 +77,17 @@ class CommandKind(IntEnum):
     RECEIVE = 3
     """A receive buffer. Word 1: its virtual address; word 2: its tag (8 bits)."""
     RESUME = 4
-    """Sends to node, port and priority go on; takes a send token, as SEND does."""
+    """Sends to this node, port and priority go on. Takes a send token, as SEND does."""
     DROP = 5
-    """Those that were stopped there are given back, GM_SEND_DROPPED."""
+    """Stopped sends to this node, port and priority are returned with GM_SEND_DROPPED."""
     ARM = 6
-    """Word 1: events seen. Interrupt at the next one, at once if there are more already."""
+    """Word 1: number of events that the program has seen. Interrupt at the next event, at once if
+    there are more already."""
     ACCEPT = 7
     """Word 1: bit s set: messages of size class s and this priority are acceptable."""
     ALLOW = 8
-    """Word 1: 1: directed sends into this port's registered memory are taken; 0: they are not."""
+    """Word 1: 1: directed sends into this port's registered memory are accepted; 0: they are
+    not."""
 
 
 COMMAND = Word(
@@ -116,7 +119,7 @@ class EventKind(IntEnum):
     """Values of ``EVENT.kind``."""
 
     RECEIVE = 1
-    """A message is in the buffer of receive token ``token``."""
+    """The buffer of receive token ``token`` holds a message."""
     SENT = 2
     """Send token ``token`` is free again; ``status`` says why."""
     REFUSED = 3
@@ -143,17 +146,19 @@ class KernelCommand(IntEnum):
     """Word 0, bits 7:0; bits 15:8 are the port."""
 
     OPEN = 1
-    """Word 1: event ring; 2: translation table; 3: first virtual address that it translates, a
-    multiple of the page size; 4: its entries; 5: where the queue's count of slots taken goes, and
-    in the high half, of a coherent queue, its address; 6: send tokens, receive tokens << 8."""
+    """Word 1: event ring; 2: translation table; 3: first virtual address that the table translates,
+    a multiple of the page size; 4: entries of the table; 5: address for the queue's count of taken
+    slots and, in the high half, the address of a coherent queue; 6: send tokens, receive tokens <<
+    8."""
     CLOSE = 2
     FORGET = 3
-    """Translations of the port that were cached; no transfer uses one when this is answered."""
+    """Remove the port's cached translations. When the command is answered, no transfer uses one any
+    more."""
 
 
 TABLE_ENTRY = 4
-"""Bytes of an entry of a translation table in host memory, one a page: its physical address; 0:
-the page is not registered."""
+"""Bytes of an entry of a translation table in host memory. A page has one entry: its physical
+address, or 0 if the page is not registered."""
 
 # --- Packets --------------------------------------------------------------------------------------
 
@@ -166,21 +171,22 @@ class PacketKind(IntEnum):
     ACK = 2
     """All packets before ``sequence`` have arrived."""
     NACK = 3
-    """The same, and that one was not taken: word 1's length says why (NackReason)."""
+    """The same, and packet ``sequence`` was not accepted; word 1's length gives the reason
+    (NackReason)."""
 
 
 class NackReason(IntEnum):
-    """Why a packet was not taken."""
+    """Reasons for which a packet is not accepted."""
 
     GAP = 0
-    """One before it is missing."""
+    """A packet before it is missing."""
     NO_BUFFER = 1
     CLOSED = 2
     """The target port is not open."""
     REJECTED = 3
     """Its size is not acceptable there."""
     FAULT = 4
-    """A directed send to where the target port allows none."""
+    """A directed send to memory for which the target port allows none."""
 
 
 DETAIL = Word(
@@ -200,8 +206,8 @@ GM_HEADER = Word(
     Field("port", 4, "target port"),
     Field("length", 32, "of the whole message; NACK: NackReason; question: for its answer"),
 )
-"""The word behind the wire header. A stream is what a port sends to one node with one priority.
-ACK and NACK end here."""
+"""The word behind the wire header. A stream is the sequence of messages of one port to one node
+with one priority. ACK and NACK end here."""
 TRANSFER = Word("gm_transfer", Field("offset", 32, "of the packet's data in the message"),
                 Field("size", 8, "size class"))
-"""The word behind that in DATA; in DIRECTED it is the virtual address where the data go."""
+"""The word behind GM_HEADER in DATA. In DIRECTED it is the virtual address of the destination."""

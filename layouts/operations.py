@@ -1,4 +1,4 @@
-"""Operations of the host port: what a host CPU can spend time on.
+"""Operations of the host port: the ways in which a host CPU spends time.
 
 A program gives a port a *block* of up to ``BLOCK`` entries; the port executes them in order and
 answers each. An entry is ``ENTRY_WORDS`` 32-bit words, an answer ``ANSWER_WORDS``.
@@ -16,7 +16,7 @@ BLOCK = 6
 BURST = 4
 """8-byte beats that a PIO write entry carries inline."""
 WATCHES = 4
-"""Locations that one poll watches: consecutive WATCH entries, then the POLL itself is the last."""
+"""Locations that one poll watches: WATCH entries, followed by the POLL as the last one."""
 WORK_BITS = 8
 """Fraction bits of an entry's work field (target cycles)."""
 CACHE_LINE = 32
@@ -34,12 +34,13 @@ class Op(IntEnum):
     PIO_WRITE = 2
     """Write ``count`` (1 to BURST) beats of ``data`` at ``address``, consecutive addresses."""
     TOUCH = 3
-    """CPU traffic over ``length`` bytes of memory at ``address``, line by line through the cache.
-    """
+    """CPU traffic over ``length`` bytes of memory at ``address``, line by line through the
+    cache."""
     POLL = 4
-    """Last watch of a poll; spin over all watches until one holds or ``timeout`` cycles passed."""
+    """The last watch of a poll: spin over all watches until one holds or ``timeout`` cycles
+    passed."""
     WATCH = 5
-    """A further watch: entries before the POLL they belong to."""
+    """A further watch, in an entry before its POLL."""
     WAIT_IRQ = 6
     """Wait for the NIC's interrupt or for ``timeout``."""
     CAS = 7
@@ -53,16 +54,17 @@ class Flag(IntFlag):
 
     NONE = 0
     POSTED = 1
-    """PIO_WRITE: ends when its beats are in the posted-write buffer, else when the NIC has them."""
+    """PIO_WRITE: ends when its beats are in the posted-write buffer; without it, when the NIC has
+    them."""
     STORE = 2
-    """TOUCH: stores (lines become dirty). Else: loads."""
+    """TOUCH: stores (lines become dirty); without it, loads."""
     NOT_EQUAL = 4
-    """WATCH, POLL: holds when (word & mask) != compare. Else: ==."""
+    """WATCH, POLL: holds when (word & mask) != compare; without it, when ==."""
     INTERRUPTIBLE = 8
-    """DELAY: an interrupt ends it early; the answer's data is the work not done."""
+    """DELAY: an interrupt ends it early; the answer's data is the remaining work."""
     ONCE = 16
     """POLL: check each watch once, in turn, until one holds. If none does, the poll ends with
-    TIMEOUT after the last check, and the rest of the block is executed all the same."""
+    TIMEOUT after the last check, and the rest of the block is executed."""
 
 
 class Status(IntFlag):

@@ -1,4 +1,4 @@
-"""What crosses a link: header word, payload in 8-byte flits, a CRC-32 trailer."""
+"""A packet on a link: header word, payload in 8-byte flits, a CRC-32 trailer."""
 
 from enum import IntEnum
 
@@ -43,7 +43,7 @@ class Protocol(IntEnum):
 
 
 def encode_route(ports: list[int]) -> int:
-    """The route field for a way through output ``ports``, first hop first."""
+    """The route field for a path through output ``ports``, first hop first."""
     if len(ports) > HOPS:
         raise ValueError(f"a route has at most {HOPS} hops, not {len(ports)}")
     return sum(port << HOP_BITS * hop for hop, port in enumerate(ports))

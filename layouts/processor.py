@@ -1,8 +1,8 @@
 """The NIC processor's side of the NIC: memory map, registers, doorbells, queues from the host.
 
-What the processor subsystem (:mod:`nicbed.rtl.processor`), the firmware and its host libraries
-share. The processor is a riscv32; its registers are 32 bits wide and 4 bytes apart. NIC memory
-begins at address 0 of the processor, and at ``NIC_MEMORY`` of the NIC's PIO window.
+The processor subsystem (:mod:`nicbed.rtl.processor`), the firmware and its host libraries share
+these declarations. The processor is a riscv32; its registers are 32 bits wide and 4 bytes apart.
+NIC memory begins at address 0 of the processor, and at ``NIC_MEMORY`` of the NIC's PIO window.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ DOORBELL_PAGES_MAX = 1024
 (:data:`nicbed.layouts.via.DOORBELL_PAGES`, stride ``via.PAGE``)."""
 
 CORE_ISA = {"serv": "generic_rv32", "picorv32": "generic_rv32+m", "vexriscv": "generic_rv32+m"}
-"""What firmware for each core is compiled for: the compiler's ``-mcpu``."""
+"""Instruction set for which firmware is compiled, by core: the compiler's ``-mcpu``."""
 
 # --- Host registers (layouts.registers, processor_... and after) ----------------------------------
 
@@ -248,8 +248,9 @@ class SendKind(IntEnum):
     INLINE = 0
     """The packet's bytes follow the send word in the slot."""
     BULK = 1
-    """``length`` counts all behind the wire header. Words 1 and 2 of the slot are its first 16
-    bytes; the rest, ``length`` - 16, is in host memory: word 3 holds the address (H2N_PLACE)."""
+    """``length`` counts all bytes behind the wire header. Words 1 and 2 of the slot are the first
+    16 bytes; the other ``length`` - 16 bytes are in host memory, at the address in word 3
+    (H2N_PLACE)."""
 
 
 SEND_WORD = Word(
@@ -261,8 +262,8 @@ SEND_WORD = Word(
     Field("destination", 8, "the wire header's"),
     Field("trace", TRACE_BITS, "trace number"),
 )
-"""Word 0 of a slot: a wire header whose fields that firmware knows by itself (source, protocol,
-detail) give their room to phase, kind and trace number."""
+"""Word 0 of a slot: a wire header in which phase, kind and trace number replace the fields that
+firmware can fill in (source, protocol, detail)."""
 
 H2N_PLACE = Word("h2n_place", Field("address", 32, "in host memory, any alignment"),
                  Field("reserved", 32))

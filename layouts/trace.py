@@ -1,4 +1,4 @@
-"""The event trace: who did what to which message, when."""
+"""The event trace: which block did what to which message, and when."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -11,14 +11,14 @@ TICKS = 256
 
 
 class Block(IntEnum):
-    """Blocks of the target that emit events; HOST are the marks of host programs."""
+    """Blocks of the target that emit events. HOST stands for the marks of host programs."""
 
     HOST = 0
     BUS = 1
     SEND_PIO = 2
     SEND_DMA = 3
-    """BEGIN when the descriptor, which holds the number, has come; its arg: the low 32 bits of the
-    cycle in which the descriptor's fetch was requested, where its service really began."""
+    """BEGIN when the descriptor, which holds the number, has arrived. arg: low 32 bits of the cycle
+    in which the fetch of the descriptor was requested; the service began then."""
     SEND_LINK = 4
     SWITCH = 5
     RECEIVE_LINK = 6
@@ -28,27 +28,28 @@ class Block(IntEnum):
     FAULT = 10
     TRUNK = 11
     DOORBELL = 12
-    """BEGIN when a token is accepted; no number (0): arg is the work queue's."""
+    """BEGIN when a token is accepted. No number (0); arg: number of the work queue."""
     VI_FETCH = 13
-    """Of a descriptor, from its VI's turn (BEGIN, arg: the work queue) to it being there (END)."""
+    """A descriptor: BEGIN at its VI's turn (arg: work queue), END when it has been read."""
     VI_SEND = 14
-    """Of a packet's data: from its first translation to the packet being whole in its slot. AGAIN
-    when it has left a second time."""
+    """Data of a packet: from its first translation until the packet is whole in its slot. AGAIN
+    when the packet has left a second time."""
     VI_RECEIVE = 15
-    """Of a packet: from its header to its data having landed; DROP for what is refused."""
+    """A packet: from its header until its data is in memory; DROP if it is refused."""
     TRANSLATION = 16
-    """Of a table walk; arg of BEGIN: the index."""
+    """A table walk; arg of BEGIN: the index."""
     COMPLETION = 17
-    """Of a descriptor: from the request to its status, and its queue's entry, having landed."""
+    """A descriptor's completion: from the request until its status, and its completion queue's
+    entry, are in memory."""
     FIRMWARE = 18
-    """Whatever the firmware of the NIC processor marks."""
+    """Events that the firmware of the NIC processor emits."""
     H2N = 19
-    """Of a NIC processor's transfer from host memory: from its turn to its end."""
+    """A transfer of the NIC processor from host memory: from its turn to its end."""
     N2H = 20
     NIC_SEND = 21
-    """Of a packet's piece, from its turn to it having left NIC memory."""
+    """A piece of a packet: from its turn until it has left NIC memory."""
     NIC_RECEIVE = 22
-    """Of a packet, from its header to it being whole in NIC memory; DROP where it did not fit."""
+    """A packet: from its header until it is whole in NIC memory; DROP if it did not fit."""
     PROCESSOR = 23
     """BEGIN when the NIC processor wakes, END when it falls asleep; no number (0)."""
     WATCH = 24
@@ -66,14 +67,14 @@ class Kind(IntEnum):
     DUPLICATE = 4
     DELAY = 5
     AGAIN = 6
-    """A packet was sent again. Of VI_SEND: arg is the VI's number; of FIRMWARE: the peer's node; of
-    these the event is recorded even where others are not. Of HOST, a mark: its number is the
+    """A packet was sent again. arg: of VI_SEND the VI's number, of FIRMWARE the peer's node. Events
+    AGAIN of these two blocks are recorded even if no others are. As a mark of HOST, number is the
     peer's node."""
 
 
 class Event(NamedTuple):
-    """One event. ``node`` is the switch's number for the blocks SWITCH and TRUNK (the link behind
-    one of its outputs), with ``arg`` its output."""
+    """One event. For the blocks SWITCH and TRUNK (the link behind an output) ``node`` is the
+    switch's number and ``arg`` its output."""
 
     cycle: int
     node: int
@@ -94,7 +95,7 @@ class Activity(IntEnum):
     REPLY_HANDLE = 4
     EMPTY_POLL = 5
     WINDOW_WAIT = 6
-    """Waiting for the window to open: idle, but for what it handles meanwhile."""
+    """Waiting for the window to open: idle, except for the messages handled meanwhile."""
     COMPUTE = 7
     BULK_SEND = 8
     BULK_HANDLE = 9
@@ -107,7 +108,7 @@ class Activity(IntEnum):
     """A VipSendDone (or CQ) call that finds a completion."""
     RECEIVE_COMPLETE = 14
     EMPTY_CHECK = 15
-    """One that finds none."""
+    """The same call when it finds none."""
     BLOCKED = 16
     """Waiting for an interrupt."""
 

@@ -1,6 +1,7 @@
 """The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events.
 
-What software and the VI engine share. Sizes are bytes, words 64 bits and little-endian.
+Software and the VI engine share these declarations. Sizes are in bytes; words have 64 bits and are
+little-endian.
 """
 
 import struct
@@ -19,14 +20,16 @@ __all__ = [
 ]
 
 VA_BITS = 38
-"""Virtual addresses that the NIC takes; one with higher bits set is a protection error."""
+"""Bits of a virtual address that the NIC accepts. An address with higher bits set is a protection
+error."""
 HANDLE_BITS = 26
 INDEX_BITS = 14
-"""Low bits of a handle: what is added to a page number to give the index of its table entry."""
+"""Low bits of a handle. Their sum with a page number gives the index of the page's table entry."""
 VI_BITS = 12
 CQ_BITS = 8
 QUEUE_BITS = VI_BITS + 1
-"""A work queue's number is 2 * VI, + 1 for its receive queue."""
+"""Bits of a work queue's number, which is 2 * VI for the send queue and 2 * VI + 1 for the receive
+queue."""
 
 ADDRESS = Word(
     "address",
@@ -63,7 +66,7 @@ class Operation(IntEnum):
 
 
 class Control(IntFlag):
-    """The other bits of Control; those above are reserved."""
+    """The other bits of Control. Bits above them are reserved."""
 
     IMMEDIATE = 4
     FENCE = 8
@@ -86,7 +89,7 @@ class Status(IntFlag):
 
 
 class RemoteOperation(IntEnum):
-    """Bits 18:16 of Status: what the descriptor was completed by."""
+    """Bits 18:16 of Status: the operation that completed the descriptor."""
 
     SEND = 0
     RECEIVE = 1
@@ -131,15 +134,16 @@ class Doorbell(IntEnum):
     """Write an ADDRESS: a descriptor was linked to the send queue."""
     RECEIVE = 8
     ARM_SEND = 16
-    """Write how many completions of the queue software has seen, modulo 65536: an event is raised
-    at the next one, at once if there are more already. One event an arming."""
+    """Write the number of completions of the queue that software has seen, modulo 65536. The NIC
+    raises an event at the next completion, or at once if there are more already. One event for each
+    arming."""
     ARM_RECEIVE = 24
 
 
 CQ_CONSUMED = 0
 """Offset in a completion queue's page: entries taken so far, modulo 65536."""
 CQ_ARM = 8
-"""As ARM_SEND, with the entries that software has seen."""
+"""The same as ARM_SEND, with the number of entries that software has seen."""
 
 # --- Tables that the kernel agent fills ----------------------------------------------------------
 
@@ -177,11 +181,11 @@ class ViState(IntEnum):
     IDLE = 1
     CONNECTED = 2
     ERROR = 3
-    """All that is posted completes flushed: an error, or a disconnection under way."""
+    """All posted descriptors complete as flushed: after an error, or during a disconnection."""
 
 
 class ViCommand(IntEnum):
-    """What the register vi_command asks for VI vi_select, whose attributes and peer it takes over
+    """Commands of the register vi_command for VI vi_select. The VI takes its attributes and peer
     from vi_attributes and vi_peer."""
 
     CREATE = 1
@@ -191,19 +195,20 @@ class ViCommand(IntEnum):
     DISCONNECT = 3
     """Any -> error, no event: flushes both queues."""
     IDLE = 4
-    """Error -> idle. For when both queues have completed what was posted."""
+    """Error -> idle. To be given when both queues have completed all posted descriptors."""
     DESTROY = 5
     """Any -> closed."""
     ATTRIBUTES = 6
-    """Only take over attributes and peer."""
+    """Change attributes and peer only."""
 
 
 COMMAND = Word("vi_command", Field("command", 3, "ViCommand; write. Reads as 0 when done"))
 
 TRANSLATION_BYTES = 16
-"""An entry of the translation and protection table: two words, one entry a page of a region. The
-index of page p of a handle is (p + handle) mod the table's size, and with host-supplied physical
-addresses (via.translation = physical) p itself. A page number is VA / via.page_bytes."""
+"""Bytes of an entry of the translation and protection table: two words. A region has one entry for
+each of its pages. The index of page p of a handle is (p + handle) mod the table's size; with
+host-supplied physical addresses (via.translation = physical) it is p. A page number is VA /
+via.page_bytes."""
 
 TRANSLATION_FLAGS = Word(
     "translation_flags",
@@ -217,7 +222,7 @@ TRANSLATION_FLAGS = Word(
 TRANSLATION_PLACE = Word(
     "translation_place",
     Field("frame", 16, "physical page number"),
-    Field("handle", HANDLE_BITS, "the handle it answers to, all of it"),
+    Field("handle", HANDLE_BITS, "the handle for which the entry is valid, all bits"),
     Field("page", 22, "virtual page number >> 6; the entry's index fixes the six bits below"),
 )
 """Word 1."""
@@ -237,8 +242,8 @@ CQ_ENTRY = Word(
 
 
 class Event(IntEnum):
-    """Codes of events to the kernel agent: VIPL's asynchronous errors, and completions armed for.
-    """
+    """Codes of events for the kernel agent: VIPL's asynchronous errors, and completions for which a
+    queue was armed."""
 
     POST_DESC = 0
     CONN_LOST = 1
@@ -251,7 +256,7 @@ class Event(IntEnum):
     COMP_PROT = 8
     RDMA_TRANSPORT = 9
     CATASTROPHIC = 10
-    """Events were lost: look at everything."""
+    """Events were lost: the kernel agent has to check everything."""
     SEND_DONE = 32
     RECEIVE_DONE = 33
     CQ_READY = 34
@@ -272,15 +277,15 @@ class PacketKind(IntEnum):
     READ_REQUEST = 2
     READ_RESPONSE = 3
     ACK = 4
-    """sequence: all before it have arrived."""
+    """All packets before ``sequence`` have arrived."""
     NAK = 5
-    """As ACK, and that one was missed: go back to it."""
+    """As ACK, and packet ``sequence`` is missing: go back to it."""
     BREAK = 6
-    """The connection is broken; immediate: a BreakCode, sequence: the packet that did it."""
+    """The connection is broken; immediate: a BreakCode, sequence: the packet that caused it."""
     PROBE = 7
-    """What has arrived? Answered at once by an ACK that says ``acknowledge``, its immediate that of
-    the probe. Packets of a connection keep their order, so what was sent before the probe and is
-    not before the answer's sequence number was lost."""
+    """Asks what has arrived. The receiver answers at once by an ACK with ``acknowledge`` set and
+    with the immediate data of the probe. Packets of a connection keep their order, so a packet that
+    was sent before the probe and is not before the answer's sequence number was lost."""
 
 
 DETAIL = Word(
@@ -302,17 +307,16 @@ VIA_HEADER = Word(
                            "wanted; BREAK: BreakCode; PROBE, and an ACK that answers one: any "
                            "number of the sender's"),
 )
-"""The word behind the wire header. RDMA_WRITE and READ_REQUEST have an ADDRESS word behind it:
-where this packet's data goes, or comes from. ACK, NAK, BREAK and PROBE have no sequence number of
-their own.
-"""
+"""The word behind the wire header. RDMA_WRITE and READ_REQUEST have an ADDRESS word behind it: the
+destination of this packet's data, or its source. ACK, NAK, BREAK and PROBE have no sequence number
+of their own."""
 
 
 class BreakCode(IntEnum):
-    """Why a BREAK was sent."""
+    """Reasons of a BREAK."""
 
     LOST = 0
     REMOTE_DESCRIPTOR = 1
-    """No receive descriptor, or one that was too short or bad."""
+    """No receive descriptor, or a descriptor that was too short or bad."""
     RDMA_PROTECTION = 2
     TRANSPORT = 3

@@ -3,17 +3,17 @@
 A program has a :class:`Gam` a node. :mod:`.gam` makes the parts and holds the public calls; each
 part is an object with one job, and knows only those before it in this list:
 
-- :mod:`.wire` (packets), :mod:`.window` (what is kept about a peer), :mod:`.marks`, :mod:`.costs`
-  (what it all costs), :mod:`.deadline`;
+- :mod:`.wire` (packets), :mod:`.window` (the state of a peer), :mod:`.marks`, :mod:`.costs` (CPU
+  costs), :mod:`.deadline`;
 - :mod:`.handlers`: the handler table, and which handler runs;
 - :mod:`.receive_ring`: where the next packet will be;
 - :mod:`.injection`: the way to the NIC, or to its firmware;
-- :mod:`.sending`: small packets out, and the backlog of what has no room yet;
+- :mod:`.sending`: small packets out, and the backlog of packets without room;
 - :mod:`.bulk_sending`: transfers out;
 - :mod:`.acknowledging`: acknowledgements, NACKs and probes;
-- :mod:`.settling`: what has been put off: retransmission, time-outs;
+- :mod:`.settling`: postponed work: retransmission, time-outs;
 - :mod:`.bulk_receiving`: transfers in;
-- :mod:`.receiving`: a packet in, to its handler;
+- :mod:`.receiving`: packets in, to their handlers;
 - :mod:`.polling`: looking for packets and deadlines.
 """
 

@@ -1,4 +1,4 @@
-"""What has arrived and what has not: acknowledgements, NACKs and probes, given and taken."""
+"""Acknowledgements, NACKs and probes, sent and received."""
 
 from ..port.sent_again import Cause
 from . import costs, wire
@@ -11,21 +11,21 @@ __all__ = ["Acknowledging"]
 
 ANSWER_MASK = wire.ANSWER & 0xFFFF
 HOLD = 2000
-"""Cycles for which an acknowledgement is owed in any case, for a packet that can carry it."""
+"""Cycles for which an acknowledgement may always wait for a packet that can carry it."""
 
 
 class Acknowledging:
-    """Acknowledgements of what came in, through ``sending``, and those of what went out, for
-    ``bulk`` too.
+    """Sends acknowledgements of received packets through ``sending``, and handles received ones,
+    also those for ``bulk``.
 
     Attributes
     ----------
     hold
-        Cycles for which an acknowledgement is owed at the most.
+        Most cycles for which an acknowledgement is owed.
     owing
-        Peers that are acknowledged once nothing else waits to be handled.
+        Peers to acknowledge when no other message waits to be handled.
     due
-        Peers that are acknowledged as soon as the message under way has been handled.
+        Peers to acknowledge when the current message has been handled.
     """
 
     __slots__ = ("hold", "owing", "due", "_port", "_sending", "_bulk", "_deadline", "_counters",
@@ -45,8 +45,8 @@ class Acknowledging:
         self._c_sample = sending.port.path(costs.SAMPLE)
 
     def owe(self, peer: Peer, cycle: int) -> None:
-        """A packet was taken at ``cycle`` that is to be acknowledged, at the latest after ``hold``.
-        """
+        """Note that a packet received at ``cycle`` must be acknowledged after ``hold`` cycles at
+        the latest."""
         if not peer.owed:
             peer.owed_since = cycle
             if self._deadline.at > cycle + self.hold:
@@ -54,13 +54,13 @@ class Acknowledging:
         peer.owed += 1
 
     def owe_soon(self, peer: Peer) -> None:
-        """Acknowledge once nothing else waits to be handled."""
+        """Acknowledge when no other message waits to be handled."""
         if not peer.owing:
             peer.owing = True
             self.owing.append(peer)
 
     async def pay(self, peers: list[Peer]) -> None:
-        """Send the acknowledgements of the list; those without room stay owed."""
+        """Send the acknowledgements of the list. Those for which there is no room stay owed."""
         while peers:
             peer = peers.pop(0)
             peer.owing = False
@@ -68,7 +68,7 @@ class Acknowledging:
                 self.owe(peer, self._port.cycle)
 
     async def tell(self, peer: Peer) -> bool:
-        """Acknowledge, and answer a probe if there was one; False if that has no room."""
+        """Acknowledge, and answer a probe if there was one; return False if there is no room."""
         question = peer.question
         if question is None:
             self._counters["acks"] += 1
@@ -80,7 +80,7 @@ class Acknowledging:
         return False
 
     def acknowledge(self, peer: Peer, acks: int) -> None:
-        """Take the acknowledgements that a packet of ``peer`` carries."""
+        """Handle the acknowledgements that a packet of ``peer`` carries."""
         peer.acked = acks
         cycle = self._port.cycle
         sender = peer.request
@@ -108,7 +108,7 @@ class Acknowledging:
         peer.samples = 0
 
     async def misplaced(self, peer: Peer, channel: int, sequence: int) -> None:
-        """A packet out of sequence: drop it, say so."""
+        """Drop a packet that is out of sequence, and report this to its sender."""
         self._port.spend(self._c_misplaced)
         distance = sequence - peer.expected[channel] & 255
         if distance >= 128:
@@ -119,7 +119,7 @@ class Acknowledging:
             await self._sending.control(peer, wire.K_NACK | channel << wire.CHANNEL)
 
     async def control(self, peer: Peer, kind: int, flags: int, question: int) -> None:
-        """A packet without sequence number: an acknowledgement, a NACK, a probe."""
+        """Handle a packet without sequence number: an acknowledgement, a NACK or a probe."""
         cycle = self._port.cycle
         if kind == wire.K_NACK:
             sender = peer.senders[flags >> wire.CHANNEL & 3]

@@ -1,4 +1,4 @@
-"""Bulk transfers in: stores, the data of gets, and what asks for them."""
+"""Bulk transfers in: stores, the data of gets, and requests for gets."""
 
 from ...layouts.operations import BLOCK
 from ..port.suspension import check_given
@@ -16,7 +16,7 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class BulkReceiving:
-    """Copies bulk packets from their slots of ``ring`` to where they belong."""
+    """Copies bulk packets from their slots of ``ring`` to their destination."""
 
     __slots__ = ("_sending", "_out", "_acknowledging", "_handlers", "_ring", "_chunk",
                  "_c_bulk_handle", "_c_bulk_last", "_c_get_handle", "_c_transfer")
@@ -37,7 +37,7 @@ class BulkReceiving:
 
     async def packet(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                      argument: int, length: int) -> None:
-        """Copy a bulk packet to its place; run the handler after the last."""
+        """Copy a bulk packet to its destination; after the last one, run the handler."""
         sending, handlers = self._sending, self._handlers
         port, memory = sending.port, sending.memory
         port.spend(self._c_bulk_handle)
@@ -97,7 +97,7 @@ class BulkReceiving:
 
     async def get(self, peer: Peer, handler: int, remote: int, local: int, length: int,
                   argument: int) -> None:
-        """A peer asks for data: send it, in place of a reply."""
+        """Handle a peer's get: send the data, which takes the place of a reply."""
         port = self._sending.port
         if port.count == BLOCK:
             await port.executed

@@ -1,8 +1,9 @@
 """Bulk transfers out: stores, and the data of gets, from the user's buffer.
 
-A packet goes to the NIC as a descriptor that points into the source, so nothing is copied on the
-sending side, and sending again reads the source again: it is the layer's until the last packet is
-acknowledged. :mod:`.bulk_receiving` copies each packet from its slot to its place.
+A packet goes to the NIC as a descriptor that points into the source, so the sending side copies
+nothing. A packet that is sent again is read from the source again, so the source belongs to the
+layer until the last packet is acknowledged. :mod:`.bulk_receiving` copies each packet from its slot
+to its destination.
 """
 
 from ...layouts.operations import BLOCK
@@ -19,12 +20,12 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class BulkSending:
-    """Transfers out, through ``sending``.
+    """Sends transfers through ``sending``.
 
     Attributes
     ----------
     ended
-        Transfers whose last packet was acknowledged: see :meth:`run_ends`.
+        Transfers whose last packet has been acknowledged: see :meth:`run_ends`.
     """
 
     __slots__ = ("ended", "_sending", "_handlers", "_deadline", "_mtu", "_c_end")
@@ -38,7 +39,7 @@ class BulkSending:
         self._c_end = sending.port.path(costs.END)
 
     def begin(self, peer: Peer, transfer: Transfer) -> None:
-        """Have ``transfer`` sent to ``peer``, after those that began before it."""
+        """Send ``transfer`` to ``peer``, after the transfers that began before it."""
         peer.transfers.append(transfer)
         self._sending.queue(peer.bulk)
 
@@ -72,7 +73,7 @@ class BulkSending:
                 self._deadline.at = cycle + peer.patience
 
     def due(self, sender: Sender) -> bool:
-        """Whether the peer has a bulk packet to send, and its window lets it go."""
+        """Whether the peer has a bulk packet to send and its window is open."""
         if sender.sent == sender.next:
             if not sender.peer.transfers or sender.next - sender.base >= sender.limit:
                 return False
@@ -80,7 +81,7 @@ class BulkSending:
         return True
 
     async def pump(self, sender: Sender) -> bool:
-        """Send the peer's next bulk packet, which is due; False if it has no room."""
+        """Send the peer's next bulk packet, which is due; return False if it has no room."""
         sending, peer = self._sending, sender.peer
         port, way = sending.port, sending.way
         if way.shared:
@@ -104,7 +105,7 @@ class BulkSending:
         return True
 
     async def run_ends(self) -> None:
-        """Run the end functions of stores whose source is the user's again."""
+        """Run the end functions of stores whose source may be reused."""
         handlers = self._handlers
         while self.ended:
             transfer = self.ended.pop(0)

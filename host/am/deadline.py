@@ -1,4 +1,4 @@
-"""When a node's Active Messages have to look at their timers next."""
+"""When a node's Active Messages must check their timers next."""
 
 __all__ = ["FAR", "Deadline"]
 
@@ -7,8 +7,8 @@ FAR = 1 << 62
 
 
 class Deadline:
-    """``at``: the first cycle at which something may be late. Who sends, or owes an answer, brings
-    it forward; the timers set it anew."""
+    """``at``: the first cycle at which a time-out may have passed. A part that sends, or owes an
+    answer, moves it forward; the timers set it again."""
 
     __slots__ = ("at",)
 

@@ -41,8 +41,8 @@ from .window import AmError, Peer, Transfer
 __all__ = ["Gam"]
 
 A_CALL = 2
-"""Messages that a call handles once it has sent its own: what a peer sends for each of ours, a
-request and a reply. More would keep a node that is sent to from sending."""
+"""Messages that a call handles after it has sent its own. A peer sends two for each of ours: a
+request and a reply. A larger number would keep a node that receives many messages from sending."""
 NO_HANDLER = wire.NO_HANDLER
 SMALL_BYTES = wire.SMALL_BYTES
 CONTEXTS = {IN_REQUEST: "a request handler", IN_REPLY: "a reply handler or end function"}
@@ -54,8 +54,8 @@ class Gam:
     Attributes
     ----------
     counters
-        Counts of events beyond the ordinary sends and receives: nacks, duplicates, timeouts,
-        probes, acks, resent, samples (of round trips).
+        Counts of events besides ordinary sends and receives: nacks, duplicates, timeouts, probes,
+        acks, resent, samples (of round trips).
     again
         The packets ``resent``, by peer and cause.
     """
@@ -118,10 +118,10 @@ class Gam:
         self.enabled = True
 
     async def disable(self) -> None:
-        """Finish all that is under way, and serve the other nodes until they call this, too.
+        """Finish all own communication, and serve the other nodes until they have called this, too.
 
-        Every node's program must call it. The others treat a node that does not as gone, unless it
-        has announced that it will make no more requests.
+        Every node's program must call it. A node that ends without this call is treated as gone by
+        the others, unless it has announced that it will make no more requests.
         """
         port, sending = self.port, self._sending
         self._ready("am_disable")
@@ -166,7 +166,7 @@ class Gam:
     # Small messages
 
     async def request(self, dest: int, handler: int | Handler, *args: int) -> None:
-        """am_request_N: run ``handler`` at ``dest`` with up to four 32-bit words.
+        """am_request_N: run ``handler`` at node ``dest`` with up to four 32-bit words.
 
         If there is no credit for ``dest``, it polls until there is one. After sending the request
         it polls once.
@@ -263,8 +263,9 @@ class Gam:
 
     async def store(self, dest: int, local: int, remote: int, length: int,
                     handler: int | Handler | None = None, arg: int = 0) -> None:
-        """am_store: copy ``length`` bytes from ``local`` here to ``remote`` at ``dest``, where
-        ``handler`` runs after all have landed. Returns when the source is reusable."""
+        """am_store: copy ``length`` bytes from ``local`` on this node to ``remote`` at node
+        ``dest``, where ``handler`` runs after all bytes have arrived. Returns when the source may
+        be reused."""
         transfer = await self._store(dest, local, remote, length, handler, arg, None, None)
         port = self.port
         port.waiting_for(f"node {dest} to acknowledge a store")
@@ -277,14 +278,14 @@ class Gam:
     async def store_async(self, dest: int, local: int, remote: int, length: int,
                           handler: int | Handler | None = None, arg: int = 0,
                           end: Callable[..., Any] | None = None, earg: Any = None) -> None:
-        """am_store_async: the same, but it returns when as many packets as possible have been sent.
-        When the source is reusable, ``end(am, earg)`` runs on this node, in a poll."""
+        """am_store_async: like am_store, but returns when as many packets as possible have been
+        sent. When the source may be reused, ``end(am, earg)`` runs on this node, in a poll."""
         await self._store(dest, local, remote, length, handler, arg, end, earg)
 
     async def get(self, dest: int, remote: int, local: int, length: int,
                   handler: int | Handler | None = None, arg: int = 0) -> None:
-        """am_get: copy ``length`` bytes from ``remote`` at ``dest`` to ``local`` here, where
-        ``handler`` runs after all have arrived. Returns at once."""
+        """am_get: copy ``length`` bytes from ``remote`` at node ``dest`` to ``local`` on this node,
+        where ``handler`` runs after all bytes have arrived. Returns at once."""
         port, sending = self.port, self._sending
         peer, index = self._bulk_arguments("am_get", dest, local, remote, length, handler, arg)
         number = self.node.trace_number()
@@ -366,7 +367,7 @@ class Gam:
         return self.peers[dest], self._handlers.index(handler)
 
     async def _credit(self, peer: Peer, number: int) -> None:
-        """Wait for a credit of ``peer``, handling what comes."""
+        """Wait for a credit of ``peer``, handling messages meanwhile."""
         port = self.port
         if not peer.gone:
             port.mark(WINDOW_WAIT, BEGIN, number)
@@ -380,7 +381,8 @@ class Gam:
 
 
 def _peer(node: Node, way: Injection, number: int) -> Peer:
-    """What ``node`` keeps about node ``number``, with the headers of the packets to it."""
+    """The state that ``node`` keeps about node ``number``, with the headers of the packets to
+    it."""
     am = node.description.am
     peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks,
                 am.retry_timeout)

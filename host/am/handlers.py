@@ -1,4 +1,4 @@
-"""The handler table, and which handler runs."""
+"""The handler table, and the context of the running handler."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,9 +23,10 @@ class Handlers:
     table
         The handlers, by index.
     context
-        What runs: the program, a request handler, or a reply handler or end function.
+        What is running: the program, a request handler, or a reply handler or end function.
     source, replied
-        Of the request handler that runs, or ran last: who asked, and whether it has replied.
+        For the request handler that runs, or ran last: the requesting node, and whether the handler
+        has replied.
     """
 
     __slots__ = ("am", "table", "context", "source", "replied", "_indices")
@@ -41,7 +42,7 @@ class Handlers:
             self.add(handler)
 
     def add(self, handler: Handler) -> int:
-        """Put ``handler`` at the end of the table; its index."""
+        """Append ``handler`` to the handler table; return its index."""
         if len(self.table) >= wire.NO_HANDLER:
             raise AmError(f"a handler table has {wire.NO_HANDLER} entries, and it is full")
         index = self._indices.setdefault(handler, len(self.table))
@@ -49,7 +50,7 @@ class Handlers:
         return index
 
     def index(self, handler: int | Handler) -> int:
-        """The index that goes with a message for ``handler``."""
+        """The index that a message for ``handler`` carries."""
         if isinstance(handler, int):
             if not 0 <= handler < wire.NO_HANDLER:
                 raise AmError(f"handler {handler}: an index is 0 to {wire.NO_HANDLER - 1}")
@@ -61,8 +62,7 @@ class Handlers:
                           "register it, in the same order on all nodes") from None
 
     def missing(self, what: str, source: int, handler: int) -> AmError:
-        """The error that a message from node ``source`` names a handler that is not in the
-        table."""
+        """The error for a message from node ``source`` that names a handler outside the table."""
         node = self.am.node.number
         return AmError(f"node {source} sent node {node} a {what} for handler {handler}"
                        f": there are {len(self.table)} in node {node}'s table; "

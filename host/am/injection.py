@@ -1,13 +1,13 @@
-"""How packets get from the CPU to the NIC: what differs from NIC to NIC, behind one interface.
+"""Ways from the CPU to the NIC: one interface for the differences between NICs.
 
 - :class:`SendWindow`: no NIC processor. Small packets by PIO into the send window, bulk packets by
   descriptors of the send ring.
 - :class:`LineRing`: the same NIC on the memory bus. All packets are cache lines of a ring in host
-  memory, which the NIC pulls; nobody rings.
+  memory, which the NIC pulls; there are no doorbells.
 - :class:`FirmwareQueue`: firmware ``am`` on a NIC processor. All packets are slots of its queue in
   NIC memory, written by PIO, and a doorbell.
-- :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue lies in host
-  memory, the firmware pulls it, nobody rings.
+- :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue is in host
+  memory, and the firmware pulls it; there are no doorbells.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -28,7 +28,7 @@ __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindo
 
 SEND_SPACE = address("send_space")
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
-"""Bits of send_space of which one is set when two small packets have room."""
+"""Bits of send_space. If one of them is set, two small packets have room."""
 SEND_DOORBELL = address("send_doorbell")
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
@@ -39,7 +39,7 @@ LINE_TRACE = LINE_WORD.offset("trace")
 QUEUE_PAGE = 1
 """Doorbell page of the firmware's queue."""
 QUEUE_SLOTS = 32
-"""Most slots of it: what is posted waits behind all of them."""
+"""Most slots of the queue. A posted packet waits behind all of them."""
 FIRMWARE = "am"
 
 
@@ -49,13 +49,14 @@ class Injection:
     Attributes
     ----------
     entries
-        Entries of a block that a packet takes.
+        Entries of a block that one packet takes.
     shared
-        Whether bulk packets take the room of small ones.
+        Whether bulk packets use the room of small packets.
     taken, taken_mask
-        Where the CPU tells how many slots of the receive ring it has taken, and the count's bits.
+        Address to which the CPU writes how many slots of the receive ring it has taken, and the
+        mask of this count.
     stores
-        What has to be written to memory as soon as the block has been executed: address, data.
+        Words to be written to memory as soon as the block has been executed: address, data.
     """
 
     entries = 1
@@ -74,45 +75,47 @@ class Injection:
         raise NotImplementedError
 
     async def open(self, slots: int) -> None:
-        """Set up, with the receive ring at ``slots``."""
+        """Set up the way, with the receive ring at ``slots``."""
         raise NotImplementedError
 
     def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
-        """Put a packet of ``beats`` words; the room that took, in bytes. The block must have room.
-        """
+        """Put a packet of ``beats`` words; return the room that it takes, in bytes. The block must
+        have room."""
         raise NotImplementedError
 
     async def room(self) -> int:
-        """Ask for the room for small packets, in bytes."""
+        """Read the room for small packets, in bytes."""
         raise NotImplementedError
 
     async def bulk_room(self) -> bool:
-        """Whether a bulk packet has room, where bulk packets do not take that of small ones."""
+        """Whether a bulk packet has room. For ways whose bulk packets do not use the room of small
+        ones."""
         return True
 
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
-        """Put a packet whose last ``length`` bytes are at ``payload``; room as of :meth:`small`.
-        The block must have room for two entries."""
+        """Put a packet whose last ``length`` bytes are at ``payload``; return the room that it
+        takes, as :meth:`small` does. The block must have room for two entries."""
         raise NotImplementedError
 
     @property
     def posted(self) -> int:
-        """Packets in the queue that bulk packets go to, since :meth:`open`."""
+        """Packets put into the queue of bulk packets since :meth:`open`."""
         return self._report.posted
 
     async def done(self) -> int:
-        """Look how many of them the NIC has taken from there."""
+        """Read how many of them the NIC has taken."""
         await self._report.look()
         return self._report.done
 
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
-        """Put the rest of a poll that also watches for room, for small packets or bulk ones."""
+        """Put the rest of a poll that also watches for room, of small packets or of bulk
+        packets."""
         raise NotImplementedError
 
 
 class SendWindow(Injection):
-    """By the NIC's own send window and send ring."""
+    """Uses the NIC's send window and send ring."""
 
     shared = False
 
@@ -159,7 +162,7 @@ class SendWindow(Injection):
         port, report = self.port, self._report
         port.spend(self._bulk_send)
         slot = self._descriptors + report.posted % report.entries * DESCRIPTOR_BYTES
-        # The NIC has done with this slot, and looks at it only after the doorbell.
+        # # The NIC has finished with this slot, and reads it only after the doorbell.
         self.memory.write(slot, wire.DESCRIPTOR.pack(
             header, word, low, 0, 0, payload,
             wire.BULK_HEADER_BYTES | length << PAYLOAD | number << DESCRIPTOR_TRACE, 0))
@@ -179,8 +182,9 @@ class SendWindow(Injection):
 
 
 class LineRing(Injection):
-    """By lines of a ring in host memory. The store that takes the line is the last of its block,
-    and what it stores is written then: the NIC sees it neither earlier nor later."""
+    """Uses the lines of a ring in host memory. The store that takes the line is the last of its
+    block, and its words are written at that time. So the NIC sees them exactly when it sees the
+    store."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
@@ -197,7 +201,7 @@ class LineRing(Injection):
         node, port = self.node, self.port
         self._lines = node.allocate(self._report.entries * LINE_BYTES)
         await self._report.open()
-        # The NIC has not been told of it. Cleared, its lines are in the cache.
+        # # The NIC does not use the ring yet. Clearing it brings its lines into the cache.
         await node.store(self._lines, bytes(self._report.entries * LINE_BYTES))
         await port.pio_write(address("send_base"), self._lines)
         await port.pio_write(address("send_report"), self._report.place)
@@ -233,11 +237,12 @@ class LineRing(Injection):
 
 
 class _Queue(Injection):
-    """By slots of a queue that firmware takes. Room is told as if each were a small packet."""
+    """Uses the slots of a queue that firmware reads. Room is counted as if each slot were a small
+    packet."""
 
     taken_mask = (1 << 32) - 1
     price: Path
-    """What a packet costs beside what it costs in any case."""
+    """Path charged for a packet in addition to the packet's own."""
     bulk_price: Path
 
     def __init__(self, node: Node) -> None:
@@ -245,7 +250,8 @@ class _Queue(Injection):
         description = node.description
         slots = QUEUE_SLOTS
         if description.processor.doorbells == "queue":
-            # A doorbell a slot: so many that none finds the doorbell queue full.
+            # # One doorbell for each slot. With this many slots no doorbell finds the doorbell
+            # queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._report = Report(node, slots, (1 << 32) - 1, costs.SPACE)
         self._index = slots - 1
@@ -293,7 +299,7 @@ class _Queue(Injection):
 
 
 class FirmwareQueue(_Queue):
-    """By slots in NIC memory and a doorbell."""
+    """Uses slots in NIC memory and a doorbell."""
 
     entries = 2
     price = costs.SLOT
@@ -315,15 +321,15 @@ class FirmwareQueue(_Queue):
 
 
 class CoherentQueue(_Queue):
-    """By slots in host memory. The store that takes the line is the last of its block, and what it
-    stores is written then: the firmware sees it neither earlier nor later."""
+    """Uses slots in host memory. The store that takes the line is the last of its block, and its
+    words are written at that time. So the firmware sees them exactly when it sees the store."""
 
     price = costs.STORED_SLOT
     bulk_price = costs.STORED_BULK_SLOT
 
     async def open(self, slots: int) -> None:
         self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)
-        # In the cache, and clean: the NIC hears of each store, of the first lap's, too.
+        # # Cached and clean, so the NIC sees each store, also those of the first lap.
         await self.node.load(self._slots, self._report.entries * SLOT_BYTES)
         await self._start(slots, self._slots)
 
@@ -340,7 +346,7 @@ class CoherentQueue(_Queue):
 
 
 def injection(node: Node) -> Injection:
-    """The way that the node's description asks for."""
+    """The way for the NIC that the node's description asks for."""
     nic = node.description.nic
     coherent = nic.attachment == "memory_bus"
     if nic.processor == "none":

@@ -1,20 +1,20 @@
-"""What Active Messages mark: activities, as plain numbers.
+"""Activities that Active Messages mark, as plain numbers.
 
 Each instant of a node's CPU belongs to the innermost activity that is open, or to the program if
 none is:
 
 - REQUEST_SEND: from the call to the last store having left the CPU. The one check that a request
   makes after it is an EMPTY_POLL with the request's number if it finds nothing.
-- REQUEST_HANDLE, REPLY_HANDLE, BULK_HANDLE: from the begin of the check (or of the call of a poll)
-  that found the message, to the end of what it caused. REPLY_SEND lies inside REQUEST_HANDLE or
+- REQUEST_HANDLE, REPLY_HANDLE, BULK_HANDLE: from the beginning of the check (or of the call of a
+  poll) that found the message, to the end of its handling. REPLY_SEND lies inside REQUEST_HANDLE or
   BULK_HANDLE.
 - EMPTY_POLL: a check, or the whole spin, that found nothing yet.
 - WINDOW_WAIT: a request waiting for a credit; inside it lies what it handles meanwhile.
 - BULK_SEND: setting up a transfer, and each packet's descriptor.
 - CONTROL: acknowledgements, NACKs, probes, time-outs, sending again.
 
-What is done once in many messages, asking for room in the send window and telling the NIC of slots
-taken, belongs to the message at which it is done.
+Work that is done once in many messages (reading the room in the send window, reporting taken slots
+to the NIC) belongs to the message at which it is done.
 """
 
 from ...layouts.trace import Activity, Kind

@@ -1,4 +1,4 @@
-"""Checking for messages, and spinning until there is one or a deadline has come."""
+"""Checking for messages, and spinning until a message or a deadline comes."""
 
 from ...layouts.operations import BLOCK
 from ..port.port import F_ONCE, TIMEOUT
@@ -14,8 +14,8 @@ __all__ = ["Polling"]
 
 
 class Polling:
-    """Looks at ``ring`` for messages, which ``receiving`` handles, and at what ``settling`` has to
-    see to."""
+    """Checks ``ring`` for messages, which ``receiving`` handles, and lets ``settling`` do postponed
+    work."""
 
     __slots__ = ("_port", "_ring", "_sending", "_acknowledging", "_settling", "_receiving",
                  "_deadline")
@@ -31,8 +31,8 @@ class Polling:
         self._deadline = deadline
 
     async def check(self, number: int, path: int, most: int) -> None:
-        """Check once for a message; handle it and those behind it, up to ``most``: peers that send
-        as fast as this node handles must not keep it from what it does itself."""
+        """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
+        as fast as this node handles must not keep the node from its own work."""
         port, settling = self._port, self._settling
         begin = port.mark(EMPTY_POLL, BEGIN, number)
         if path >= 0:
@@ -57,7 +57,7 @@ class Polling:
             await settling.settle()
 
     async def spin(self) -> None:
-        """Wait for one message and handle it, or for a deadline and see to that."""
+        """Wait for a message and handle it, or for a deadline and do the work that is due."""
         port, settling = self._port, self._settling
         if self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at:
             await settling.settle()
@@ -70,7 +70,7 @@ class Polling:
             if timeout < 1:
                 timeout = 1
         if settling.blocked:
-            # The ring first in each round: what comes in makes room in the end.
+            # # The ring is checked first in each round, because a received packet may make room.
             port.put_watch(self._ring.slot, self._ring.phase, 1)
             self._sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
         else:

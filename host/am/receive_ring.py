@@ -1,4 +1,4 @@
-"""The receive ring of Active Messages: where the next packet will be."""
+"""The receive ring of Active Messages: where the next packet arrives."""
 
 from ..port.node import Node
 from . import wire
@@ -7,7 +7,7 @@ __all__ = ["ReceiveRing"]
 
 
 class ReceiveRing:
-    """The slots that the NIC stores packets in.
+    """The slots in which the NIC stores packets.
 
     Attributes
     ----------
@@ -16,7 +16,7 @@ class ReceiveRing:
     phase
         What its completion word's lowest bit will be.
     taken
-        Slots taken since the begin.
+        Slots taken since the start.
     entries
         How many slots there are.
     """
@@ -36,20 +36,21 @@ class ReceiveRing:
         self.taken = 0
 
     def allocate(self) -> int:
-        """Get its memory; the address."""
+        """Allocate the ring's memory; return its address."""
         length = self.entries * self._slot_bytes
         self._first = self.slot = self._node.allocate(length)
-        # The NIC has not been told of the ring: setting up. Fresh memory is zero to the CPU too.
+        # # The NIC does not use the ring yet, so this is only setting up. Fresh memory is zero to
+        # the CPU too.
         self._node.memory.write(self._first, bytes(length))
         return self._first
 
     def read(self) -> tuple[int, ...]:
-        """What the next slot begins with, as :data:`.wire.SLOT` has it."""
+        """The beginning of the next slot, in the fields of :data:`.wire.SLOT`."""
         return wire.SLOT.unpack(self._node.memory.read(self.slot, wire.SLOT_BYTES))
 
     def advance(self) -> bool:
-        """The slot is free again, the next one is looked at; whether to tell the NIC how many were
-        taken, which then counts as done."""
+        """Free the slot and go on to the next one. Return whether to report the number of taken
+        slots to the NIC; the number then counts as reported."""
         self.taken = taken = self.taken + 1
         if taken % self.entries == 0:
             self.slot = self._first

@@ -22,7 +22,7 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class Receiving:
-    """Handles what the NIC stored in ``ring``."""
+    """Handles the packets that the NIC stored in ``ring``."""
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
                  "_acknowledging", "_settling", "_quarter", "_c_request_handle",
@@ -48,8 +48,8 @@ class Receiving:
         self._c_taken = port.path(costs.TAKEN)
 
     async def handle(self, begin: list[int]) -> None:
-        """Handle the message whose slot's completion word a poll has just found. ``begin`` is the
-        mark at which that began, to be named here."""
+        """Handle the message whose completion word a poll has just found. ``begin`` is the mark at
+        which this began; its activity is set here."""
         port, ring, handlers = self._port, self._ring, self._handlers
         sending, acknowledging = self._sending, self._acknowledging
         (completion, _, length, source, _, _, _, flags, handler, sequence, acks,

@@ -1,4 +1,4 @@
-"""Small packets and control packets out: sequence numbers, room on the way to the NIC."""
+"""Small packets and control packets out: sequence numbers, and room on the way to the NIC."""
 
 from ...layouts.operations import BLOCK
 from ..port.node import Node
@@ -15,20 +15,20 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class Sending:
-    """What is between the layer and its ``way`` to the NIC.
+    """Sends packets by ``way``, the path to the NIC.
 
     Attributes
     ----------
     full
-        Entries of a block beyond which a packet has no room.
+        Number of entries in a block from which on a packet has no room.
     stores
-        What is to be written to memory by the block's last entry: see :meth:`commit`.
+        Words that the block's last entry must write to memory: see :meth:`commit`.
     space
-        Room for small packets, in bytes, as far as is known.
+        Room for small packets, in bytes, when it was last read.
     backlog
-        Senders that have packets to send: for want of room, or again.
+        Senders with packets to send: they lacked room, or must be sent again.
     held
-        Those among them of small packets.
+        Number of these that send small packets.
     again
         Packets sent again, by peer and cause.
     """
@@ -64,14 +64,14 @@ class Sending:
                 self.held += 1
 
     def forget(self, peer: Peer) -> None:
-        """Take the senders of ``peer``, which is gone, out of the backlog."""
+        """Remove the senders of ``peer``, which is gone, from the backlog."""
         self.backlog = [sender for sender in self.backlog if sender.peer is not peer]
         self.held = sum(not sender.bulk for sender in self.backlog)
 
     def launch(self, peer: Peer, sender: Sender, word: int, low: int, high: int, beats: int,
                number: int) -> None:
-        """Give a small packet its sequence number, keep it, and send it if nothing is in its way.
-        The block must have room; :meth:`commit` follows if there are ``stores``."""
+        """Give a small packet its sequence number, keep it, and send it if it need not wait. The
+        block must have room; :meth:`commit` follows if there are ``stores``."""
         sequence = sender.next
         word |= (sequence & 255) << 24
         sender.packets[sequence & 255] = (word, low, high, beats, number)
@@ -93,7 +93,7 @@ class Sending:
             self.queue(sender)
 
     def null_reply(self, peer: Peer) -> None:
-        """Reply in place of a handler that did not. The block must have room."""
+        """Reply in place of a handler that did not reply. The block must have room."""
         port = self.port
         number = self.node.trace_number()
         port.mark(REPLY_SEND, BEGIN, number)
@@ -102,18 +102,18 @@ class Sending:
         port.mark(REPLY_SEND, END, number)
 
     async def commit(self) -> None:
-        """Write what was to be stored by the block's last entry."""
+        """Write the words that the block's last entry must store."""
         await self.port.executed
         for address, data in self.stores:
             self.memory.write(address, data)
         self.stores.clear()
 
     async def refresh(self) -> None:
-        """Ask how much room small packets have."""
+        """Read from the NIC how much room small packets have."""
         self.space = await self.way.room()
 
     async def find_room(self) -> bool:
-        """The same for what goes out in no call of the program's; whether a small packet has
+        """Find room for a small packet outside of the program's calls; return whether there is
         room."""
         self.port.mark(CONTROL, BEGIN, 0)
         await self.refresh()
@@ -121,8 +121,8 @@ class Sending:
         return self.space >= SMALL_BYTES
 
     async def pump(self, sender: Sender) -> bool:
-        """Send the next small packet of ``sender``, which is due; False if the window has no room.
-        """
+        """Send the next small packet of ``sender``, which is due; return False if the NIC has no
+        room."""
         port, peer = self.port, sender.peer
         if self.space < SMALL_BYTES and not await self.find_room():
             return False
@@ -142,7 +142,7 @@ class Sending:
         return True
 
     def sent(self, sender: Sender) -> None:
-        """Note that the packet of ``sender`` that was due has left."""
+        """Note that the due packet of ``sender`` has left."""
         peer = sender.peer
         sender.sent += 1
         peer.owed = 0
@@ -153,7 +153,7 @@ class Sending:
             self.again.note(peer.number, sender.cause)
 
     async def control(self, peer: Peer, word: int, low: int = 0) -> bool:
-        """Send a packet without sequence number; False if it has no room."""
+        """Send a packet without sequence number; return False if it has no room."""
         port = self.port
         if self.space < SMALL_BYTES and not await self.find_room():
             return False
@@ -172,8 +172,8 @@ class Sending:
         return True
 
     async def probe(self, peer: Peer) -> None:
-        """Ask what has arrived of all that was sent. Without room the question is put off to the
-        next time-out."""
+        """Ask the peer what has arrived of all packets sent. Without room the question waits until
+        the next time-out."""
         self.counters["probes"] += 1
         await self.control(peer, wire.K_PROBE, peer.ask(self.port.cycle))
         self._deadline.at = min(self._deadline.at, self.port.cycle + peer.patience)

@@ -1,4 +1,4 @@
-"""What has been put off: packets without room, packets to be sent again, deadlines, keep-alive."""
+"""Postponed work: packets without room, packets to be sent again, deadlines, keep-alive."""
 
 from collections.abc import Sequence
 
@@ -13,25 +13,27 @@ from .window import Peer, PeerGone, Sender
 __all__ = ["Settling"]
 
 ENDED = 6
-"""Time-outs in a row after which a peer that will make no more requests is taken to have ended."""
+"""A peer that will make no more requests is taken to have ended after this many time-outs in a
+row."""
 
 LONGEST = 1 << 18
-"""Cycles up to which time-outs double, where round trips are not longer."""
+"""Time-outs double up to this many cycles, unless round trips are longer."""
 LAST = 1 << 15
-"""The same for a peer that will make no more requests, and so has nothing to do but answer."""
+"""The same for a peer that will make no more requests and therefore only answers."""
 
 
 class Settling:
-    """Sees to the backlog of ``sending``, to acknowledgements, and to time-outs of ``peers``.
+    """Handles the backlog of ``sending``, acknowledgements, and time-outs of ``peers``.
 
     Attributes
     ----------
     idle
-        Polls in a row that found nothing: after ``keep_alive`` of them peers are probed.
+        Empty polls in a row. After ``keep_alive`` of them the peers are probed.
     disabling
         This node makes no more requests.
     blocked, want_space, want_ring
-        Packets wait for room: for small packets, in the queue of bulk packets.
+        Whether packets wait for room, wait for room for small packets, and wait for room in the
+        queue of bulk packets.
     """
 
     __slots__ = ("idle", "keep_alive", "disabling", "blocked", "want_space", "want_ring", "_peers",
@@ -64,7 +66,7 @@ class Settling:
         return PeerGone(self._sending.node.number, peer.number, self._retries, self._timeout)
 
     async def settle(self) -> None:
-        """See to what has been put off: acknowledgements, packets without room, deadlines."""
+        """Do postponed work: acknowledgements, packets without room, deadlines."""
         if self._acknowledging.owing:
             await self._acknowledging.pay(self._acknowledging.owing)
         if self._sending.backlog:
@@ -80,9 +82,9 @@ class Settling:
                     await self._sending.probe(peer)
 
     async def pump(self) -> None:
-        """Send what has been waiting for room, or has to be sent again, as far as there is room: a
-        packet of each peer in turn, so that one whose packets never end holds up no other. What
-        lacks room in one queue does not hold up what goes by the other."""
+        """Send packets that wait for room or have to be sent again, as far as there is room: one
+        packet of each peer in turn, so that a peer with an endless supply delays no other. A lack
+        of room in one queue does not delay packets that use the other."""
         self.want_space = self.want_ring = False
         turns, at = self._sending.backlog, 0
         while at < len(turns):
@@ -107,14 +109,15 @@ class Settling:
         self.blocked = self.want_space or self.want_ring
 
     async def _works_on(self, sender: Sender) -> bool:
-        """Whether bulk packets of ``sender`` are still here, and the NIC takes packets: it may come
-        to them. What it does for other peers when it has taken them all says nothing of them."""
+        """Whether bulk packets of ``sender`` are still in the host's queue and the NIC takes
+        packets from it, so that it may reach them. Packets for other peers that the NIC takes after
+        these do not count."""
         taken = await self._sending.way.done()
         moved, sender.taken = taken != sender.taken, taken
         return moved and (taken < sender.mark or sender.sent == sender.base)
 
     async def _timers(self) -> None:
-        """Look at every deadline: what is due is done, the next is noted."""
+        """Check every deadline: do the work that is due, and note the next deadline."""
         port, acknowledging = self._port, self._acknowledging
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self._c_timers)

@@ -9,22 +9,21 @@ acknowledged again. Every packet carries the numbers its sender expects, so ackn
 cost nothing; explicit ones go out at a quarter of the reply window, at each bulk chunk, and when a
 node that waits has owed one for a quarter of ``am.retry_timeout``, or 2,000 cycles if that is more.
 
-A time-out sends nothing again: it sends a probe. All packets between two nodes take one path, which
-keeps their order, so the answer says for certain what of all that was sent before the probe has
-arrived; what has not, was lost, and goes again from there. What was sent again is followed by a
-probe, too, which finds what was lost a second time. A probe or an answer that is lost is made good
-by the next time-out. So what is late is asked for, and only what is lost is sent
-again, however short the time-out.
+A time-out sends no packet again; it sends a probe. All packets between two nodes take one path,
+which keeps their order. So the answer says for certain which packets sent before the probe have
+arrived. The others were lost, and the sender goes back to the first of them. A probe also follows
+packets that are sent again, and finds those that were lost a second time. If a probe or its answer
+is lost, the next time-out sends another probe. So only lost packets are sent again, however short
+the time-out is.
 
-How long a time-out is: ``am.retry_timeout``, until one has passed. From then on the round trip to
-the peer is measured, one packet at a time, and by each probe's answer, which carries the probe's
-time and so belongs to it without doubt; the time-out is Jacobson's, mean and four times mean
-deviation, where that is longer than ``am.retry_timeout``, and when it no longer is, measuring ends.
-Once something was lost on the way to a peer, the time-out is Jacobson's for good, though it be
-shorter: each loss that no later packet shows costs a time-out, and a question only a packet.
-Each time-out doubles the next until the round trip has been measured again (Karn): packets sent
-again are not timed. What is between the nodes is shared by the three sequences, so they share the
-estimate.
+The time-out is ``am.retry_timeout`` until one has passed. From then on the round trip to the peer
+is measured, by one packet at a time and by each probe's answer, which carries the time of its
+probe. The time-out is then Jacobson's, the mean plus four times the mean deviation, if that is
+longer than ``am.retry_timeout``; when it no longer is, measuring ends. Once a packet to a peer was
+lost, the time-out stays Jacobson's even if it is shorter, because each loss that no later packet
+reveals costs a time-out, and a probe costs only a packet. Each time-out doubles the next one until
+the round trip has been measured again (Karn's rule): packets sent again are not timed. The three
+sequences share one path, so they share the estimate.
 
 A request, store or get takes one of ``am.request_window`` credits, which its reply (or data)
 returns. So there are never more replies unacknowledged than credits, and since the reply window is
@@ -62,7 +61,7 @@ class PeerGone(Exception):
 
 
 class Transfer:
-    """A bulk transfer under way: what is left to be packed into packets."""
+    """A bulk transfer under way: the part that is not yet packed into packets."""
 
     __slots__ = ("kind", "local", "remote", "length", "handler", "argument", "end", "earg",
                  "packed", "finished", "number")
@@ -91,7 +90,7 @@ this is its last packet."""
 
 
 class Sender:
-    """The sending end of one sequence. Counts are not wrapped; ``& 255`` goes on the wire.
+    """The sending end of one sequence. Counts do not wrap; the wire carries ``count & 255``.
 
     ``base`` is the oldest packet not acknowledged, ``sent`` the next to be sent, ``next`` the next
     to be made: base <= sent <= next <= base + limit.
@@ -107,30 +106,32 @@ class Sender:
         self.base = 0
         self.sent = 0
         self.high = 0
-        """All before this one were sent at least once."""
+        """All packets before this one were sent at least once."""
         self.next = 0
         self.limit = limit
         self.packets: list[Any] = [None] * 256
         self.progress = 0
-        """Cycle of the last acknowledgement, or of the first packet since there was none open."""
+        """Cycle of the last acknowledgement, or of the first packet sent when none was open."""
         self.queued = False
         self.timed = NONE
         """The packet whose round trip is being measured."""
         self.timed_at = 0
-        """When it was sent, or could have been."""
+        """When that packet was sent, or could have been sent."""
         self.back_at = 0
-        """Cycle in which this went back last."""
+        """Cycle in which this sequence last went back."""
         self.cause = Cause.NACK
-        """Why it went back last."""
+        """Why it last went back."""
         self.doubted = False
-        """Whether to probe as soon as all has been sent again."""
+        """Whether to send a probe as soon as all packets have been sent again."""
         self.mark = 0
-        """Of bulk packets: how many the NIC will have taken when it has taken the last of these."""
+        """Bulk packets only: the NIC's count of taken packets once it has taken the last of
+        these."""
         self.taken = 0
-        """How many it had taken when a time-out last looked."""
+        """That count when a time-out last read it."""
 
     def acknowledge(self, expected: int, now: int) -> int:
-        """Take an acknowledgement, the 8-bit number expected next; how many it newly covers."""
+        """Handle an acknowledgement, the 8-bit number expected next; return how many packets it
+        newly covers."""
         base = self.base
         covered = (expected - base) & 255
         if not covered or covered > self.next - base:
@@ -145,13 +146,13 @@ class Sender:
         return covered
 
     def time(self, now: int) -> None:
-        """Measure a round trip by the next packet to be made, as long as the peer's time-out
-        follows them."""
+        """Measure a round trip by the next new packet, as long as the peer's time-out follows round
+        trips."""
         self.timed = self.next if self.peer.follows else NONE
         self.timed_at = now
 
     def rewind(self, now: int, cause: Cause) -> bool:
-        """Go back to the oldest open packet; whether there is one."""
+        """Go back to the oldest open packet; return whether there is one."""
         self.progress = now
         self.cause = cause
         if self.base == self.next:
@@ -167,7 +168,7 @@ class Sender:
 
 
 class Peer:
-    """Everything a node keeps about one peer."""
+    """All state that a node keeps about one peer."""
 
     __slots__ = ("number", "wire", "bulk_wire", "credits", "request", "reply", "bulk", "senders",
                  "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing", "heard",
@@ -179,7 +180,7 @@ class Peer:
         self.wire: tuple[int, ...] = ()
         """Wire headers of small messages, by their beats."""
         self.bulk_wire = 0
-        """Wire header of a bulk packet without payload; its length is added."""
+        """Wire header of a bulk packet without payload; the payload's length is added."""
         self.credits = credits
         self.request = Sender(self, credits + 1, False)
         self.reply = Sender(self, replies, False)
@@ -190,13 +191,13 @@ class Peer:
         self.expected = [0, 0, 0]
         """Sequence number expected next, by channel."""
         self.gaps = [0, 0, 0]
-        """How far beyond the expected number the last packet was, 0 for none."""
+        """Distance of the last packet from the expected number, 0 for none."""
         self.gapped = False
         self.owed = 0
-        """Packets taken that no acknowledgement has covered yet."""
+        """Packets received that no acknowledgement covers yet."""
         self.owed_since = 0
         self.owing = False
-        """Listed for an acknowledgement as soon as nothing else waits."""
+        """Whether the peer is listed for an acknowledgement when no other message waits."""
         self.heard = 0
         """Cycle of the last packet from the peer."""
         self.question: int | None = None
@@ -205,31 +206,33 @@ class Peer:
         """Cycle of the last time-out."""
         self.least = timeout
         self.mean = self.deviation = 0
-        """Of the round trip, in eighths and quarters of a cycle; 0 before it has been measured."""
+        """Mean of the round trip and its deviation, in eighths and quarters of a cycle; 0 before
+        the first measurement."""
         self.follows = False
-        """Whether the time-out follows the round trip, which therefore is measured."""
+        """Whether the time-out follows the round trip, which is then measured."""
         self.samples = 0
-        """Round trips measured that the CPU has not been charged for."""
+        """Measured round trips for which the CPU has not been charged yet."""
         self.patience = timeout
         """The time-out: cycles without progress, or since the last time-out."""
         self.lossy = False
         """Whether a packet to the peer was lost."""
         self.silent = 0
-        """Time-outs in a row between which nothing was heard."""
+        """Time-outs in a row since the peer was last heard."""
         self.gone = False
         self.bye = False
         self.transfers: deque[Transfer] = deque()
         self.base = 0
-        """Of the transfer being received: where it goes, and how much has come."""
+        """The transfer being received: its destination, and the bytes received."""
         self.received = 0
 
     def open(self) -> bool:
-        """Whether a packet to the peer is not acknowledged, or not even sent."""
+        """Whether a packet to the peer is not acknowledged, or not yet sent."""
         return (self.request.base != self.request.next or self.reply.base != self.reply.next
                 or self.bulk.base != self.bulk.next or bool(self.transfers))
 
     def measured(self, cycles: int) -> None:
-        """Take a round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by shifts."""
+        """Take a sample of the round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by
+        shifts."""
         self.samples += 1
         if self.mean:
             error = cycles - (self.mean >> 3)
@@ -251,8 +254,9 @@ class Peer:
                 sender.time(now)
 
     def late(self, now: int, most: int) -> None:
-        """A time-out has passed: the next is twice as long, up to ``most``, and follows the round
-        trip from now on. One shorter than ``am.retry_timeout`` says nothing of a silent peer."""
+        """Note that a time-out has passed. The next one is twice as long, up to ``most``, and
+        follows the round trip from now on. A time-out shorter than ``am.retry_timeout`` does not
+        count as silence of the peer."""
         if self.patience >= self.least:
             self.silent = 1 if self.heard > self.late_at else self.silent + 1
         self.late_at = now
@@ -265,8 +269,8 @@ class Peer:
                 | (self.bulk.sent & 255) << SENT_BULK | (now & CYCLE) << CYCLE_AT)
 
     def answered(self, question: int, now: int) -> list[Sender]:
-        """Take an answer to a probe, after its acknowledgements: the senders of whose packets some
-        were lost. Of one that went back after the probe it says nothing."""
+        """Handle an answer to a probe, after its acknowledgements; return the senders that lost
+        packets. The answer does not count for a sender that went back after the probe."""
         age = now - (question >> CYCLE_AT) & CYCLE
         self.measured(age)
         return [sender for sender, place in zip(self.senders, (0, SENT_REPLY, SENT_BULK),
@@ -275,7 +279,7 @@ class Peer:
                 and 0 < (question >> place) - sender.base & 255 <= sender.sent - sender.base]
 
     def give_up(self) -> None:
-        """Forget all that was for the peer."""
+        """Discard all packets for the peer."""
         self.gone = True
         self.transfers.clear()
         self.owed = 0
@@ -283,10 +287,12 @@ class Peer:
             sender.base = sender.sent = sender.next
 
     def misplaced(self, channel: int, distance: int) -> bool:
-        """Note a packet ``distance`` (1 to 255) from the expected one; whether to send a NACK.
+        """Note a packet ``distance`` (1 to 255) from the expected one; return whether to send a
+        NACK.
 
-        One NACK a round: retransmission begins at the expected number, so a number no further than
-        the one before it is the begin of a round, in which the expected one was lost again.
+        One NACK is sent in each round of retransmission. A round begins at the expected number. So
+        a distance that is not larger than the last one shows a new round, in which the expected
+        packet was lost again.
         """
         if distance >= 128:
             return False

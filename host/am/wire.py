@@ -1,4 +1,4 @@
-"""Active Messages packets as the processor sees them: shifts of the header, one struct a slot."""
+"""Active Messages packets as the CPU sees them: shifts of the header, one struct for a slot."""
 
 import struct
 
@@ -21,7 +21,7 @@ LINE = struct.Struct("<4Q")
 
 WINDOW = NIC_BASE + SEND_WINDOW
 NO_HANDLER = 255
-"""Handler index of a bulk transfer that runs none."""
+"""Handler index of a bulk transfer without a handler."""
 SMALL_BEATS = 4
 """Most beats of a small message, wire header included: one PIO burst."""
 SMALL_BYTES = 8 * SMALL_BEATS
@@ -86,4 +86,4 @@ def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:
 
 BULK_HEADER_BYTES = AM_HEADER_BYTES
 BULK_DATA = 8 + HEADER_BYTES + AM_HEADER_BYTES
-"""Where a bulk packet's data begin in its slot."""
+"""Offset of a bulk packet's data in its slot."""

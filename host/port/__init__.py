@@ -1,4 +1,4 @@
-"""A node as its program sees it: its port, its memory, what its CPU's work costs.
+"""A node for its program: its port, its memory, and the costs of CPU work.
 
 In the order in which to read:
 

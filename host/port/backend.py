@@ -1,4 +1,5 @@
-"""What a back end is to the runtime: a mailbox of blocks and answers, and a memory a node.
+"""The interface of a back end to the runtime: a mailbox of blocks and answers, and a memory for
+each node.
 
 Everything here is plain and synchronous: it is called while target time stands still.
 """
@@ -12,14 +13,14 @@ class Mailbox(Protocol):
     """Blocks to the host ports, answers from them."""
 
     ports: int
-    """Host ports of the target, one a node."""
+    """Host ports of the target, one for each node."""
 
     def cycle(self) -> int:
         """The target's cycle counter, all 64 bits."""
         ...
 
     def needs(self) -> int:
-        """Bit p is set when port p waits for a block that it was not given yet."""
+        """Bit p is set when port p waits for a block and has not been given one."""
         ...
 
     def expired(self) -> bool:
@@ -35,7 +36,7 @@ class Mailbox(Protocol):
         ...
 
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
-        """Give the port ``count`` entries; the rest of ``entries`` is stale and of no meaning."""
+        """Give the port ``count`` entries; the rest of ``entries`` is stale and is ignored."""
         ...
 
 
@@ -54,5 +55,5 @@ class Memory(Protocol):
         ...
 
     def clear(self) -> None:
-        """Zero all of it."""
+        """Zero all of the memory."""
         ...

@@ -15,12 +15,12 @@ __all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
 CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
 VIA_ITEMS = ("register_page",)
 ITEMS = CPU_ITEMS + VIA_ITEMS
-"""Names of the cost items, as in a NIC description's ``[cpu]``, and of ``[via]`` what is CPU work.
-"""
+"""Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
+``[via]``."""
 
 
 class Path:
-    """``name``: what the CPU does; the items and how many of each that takes.
+    """``name``: what the CPU does; the items, and how many of each the path takes.
 
     Raises
     ------

@@ -9,7 +9,7 @@ _REGISTERS = {NIC_BASE + register.offset: register.name for register in REGISTER
 
 
 def steps(entries: bytes | bytearray, count: int) -> str:
-    """What the first ``count`` entries of a block do."""
+    """Descriptions of the first ``count`` entries of a block."""
     found = []
     for index in range(count):
         word, _, address, length, compare, mask, *_ = ENTRY.unpack_from(entries,

@@ -1,4 +1,4 @@
-"""A count in host memory by which the NIC says how much of what was posted to it is done."""
+"""A count in host memory by which the NIC reports how many posted items are done."""
 
 from ...layouts.operations import BLOCK
 from .costs import Path
@@ -9,21 +9,21 @@ __all__ = ["Report"]
 
 
 class Report:
-    """What was posted to the NIC, of ``entries`` at the most, and how much of it is done.
+    """Counts items posted to the NIC, at most ``entries`` at a time, and how many of them are done.
 
     Parameters
     ----------
     mask
         Bits of the count.
     price
-        Cost of a look, beside the line it touches.
+        Cost of reading the count, besides the line it touches.
     place
-        Address of the count, already zero; else :meth:`open` allocates it.
+        Address of the count, which must be zero; 0: :meth:`open` allocates it.
 
     Attributes
     ----------
     posted, done
-        How many so far; ``done`` as it was when last looked at.
+        Counts since the start; ``done`` is the value last read.
     """
 
     def __init__(self, node: Node, entries: int, mask: int, price: Path, place: int = 0) -> None:
@@ -37,7 +37,7 @@ class Report:
         self._look = node.port.path(price)
 
     async def open(self) -> None:
-        """Allocate the count and set it to zero, before the NIC is told of it."""
+        """Allocate the count and set it to zero, before the NIC gets its address."""
         self.place = self.node.allocate(8)
         await self.port.touch(self.place, 8, store=True)
         await self.port.flush()
@@ -46,11 +46,11 @@ class Report:
 
     @property
     def free(self) -> int:
-        """Entries that are free, as far as known. Costs nothing."""
+        """Free entries by the last count read. Costs nothing."""
         return self.entries - self.posted + self.done
 
     async def look(self) -> None:
-        """Look at the count."""
+        """Read the count."""
         port = self.port
         port.spend(self._look)
         if port.count == BLOCK:
@@ -60,5 +60,5 @@ class Report:
         self.done += self.memory.word(self.place) - self.done & self.mask
 
     def put_poll(self, timeout: int) -> None:
-        """Spin until there is more done than known."""
+        """Spin until the count exceeds the last one read."""
         self.port.put_poll(self.place, self.done & self.mask, self.mask, timeout, F_NOT_EQUAL)

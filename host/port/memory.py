@@ -1,18 +1,18 @@
-"""Who gets which part of a node's host memory, and a host memory in plain Python."""
+"""Allocation of a node's host memory, and a host memory in plain Python."""
 
 __all__ = ["Allocator", "ArrayMemory"]
 
 RESERVED = 64
-"""Bytes at address 0 that nobody gets: 0 means "nowhere" to the NIC."""
+"""Bytes at address 0 that are never allocated, because 0 means "nowhere" to the NIC."""
 
 
 class Allocator:
-    """Hands out memory from low addresses upward. What was given is never taken back.
+    """Allocates memory from low addresses upward. Memory is never freed.
 
     Raises
     ------
     MemoryError
-        The memory is full; the text says what was asked and what is left.
+        The memory is full; the text gives the requested and the free bytes.
     """
 
     __slots__ = ("size", "_next")
@@ -41,7 +41,8 @@ class Allocator:
 
 
 class ArrayMemory:
-    """A host memory of ``size`` bytes in a bytearray, as back ends without their own use it."""
+    """A host memory of ``size`` bytes in a bytearray, for back ends without a memory of their
+    own."""
 
     __slots__ = ("size", "data")
 

@@ -1,4 +1,4 @@
-"""A node as its program sees it: number, port, memory."""
+"""A node for its program: number, port, memory."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
@@ -21,18 +21,18 @@ class Node:
     Attributes
     ----------
     number, nodes
-        This node, and how many there are.
+        Number of this node, and number of nodes.
     active
         Numbers of the nodes that run a program.
     description
         The NIC description of the run.
     port
-        The host port: all that takes target time.
+        The host port, with all operations that take target time.
     firmware
-        The image that runs on the NIC processor, None if none was started.
+        The image that runs on the NIC processor; None if none was started.
     memory
-        Zero-time access to host memory, for setting up and for looking. What the target could
-        observe goes through :meth:`store` instead.
+        Zero-time access to host memory, for set-up and inspection. Writes that the target can
+        observe must use :meth:`store` instead.
     """
 
     __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
@@ -77,7 +77,7 @@ class Node:
         return number
 
     async def store(self, address: int, data: bytes) -> None:
-        """The CPU writes ``data`` to memory. This takes CPU time; the data is visible at its
+        """The CPU writes ``data`` to memory. This takes CPU time; the data becomes visible at its
         end."""
         port = self.port
         port.work("store", -(-len(data) // 8))

@@ -1,4 +1,4 @@
-"""A node's host port as a program sees it: work, operations, marks.
+"""A node's host port for its program: work, operations, marks.
 
 A call that charges CPU work is not awaited and causes no wake-up: the work is added to the next
 operation. Operations are put into a block of up to BLOCK entries; a block goes to the target when
@@ -87,19 +87,18 @@ class Port(Work):
     Attributes
     ----------
     cycle, ticks
-        When the last block ended: the target's cycle, and the CPU's own time in ticks (the cycle
-        and the fraction of a cycle of work done beyond it). Work and operations since are not
-        in it.
+        End of the last block: the target's cycle, and the CPU's own time in ticks (that cycle plus
+        the fraction of a cycle of work done beyond it). Later work and operations are not included.
     status, data
         The answer of the last operation of the last block.
     count
         Entries in the block being put together.
     executed
-        Await it to hand the block to the target, which executes the whole block.
+        Awaiting it hands the block to the target, which executes the whole block.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     sent_again
-        What counts the packets that layers on this port sent again.
+        The counters of packets that layers on this port sent again.
     """
 
     __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
@@ -158,8 +157,8 @@ class Port(Work):
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
         """Record that ``activity`` begins or ends here. It takes no time and flushes nothing.
 
-        Returns the mark, [ticks, activity, kind, number]; all but the ticks may be amended later,
-        when it is known what it was that began."""
+        Returns the mark, [ticks, activity, kind, number]. All fields but the ticks may be changed
+        later, when the activity is known."""
         mark = [0, activity, kind, number]
         if self._cpu:
             self._pending()
@@ -172,7 +171,7 @@ class Port(Work):
 
     def mark_check(self, ends: int, begins: int) -> list[int]:
         """Note that ``ends`` ended and ``begins`` began with the check that ended the last poll;
-        the latter mark."""
+        return the latter mark."""
         cycles = self.status >> 8 & 0xFFFF
         fraction = (self.status >> FRACTION) - self._check[0] & TICKS - 1
         ticks = (self.cycle - cycles) * TICKS + fraction
@@ -180,7 +179,7 @@ class Port(Work):
         self.log += ([ticks, ends, END, 0], mark)
         return mark
 
-    # Operations: plain, for layers that keep an eye on ``count``
+    # # Operations: plain functions, for layers that keep track of ``count``
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
@@ -227,8 +226,8 @@ class Port(Work):
 
     def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
                  flags: int = 0) -> None:
-        """The last, or only, watch of a poll, with the cost item ``poll_check`` a check. To be the
-        last entry of its block, but for one-check polls (``flags`` = F_ONCE)."""
+        """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
+        must be the last entry of its block, except in polls of one check (``flags`` = F_ONCE)."""
         before = self._ticks
         ticks, rest, price = self._check
         self._check_count += 1
@@ -254,7 +253,7 @@ class Port(Work):
         self.count += 1
 
     def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
-        """A further watch of the poll that follows, ``poll_check`` a check."""
+        """A further watch of the poll that follows, with ``poll_check`` for each check."""
         ticks = self._check[0]
         _pack(self.entries, self.count * ENTRY_BYTES, W_WATCH | flags, ticks, address, 0,
               compare, mask, 0, 0, 0)
@@ -332,8 +331,8 @@ class Port(Work):
 
     async def poll(self, watches: Watch | Iterable[Watch], timeout: int = 0,
                    once: bool = False) -> Poll:
-        """Spin until one of up to WATCHES locations holds, or ``timeout`` cycles passed (0: for
-        ever). ``once``: check each once."""
+        """Spin until one of up to WATCHES locations holds, or ``timeout`` cycles have passed (0: no
+        limit). ``once``: check each location once."""
         places = [watches] if isinstance(watches, Watch) else list(watches)
         if not 1 <= len(places) <= WATCHES:
             raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
@@ -364,7 +363,8 @@ class Port(Work):
         return Poll(timed_out, watch, self.data)
 
     async def wait_irq(self, timeout: int = 0) -> bool:
-        """Wait for the NIC's interrupt; whether it came within ``timeout`` cycles (0: for ever)."""
+        """Wait for the NIC's interrupt; return whether it came within ``timeout`` cycles (0: no
+        limit)."""
         if self.count == BLOCK:
             await self.executed
         self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
@@ -380,8 +380,8 @@ class Port(Work):
         return self.data
 
     def waiting_for(self, text: str) -> None:
-        """Set what the program waits for; the diagnosis of a run that reaches its cycle limit
-        prints it."""
+        """Set the text of what the program waits for. The diagnosis of a run that reaches its cycle
+        limit prints it."""
         self.waiting_text = text
 
     # For the runtime

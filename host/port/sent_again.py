@@ -10,7 +10,7 @@ __all__ = ["Cause", "SentAgain"]
 
 
 class Cause(StrEnum):
-    """What made a layer send a packet again."""
+    """Why a layer sent a packet again."""
 
     NACK = "NACK"
     """The receiver got a later packet and reported this one as missing."""
@@ -19,11 +19,11 @@ class Cause(StrEnum):
     TIMEOUT = "time-out"
     """No acknowledgement came; the packet may have arrived."""
     RETURNED = "returned"
-    """The receiver had no room for it, and sent it back."""
+    """The receiver had no room for the packet and sent it back."""
 
 
 class Marking(Protocol):
-    """What a port is to this: it keeps marks, and knows who counts."""
+    """The part of a port that this module needs: it keeps marks and knows the counters."""
 
     sent_again: list["SentAgain"]
 
@@ -32,19 +32,19 @@ class Marking(Protocol):
 
 class SentAgain:
     """Counts packets that ``layer`` sent again, by peer and cause, and marks each in the trace.
-    Each layer that sends again has one, its attribute ``again``; the port through which it sends
-    knows them all. Counting costs no target time.
+    Each layer that retransmits has one, in its attribute ``again``; the port through which the
+    layer sends has a list of all. Counting costs no target time.
 
-    On a network that loses nothing all counts are 0, but those of ``Cause.RETURNED``.
+    On a network without losses all counts are 0, except those of ``Cause.RETURNED``.
     """
 
     def __init__(self, port: Marking, layer: str) -> None:
         self.layer = layer
-        """As people call it."""
+        """The layer's name in messages to the user."""
         self._port = port
         port.sent_again.append(self)
         self.counts: Counter[tuple[int, Cause]] = Counter()
-        """Packets, by node number of the peer and cause. No entry is 0."""
+        """Packets, by the peer's node number and cause. Entries are never 0."""
 
     def note(self, peer: int, cause: Cause) -> None:
         """A packet was sent again to node ``peer``."""
@@ -52,7 +52,7 @@ class SentAgain:
         self._port.mark(Activity.CONTROL, Kind.AGAIN, peer)
 
     def by_peer(self, *causes: Cause) -> dict[int, int]:
-        """Packets sent again to each node, for ``causes`` alone if there are any."""
+        """Packets sent again to each node, for all causes or only for ``causes``."""
         found: Counter[int] = Counter()
         for (peer, cause), count in self.counts.items():
             if not causes or cause in causes:
@@ -60,5 +60,5 @@ class SentAgain:
         return dict(found)
 
     def total(self, *causes: Cause) -> int:
-        """Packets sent again, for ``causes`` alone if there are any."""
+        """Packets sent again, for all causes or only for ``causes``."""
         return sum(self.by_peer(*causes).values())

@@ -1,4 +1,4 @@
-"""The objects that a host program's awaits lead to."""
+"""The objects that the awaits of a host program end in."""
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ __all__ = ["EXECUTED", "NOTHING", "Suspension", "check_given"]
 
 
 class Suspension(tuple[None, ...]):
-    """Awaited, each item hands control to the runtime once."""
+    """Each await of an item hands control to the runtime once."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NOTHING = Suspension(())
 
 
 def check_given(function: Any, result: Any) -> None:
-    """Refuse what a handler gave that cannot be awaited."""
+    """Refuse a handler's result that cannot be awaited."""
     if not hasattr(result, "__await__"):
         raise TypeError(f"handler {getattr(function, '__name__', function)!r} gave {result!r}: "
                         "it must be a coroutine or give None")

@@ -1,4 +1,4 @@
-"""What a CPU has been doing: cost items and paths counted, CPU cycles turned into ticks.
+"""A CPU's work: counts of cost items and paths, and CPU cycles converted into ticks.
 
 The conversion from CPU cycles to ticks keeps the remainder, so no time is ever lost.
 """
@@ -50,14 +50,14 @@ class Work:
         self._cpu += self._price[item] * count
 
     def path(self, path: Path) -> int:
-        """Make ``path`` known; its index is what :meth:`spend` takes."""
+        """Register ``path``; return its index for :meth:`spend`."""
         self._paths.append(path)
         self._path_cycles.append(self.costs.cycles(path))
         self._path_counts.append(0)
         return len(self._paths) - 1
 
     def spend(self, index: int) -> None:
-        """Spend the path of ``index``."""
+        """Spend the path with this index."""
         self._path_counts[index] += 1
         self._cpu += self._path_cycles[index]
 

@@ -1,4 +1,4 @@
-"""The NIC processor as a host program sees it: loading firmware, queues and commands to it.
+"""The NIC processor for host programs: loading firmware, queues to it and commands to it.
 
 In the order in which to read:
 

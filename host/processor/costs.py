@@ -1,4 +1,4 @@
-"""What driving a NIC processor costs the CPU, beside its PIO and its memory traffic."""
+"""CPU costs of driving a NIC processor, besides PIO and memory traffic."""
 
 from ..port.costs import Path
 
@@ -7,8 +7,8 @@ __all__: list[str] = []
 LOAD = Path("processor_load", load=4, alu=2, branch=1)
 """A block of BURST words of an image."""
 COMMAND = Path("processor_command", call=1, load=2, store=1, alu=2, branch=1)
-"""A command to the firmware: its number, its answer's checks."""
+"""A command to the firmware: its number, and the checks of its answer."""
 POST = Path("queue_post", load=2, store=1, alu=4, branch=1)
-"""A slot of a queue: its address, the count of those posted."""
+"""A slot of a queue: its address, and the count of posted slots."""
 ROOM = Path("queue_room", load=2, store=1, alu=1, branch=1)
-"""Looking at what the firmware reports as taken."""
+"""Reading how many slots the firmware reports as taken."""

@@ -1,4 +1,4 @@
-"""A crash of a NIC processor's firmware, in words."""
+"""Describes a crash of a NIC processor's firmware in words."""
 
 from ...firmware.image import Image
 from ...layouts.processor import MMIO_BASE, CrashReason
@@ -10,7 +10,7 @@ _CAUSES = {
     3: "breakpoint", 4: "load address misaligned", 5: "load access fault",
     6: "store address misaligned", 7: "store access fault", 11: "environment call",
 }
-"""mcause."""
+"""Causes in mcause."""
 _PANICS = {
     0xFFFF_0000: "main() returned", 0xFFFF_0001: "no NIC memory left for take_memory()",
     0xFFFF_0002: "assert_that() failed", 0xFFFF_0003: "a null pointer was called",
@@ -19,7 +19,7 @@ _PANICS = {
 
 
 def describe(image: Image | None, reason: CrashReason, pc: int, cause: int) -> str:
-    """Why and where, in words: ``panic with code 0x7 at main+0x14 (firmware/am/main.c:77)``."""
+    """Reason and place in words: ``panic with code 0x7 at main+0x14 (firmware/am/main.c:77)``."""
     where = f"{pc:#x}" if image is None else f"{image.lookup(pc)}, pc {pc:#x}"
     if reason is CrashReason.EXCEPTION:
         what = _CAUSES.get(cause, f"exception {cause:#x}")

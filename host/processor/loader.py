@@ -1,4 +1,4 @@
-"""Firmware on a node's NIC processor: loaded, checked, started, stopped."""
+"""Firmware on a node's NIC processor: load, check, start, stop."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,17 +32,18 @@ _DOORBELL_WORDS = address("doorbell_words")
 KERNEL_PAGE = 0
 """The kernel's doorbell page: commands by mailbox."""
 LONGEST = 65535
-"""Most bytes of an engine's command."""
+"""Most bytes of one engine command."""
 READY_LIMIT = 4_000_000
-"""Cycles that firmware has for its set-up: a bit-serial core clears its memory slowly."""
+"""Cycles in which firmware must finish its set-up. A bit-serial core clears its memory slowly."""
 
 
 class ProcessorError(Exception):
-    """There is no NIC processor, or its memory did not take the firmware; the text is one line."""
+    """There is no NIC processor, or its memory did not accept the firmware. The text is one
+    line."""
 
 
 def load_sum(words: Sequence[int]) -> int:
-    """What register ``load_sum`` is after ``words``."""
+    """Value of register ``load_sum`` after ``words`` were written."""
     total = 0
     for word in words:
         total = ((total << 1 | total >> 63) + word) & (1 << 64) - 1
@@ -50,12 +51,13 @@ def load_sum(words: Sequence[int]) -> int:
 
 
 class NicProcessor:
-    """The NIC processor of ``node``, a service of it: ``node.service(NicProcessor)``. The kernel's.
+    """The NIC processor of ``node``, a service of the node: ``node.service(NicProcessor)``. It
+    belongs to the kernel.
 
     Attributes
     ----------
     image
-        The firmware that runs, None before :meth:`start`.
+        The running firmware; None before :meth:`start`.
     """
 
     def __init__(self, node: Node) -> None:
@@ -72,17 +74,17 @@ class NicProcessor:
     async def start(self, firmware: str | Path,
                     parameters: Mapping[str, int | Sequence[int]] | None = None, *,
                     limit: int = READY_LIMIT) -> Image:
-        """Build ``firmware`` if need be, load it and let it run until it is ready.
+        """Build ``firmware`` if it is not in the cache, load it, and run it until it is ready.
 
         Raises
         ------
         BuildError
-            It cannot be built, or does not fit NIC memory.
+            The firmware cannot be built, or does not fit NIC memory.
         ProcessorError
-            NIC memory did not get what was written, or the firmware is not ready after ``limit``
+            NIC memory does not hold the written words, or the firmware is not ready after ``limit``
             cycles.
         ValueError
-            It has no such parameter.
+            The firmware has no parameter of this name.
         """
         description, port = self.description, self.port
         image = build_image(firmware, description.nic.processor, description.processor.memory)
@@ -115,8 +117,8 @@ class NicProcessor:
                 f"cycles: {state.name.lower()} at {image.lookup(pc)}")
 
     async def _take_back(self) -> None:
-        """All pages are the kernel's again: their owners outlive firmware, and reset. What the
-        engines of firmware before this were doing comes to its end first."""
+        """Return all pages to the kernel, because owners of pages survive a firmware and a reset.
+        First let the engines of the previous firmware end their commands."""
         port, description = self.port, self.description
         if self._ran:
             rate = min(description.bus.bytes_per_cycle, description.memory.bytes_per_cycle)
@@ -128,7 +130,7 @@ class NicProcessor:
             await port.pio_write(_DOORBELL_OWNER, DOORBELL_OWNER.pack(page=page))
 
     async def _write(self, code: bytes) -> None:
-        """Write ``code`` to NIC memory, and check what came there."""
+        """Write ``code`` to NIC memory, and check that it arrived."""
         port = self.port
         words = [int.from_bytes(code[at:at + 8], "little") for at in range(0, len(code), 8)]
         await port.pio_write(_LOAD_WORDS, 0)
@@ -155,13 +157,13 @@ class NicProcessor:
         self.node.firmware = self.image = None
 
     async def state(self) -> State:
-        """What the processor is doing."""
+        """State of the processor."""
         with self.port.in_kernel():
             word = await self.port.pio_read(_STATUS)
         return State(STATUS.get(word, "state"))
 
     def symbol(self, name: str) -> int:
-        """Where the firmware's object ``name`` is in NIC memory."""
+        """Address of the firmware's object ``name`` in NIC memory."""
         if self.image is None:
             raise ProcessorError(f"no firmware runs on node {self.node.number}")
         found = self.image.symbols.get(name)
@@ -179,8 +181,8 @@ class NicProcessor:
         return NIC_BASE + DOORBELL_PAGES + PAGE * page + offset
 
     async def own(self, name: str, process: int) -> None:
-        """Give ``process`` PIO access, beside the kernel's, to all pages of NIC memory that hold
-        object ``name``, which was declared with PAGED."""
+        """Give ``process`` PIO access, besides the kernel's, to all pages of NIC memory that hold
+        object ``name``, which must be declared with PAGED."""
         first = self.symbol(name)
         assert self.image is not None
         size = self.image.symbols[name].size
@@ -188,6 +190,6 @@ class NicProcessor:
             await self.port.pio_write(_WINDOW_OWNER, WINDOW_OWNER.pack(page=page, process=process))
 
     async def own_doorbell(self, page: int, process: int) -> None:
-        """Take the doorbells of ``page`` from ``process``."""
+        """Accept the doorbells of ``page`` from ``process``."""
         await self.port.pio_write(_DOORBELL_OWNER,
                                   DOORBELL_OWNER.pack(page=page, process=process, enable=1))

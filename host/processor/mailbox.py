@@ -10,11 +10,11 @@ __all__ = ["Mailbox"]
 WORDS = 7
 _SEQUENCE, _ANSWERED, _ANSWER = 56, 64, 72
 LIMIT = 1_000_000
-"""Cycles that a command may take."""
+"""Most cycles of a command."""
 
 
 class Mailbox:
-    """The kernel's way to the firmware's object ``name``, a ``struct mailbox``."""
+    """Sends the kernel's commands to the firmware's object ``name``, a ``struct mailbox``."""
 
     def __init__(self, processor: NicProcessor, name: str = "mailbox") -> None:
         self.processor = processor
@@ -25,12 +25,12 @@ class Mailbox:
         self._sequence = 0
 
     async def call(self, *words: int, limit: int = LIMIT) -> int:
-        """Give a command of up to WORDS words; the firmware's status, 0 for success.
+        """Give a command of up to WORDS words and return the firmware's status, 0 for success.
 
         Raises
         ------
         ProcessorError
-            There is no answer after ``limit`` cycles.
+            The firmware has not answered after ``limit`` cycles.
         """
         if not 1 <= len(words) <= WORDS:
             raise ValueError(f"a command has 1 to {WORDS} words, not {len(words)}")

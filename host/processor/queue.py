@@ -15,21 +15,23 @@ MASK = 0xFFFF_FFFF
 
 
 class SendQueue:
-    """What both kinds do: room, from the word in host memory that the firmware reports to.
+    """Common part of both kinds of queues: free slots, counted by the report word in host memory
+    that the firmware writes.
 
     Parameters
     ----------
     page
         Doorbell page of the queue; the port's process must own it.
     count
-        Slots, a power of two, as the firmware was told.
+        Slots, a power of two; the firmware must have the same number.
     report
-        Address of the report word in host memory, as the firmware was told; it must be zero.
+        Address of the report word in host memory, which must be zero; the firmware must have the
+        same address.
 
     Attributes
     ----------
     room
-        Slots posted, and given back by the firmware.
+        Counts of slots posted, and of slots that the firmware has given back.
     """
 
     def __init__(self, processor: NicProcessor, page: int, count: int, report: int) -> None:
@@ -43,7 +45,8 @@ class SendQueue:
         self._post = self.port.path(costs.POST)
 
     async def wait(self, limit: int = 0) -> bool:
-        """Wait for a free slot; whether there is one within ``limit`` cycles (0: for ever)."""
+        """Wait for a free slot; return whether there is one within ``limit`` cycles (0: no
+        limit)."""
         room, port = self.room, self.port
         if room.free > 0:
             return True
@@ -61,20 +64,20 @@ class SendQueue:
         return True
 
     async def put(self, words: Sequence[int], trace: int = 0) -> None:
-        """Fill the next slot, which must be free, with ``words``, SEND_WORD first, and tell the
+        """Fill the next slot, which must be free, with ``words``, SEND_WORD first, and notify the
         NIC."""
         raise NotImplementedError
 
     async def post(self, words: Sequence[int], trace: int = 0) -> None:
-        """The same, waiting for a free slot."""
+        """Wait for a free slot, then fill it as :meth:`put` does."""
         if self.room.free <= 0:
             await self.wait()
         await self.put(words, trace)
 
 
 class PioQueue(SendQueue):
-    """In NIC memory at object ``slots`` of the firmware: PIO bursts, and a doorbell that says how
-    many slots were posted."""
+    """A queue in NIC memory, at object ``slots`` of the firmware: PIO bursts, and a doorbell that
+    gives the number of posted slots."""
 
     def __init__(self, processor: NicProcessor, page: int, slots: str, count: int, report: int, *,
                  offset: int = 0) -> None:
@@ -94,11 +97,11 @@ class PioQueue(SendQueue):
 
 
 class CoherentQueue(SendQueue):
-    """In host memory at ``slots``, cacheable (nic.attachment = memory_bus): stored there, and
-    pulled by the NIC when it sees the CPU take the line.
+    """A queue in host memory at ``slots``, cacheable (nic.attachment = memory_bus). The CPU stores
+    into it, and the NIC reads a line when the CPU takes ownership of it.
 
     The store that takes the first line is the last of its block, and the words are written when the
-    block has ended: the NIC sees them neither earlier nor later.
+    block has ended. So the NIC sees the words exactly when it sees the store.
     """
 
     def __init__(self, processor: NicProcessor, page: int, slots: int, count: int, report: int

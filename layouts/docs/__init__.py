@@ -1,4 +1,4 @@
-"""Pages of docs/ that are made from the declarations.
+"""Generators of the pages of docs/ that come from the declarations.
 
 In the order in which to read:
 

@@ -33,7 +33,7 @@ PAGE_FILE = place("processor")
 
 
 def _members(kind: type[Enum]) -> dict[str, str]:
-    """Each member's text in the source: the string behind its line."""
+    """Text of each member in the source: the string after its line."""
     body = ast.parse(inspect.getsource(kind)).body[0]
     assert isinstance(body, ast.ClassDef)
     texts: dict[str, str] = {}
