@@ -4,11 +4,11 @@ port.
 In the order in which to read:
 
 - :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
-- :mod:`.port`: A node as its program sees it: its port, its memory, what its CPU's work costs
-- :mod:`.processor`: The NIC processor as a host program sees it: loading firmware, queues and
+- :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
+- :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
 - :mod:`.am`: Generic Active Messages 1.1 over the NIC
-- :mod:`.fm`: Fast Messages 1.1 over firmware ``fm``
+- :mod:`.fm`: Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node
 - :mod:`.gm`: GM message passing over the NIC processor's firmware ``gm``: the library and the
   driver
 - :mod:`.via`: The Virtual Interface Architecture for host programs: VIPL, under its own names

@@ -3,16 +3,15 @@
 In the order in which to read:
 
 - :mod:`.bits`: Bit fields of a word: packing, unpacking, and the order that RTL structs follow
-- :mod:`.packet`: What crosses a link: header word, payload in 8-byte flits, a CRC-32 trailer
-- :mod:`.operations`: Operations of the host port: what a host CPU can spend time on
-- :mod:`.trace`: The event trace: who did what to which message, when
+- :mod:`.packet`: A packet on a link: header word, payload in 8-byte flits, a CRC-32 trailer
+- :mod:`.operations`: Operations of the host port: the ways in which a host CPU spends time
+- :mod:`.trace`: The event trace: which block did what to which message, and when
 - :mod:`.description`: The NIC description: every knob of the testbed, declared once
-- :mod:`.rate`: Exact rates: bytes a cycle (or a ratio) as a fraction, and its fixed-point
-  register
+- :mod:`.rate`: Exact rates: bytes a cycle (or a ratio) as a fraction, and its fixed-point register
 - :mod:`.timing`: Timing registers of the target: how each timing knob is encoded, and at which
   index it is set
-- :mod:`.fabric`: The graph of switches: which node hangs where, and the route from each to each;
-  what the links between them hold
+- :mod:`.fabric`: The graph of switches: where each node is attached, the routes between nodes, and
+  the buffers of the links
 - :mod:`.registers`: Register map of the NIC's PIO window: the one declaration that decode, host,
   docs and C share
 - :mod:`.rings`: Send ring descriptors and receive ring slots, in host memory
@@ -23,7 +22,7 @@ In the order in which to read:
   frame's bytes
 - :mod:`.gm`: GM message passing: ports, commands, events, packets
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
-- :mod:`.board`: What goes over the serial line between a board and the back end: frames,
-  commands, responses
+- :mod:`.board`: The protocol of the serial line between a board and the back end: frames, commands,
+  responses
 - :mod:`.docs`: Generators of the pages of docs/ that come from the declarations
 """

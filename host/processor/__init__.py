@@ -2,12 +2,12 @@
 
 In the order in which to read:
 
-- :mod:`.loader`: Firmware on a node's NIC processor: loaded, checked, started, stopped
+- :mod:`.loader`: Firmware on a node's NIC processor: load, check, start, stop
 - :mod:`.queue`: Queues of slots from a host program to the firmware (firmware/runtime/queue.h)
-- :mod:`.mailbox`: Commands to the firmware (firmware/runtime/mailbox.h): one at a time, through
-  NIC memory
-- :mod:`.crash`: A crash of a NIC processor's firmware, in words
-- :mod:`.costs`: What driving a NIC processor costs the CPU, beside its PIO and its memory traffic
+- :mod:`.mailbox`: Commands to the firmware (firmware/runtime/mailbox.h): one at a time, through NIC
+  memory
+- :mod:`.crash`: Describes a crash of a NIC processor's firmware in words
+- :mod:`.costs`: CPU costs of driving a NIC processor, besides PIO and memory traffic
 """
 
 from .crash import FirmwareCrash, describe

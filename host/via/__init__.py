@@ -3,33 +3,32 @@
 A program makes a :class:`Process` and its library, ``Vipl(process)``. Below the calls
 (:mod:`.vipl.vipl`): the kernel agent of the node (:mod:`.kernel`) with its connection manager
 (:mod:`.agent.connections`, over :mod:`.agent.channel`), and a provider that moves the data
-(:mod:`.provider`, the seam; :mod:`.engine.engine`, :mod:`.engine.physical`,
+(:mod:`.provider`, the interface; :mod:`.engine.engine`, :mod:`.engine.physical`,
 :mod:`.trap.kernel_trap`). Beside them: :mod:`.descriptors`, :mod:`.process` (virtual memory),
-:mod:`.regions` and :mod:`.agent.tables` (registration), :mod:`.handles` (what the handles stand
-for), :mod:`.costs` (what it all costs).
+:mod:`.regions` and :mod:`.agent.tables` (registration), :mod:`.handles` (the objects behind
+handles), :mod:`.costs` (CPU costs).
 
 In the order in which to read:
 
 - :mod:`.process`: A process: its virtual memory, scattered over a node's physical pages
-- :mod:`.provider`: What VIPL wants of whatever moves its data: the seam between the library and a
-  design point
-- :mod:`.kernel`: The kernel agent of a node: what processes share, the interrupt, sleeping, and
-  the tables
+- :mod:`.provider`: The interface between VIPL and a design point, which moves the data
+- :mod:`.kernel`: The kernel agent of a node: state shared by processes, the interrupt, sleeping,
+  and the tables
 - :mod:`.tags`: NICs that processes opened, and their protection tags
-- :mod:`.handles`: What VIPL's handles stand for: VIs and their work queues, completion queues,
+- :mod:`.handles`: The objects behind VIPL's handles: VIs and their work queues, completion queues,
   and (of :mod:`.tags`) NICs and protection tags
-- :mod:`.records`: What there is on a node: regions, VIs, completion queues, open NICs, by handle
-  and number
-- :mod:`.regions`: Registered memory: handles that never come again, and places in the NIC's table
-- :mod:`.attributes`: What a consumer says of, and is told about, NICs, memory and VIs; network
-  addresses
-- :mod:`.returns`: What VIPL calls return, and the asynchronous errors, under their own names
+- :mod:`.records`: The objects of a node by handle and number: regions, VIs, completion queues, open
+  NICs
+- :mod:`.regions`: Registered memory: handles that are never reused, and places in the NIC's table
+- :mod:`.attributes`: Attributes of NICs, memory and VIs, and network addresses
+- :mod:`.returns`: Return codes of VIPL, and the asynchronous errors, under their own names
 - :mod:`.descriptors`: Building descriptors in a process's memory, and reading them back
-- :mod:`.costs`: What VIPL costs: every path of the library and of the kernel agent as a sum of
+- :mod:`.costs`: CPU costs of VIPL: every path of the library and of the kernel agent as a sum of
   cost items
-- :mod:`.vipl`: The calls of VIPL, a file a concern
-- :mod:`.agent`: What the kernel agent does whatever the NIC: connections, tables, notices
-- :mod:`.engine`: Providers whose NIC takes descriptors by itself, by doorbells
+- :mod:`.vipl`: The calls of VIPL, one file for each concern
+- :mod:`.agent`: The part of the kernel agent that is the same for every NIC: connections, tables,
+  notifies
+- :mod:`.engine`: Providers for NICs that read descriptors from memory, posted by doorbells
 - :mod:`.trap`: The kernel-trap design point: the kernel agent moves the data
 """
 

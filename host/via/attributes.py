@@ -1,4 +1,4 @@
-"""What a consumer says of, and is told about, NICs, memory and VIs; network addresses."""
+"""Attributes of NICs, memory and VIs, and network addresses."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +14,7 @@ MAX_DISCRIMINATOR = 12
 
 
 class VipState(IntEnum):
-    """State of a VI, as VipQueryVi tells it."""
+    """State of a VI, as VipQueryVi reports it."""
 
     IDLE = 0
     CONNECTED = 1
@@ -24,13 +24,13 @@ class VipState(IntEnum):
 
 STATES = {ViState.IDLE: VipState.IDLE, ViState.CONNECTED: VipState.CONNECTED,
           ViState.ERROR: VipState.ERROR}
-"""The engine's states in VIPL's words."""
+"""VIPL's state for each of the engine's states."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetAddress:
-    """Where a VI is, or waits: a node's number, and a discriminator of up to MAX_DISCRIMINATOR
-    bytes that the consumers agreed on."""
+    """Address of a VI: a node's number, and a discriminator of up to MAX_DISCRIMINATOR bytes, on
+    which the consumers agree."""
 
     host: int
     discriminator: bytes = b""
@@ -38,7 +38,7 @@ class NetAddress:
 
 @dataclass(frozen=True, slots=True)
 class NicAttributes:
-    """What VipQueryNic tells: sizes in bytes, and most of each kind."""
+    """Result of VipQueryNic: sizes in bytes, and the largest number of each kind of object."""
 
     name: str
     address: NetAddress
@@ -61,7 +61,8 @@ class NicAttributes:
 
 @dataclass(frozen=True, slots=True)
 class MemAttributes:
-    """Of a registered region: its protection tag; whether peers may write to it, and read it."""
+    """Attributes of a registered region: its protection tag; whether peers may write to it, and
+    read it."""
 
     ptag: Ptag
     rdma_write: bool = False
@@ -70,11 +71,11 @@ class MemAttributes:
 
 @dataclass(frozen=True, slots=True)
 class ViAttributes:
-    """Of a VI.
+    """Attributes of a VI.
 
-    ``max_transfer`` in bytes, of one descriptor. ``qos`` means nothing to this NIC, but has to be
-    the same at both ends. ``rdma_write``, ``rdma_read``: what the peer may do to memory of the
-    VI's tag."""
+    ``max_transfer``: bytes of one descriptor. ``qos``: without effect on this NIC, but it must be
+    the same at both ends. ``rdma_write``, ``rdma_read``: whether the peer may write and read memory
+    of the VI's tag."""
 
     ptag: Ptag
     reliability: Reliability = Reliability.RELIABLE_DELIVERY
@@ -86,7 +87,7 @@ class ViAttributes:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAttributes:
-    """What a connection's other end says of its VI."""
+    """Attributes of the VI at the other end of a connection."""
 
     reliability: Reliability
     max_transfer: int

@@ -1,7 +1,7 @@
 """Building descriptors in a process's memory, and reading them back.
 
-The builders are what a consumer's own code does before it posts: they charge the stores. A
-descriptor may be posted again as it is.
+The builders stand for the consumer's own code before it posts: they charge the stores. A descriptor
+may be posted again without changes.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMED
 
 
 class Segment(NamedTuple):
-    """A data segment, or an RDMA's address segment (whose ``length`` is of no meaning)."""
+    """A data segment, or an RDMA's address segment (whose ``length`` is ignored)."""
 
     va: int
     handle: int
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
 
 
 class Descriptor(NamedTuple):
-    """A descriptor as it is in memory."""
+    """The content of a descriptor in memory."""
 
     next: int
     next_handle: int
@@ -58,12 +58,12 @@ class Descriptor(NamedTuple):
 
     @property
     def has_immediate(self) -> bool:
-        """Whether ``immediate`` came with the message."""
+        """Whether the message came with ``immediate`` data."""
         return bool(self.status & IMMEDIATE)
 
     @property
     def operation(self) -> RemoteOperation:
-        """What completed it."""
+        """The operation that completed the descriptor."""
         return RemoteOperation(self.status >> 16 & 7)
 
 
@@ -75,8 +75,8 @@ def allocate(process: Process, segments: int, *, fresh: bool = False) -> int:
 
 def pack(segments: Sequence[Segment], *, control: int = 0, length: int | None = None,
          immediate: int = 0, remote: Segment | None = None, count: int | None = None) -> bytes:
-    """The bytes of a descriptor. ``length`` and ``count`` (SegCount) are what the segments say
-    unless given: a test may lie."""
+    """The bytes of a descriptor. ``length`` and ``count`` (SegCount) follow from the segments
+    unless given; tests give wrong ones."""
     if length is None:
         length = sum(segment.length for segment in segments) & 0xFFFF_FFFF
     if count is None:
@@ -90,8 +90,8 @@ def pack(segments: Sequence[Segment], *, control: int = 0, length: int | None = 
 
 async def build(process: Process, va: int, segments: Sequence[Segment], *, control: int = 0,
                 immediate: int | None = None, remote: Segment | None = None) -> int:
-    """Write a descriptor to ``va``, charged; ``va``. Its memory is the consumer's, and the NIC does
-    not look at it before it is posted."""
+    """Write a descriptor to ``va``, charged; return ``va``. The memory belongs to the consumer
+    until it posts the descriptor."""
     if immediate is not None:
         control |= Control.IMMEDIATE
     data = pack(segments, control=int(control), immediate=immediate or 0, remote=remote)
@@ -107,30 +107,31 @@ async def build(process: Process, va: int, segments: Sequence[Segment], *, contr
 
 async def send(process: Process, va: int, segments: Sequence[Segment],
                immediate: int | None = None) -> int:
-    """A send descriptor of ``segments``, with ``immediate`` data if given; ``va``."""
+    """Build a send descriptor of ``segments``, with ``immediate`` data if given; return its
+    ``va``."""
     return await build(process, va, segments, immediate=immediate)
 
 
 async def receive(process: Process, va: int, segments: Sequence[Segment]) -> int:
-    """A receive descriptor; ``va``."""
+    """Build a receive descriptor; return its ``va``."""
     return await build(process, va, segments)
 
 
 async def rdma_write(process: Process, va: int, segments: Sequence[Segment], remote: Segment,
                      immediate: int | None = None) -> int:
-    """An RDMA write of ``segments`` to ``remote``; ``va``."""
+    """Build an RDMA write of ``segments`` to ``remote``; return its ``va``."""
     return await build(process, va, segments, control=Operation.RDMA_WRITE, immediate=immediate,
                        remote=remote)
 
 
 async def rdma_read(process: Process, va: int, segments: Sequence[Segment],
                     remote: Segment) -> int:
-    """An RDMA read from ``remote`` into ``segments``; ``va``."""
+    """Build an RDMA read from ``remote`` into ``segments``; return its ``va``."""
     return await build(process, va, segments, control=Operation.RDMA_READ, remote=remote)
 
 
 def read(process: Process, va: int) -> Descriptor:
-    """The descriptor at ``va`` as it is now. This takes no target time."""
+    """The current content of the descriptor at ``va``. This takes no target time."""
     following, handle, count, control, trace, immediate, length, status = CONTROL_SEGMENT.unpack(
         process.read(va, CONTROL_BYTES))
     size = SEGMENT_BYTES * min(count, 252)

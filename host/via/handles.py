@@ -1,5 +1,5 @@
-"""What VIPL's handles stand for: VIs and their work queues, completion queues, and (of
-:mod:`.tags`) NICs and protection tags. Plain records: the calls and the provider keep them up to
+"""The objects behind VIPL's handles: VIs and their work queues, completion queues, and (of
+:mod:`.tags`) NICs and protection tags. Plain records that the calls and the provider keep up to
 date."""
 
 from collections import deque
@@ -21,9 +21,9 @@ __all__ = ["Cq", "CqEntry", "ErrorDescriptor", "Nic", "Peer", "Posted", "Ptag", 
 class Posted(NamedTuple):
     """A descriptor in a work queue.
 
-    ``status`` is the physical address of the word with its Length and Status, as the consumer's
-    CPU reads it. ``counted``: whether the NIC counts its completion. ``shadow``: what the provider
-    keeps beside it."""
+    ``status`` is the physical address of the word with its Length and Status that the consumer's
+    CPU reads. ``counted``: whether the NIC counts its completion. ``shadow``: the provider's own
+    data for it."""
 
     va: int
     handle: int
@@ -34,7 +34,8 @@ class Posted(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """The other end of a connection. ``connection`` numbers it, at either end alike."""
+    """The other end of a connection. ``connection`` is the connection's number, the same at both
+    ends."""
 
     node: int
     vi: int
@@ -56,12 +57,12 @@ class WorkQueue:
     number
         2 * VI, + 1 for the receive queue.
     entries
-        Posted, and not handed back to the consumer, oldest first.
+        Descriptors posted and not handed back to the consumer, oldest first.
     posted, seen
-        Descriptors posted, and completions taken, since the VI was created: modulo 65536 what the
-        NIC counts.
+        Descriptors posted, and completions taken, since the VI was created. Modulo 65536 they are
+        the NIC's counts.
     handlers
-        Notifies asked for and not yet called: (handler, context).
+        Requested notifies that were not called yet: (handler, context).
     doorbell, arming
         CPU addresses at the NIC.
     """
@@ -90,12 +91,12 @@ class Vi:
     Attributes
     ----------
     state
-        As far as the kernel agent knows: events of the NIC change it.
+        The state known to the kernel agent; events of the NIC change it.
     pending
         A connection is being made: VIPL's state is then CONNECT_PENDING.
     lost
-        Descriptors were posted that the NIC could not read or complete: what of the queues never
-        completes in memory is flushed, at the latest when the VI is disconnected.
+        Whether descriptors were posted that the NIC could not read or complete. Descriptors that
+        never complete in memory are flushed at the latest when the VI is disconnected.
     """
 
     __slots__ = ("nic", "number", "attributes", "state", "pending", "peer", "send", "receive",
@@ -122,14 +123,14 @@ class Ring:
     Attributes
     ----------
     region
-        Where it is registered.
+        The registered region that holds the memory.
     places
         Physical addresses of its pieces: entry i is word ``i % per_place`` of
         ``places[i // per_place]``.
     seen, told
-        Entries taken, and taken as far as the NIC knows.
+        Entries taken, and the number of taken entries last reported to the NIC.
     slack
-        How far the two may be apart without the NIC finding the ring full too early.
+        How far the two may be apart before the NIC finds the ring full too early.
     """
 
     __slots__ = ("region", "places", "size", "seen", "told", "slack", "per_place")
@@ -159,9 +160,9 @@ class Cq:
     Attributes
     ----------
     entries
-        What was asked for; the ring has more.
+        The requested number of entries; the ring has more.
     old
-        The ring before a resize, for as long as the NIC may have written to it last.
+        The ring before a resize, as long as it may hold entries that the NIC wrote.
     users
         Work queues bound to it.
     backlog
@@ -182,15 +183,15 @@ class Cq:
         self.backlog: deque[CqEntry] = deque()
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
         self.page = NIC_BASE + CQ_PAGES + number * PAGE
-        """CPU address of its page at the NIC."""
+        """CPU address of its page in the NIC."""
         self.open = True
         self.private: Any = None
-        """The provider's."""
+        """Data of the provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorDescriptor:
-    """What an error callback is told: the error and the VI that has it (CATASTROPHIC: none)."""
+    """Argument of an error callback: the error and its VI (CATASTROPHIC: none)."""
 
     code: ErrorCode
     vi: Vi | None

@@ -1,8 +1,9 @@
-"""The kernel agent of a node: what processes share, the interrupt, sleeping, and the tables.
+"""The kernel agent of a node: state shared by processes, the interrupt, sleeping, and the tables.
 
-It is code that runs on the program's CPU, on entering the kernel (``cpu.trap``) or on an interrupt
-(``cpu.interrupt``), and is charged like any other. The interrupt line, and timers, are looked at at
-the end of every VIPL call that has the port execute something, and in blocking calls all the time.
+The agent is code that runs on the program's CPU, after entering the kernel (``cpu.trap``) or on an
+interrupt (``cpu.interrupt``), and is charged like any other. The interrupt line and the timers are
+checked at the end of every VIPL call that has the port execute operations, and continuously in
+blocking calls.
 """
 
 import logging
@@ -40,29 +41,30 @@ LONGEST = 1 << 31
 BLOCKED, CONTROL_WORK = int(Activity.BLOCKED), int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
-"""After these, descriptors were posted that never complete in memory."""
+"""After these events, descriptors were posted that never complete in memory."""
 BREAKS = (*UNREADABLE, Event.CONN_LOST)
-"""These end a connection."""
+"""Events that end a connection."""
 
 log = logging.getLogger("nicbed.via")
 
 
 AT_ONCE = 2
-"""Packets that an interrupt of a program that posts or takes messages handles: what a
-peer sends for each message of ours, one of its own and an acknowledgement. If it handled all, peers
-that send as fast as that would keep the program from what it does itself, for ever (receive
-livelock: Mogul and Ramakrishnan, USENIX 1996). Elsewhere it handles what the ring holds."""
+"""Packets that an interrupt handles if the program posts or takes messages: a peer sends two for
+each message of ours, one of its own and an acknowledgement. If the interrupt handled all packets,
+peers that send as fast as this node handles would keep the program from its own work for ever
+(receive livelock: Mogul and Ramakrishnan, USENIX 1996). Otherwise it handles as many as the ring
+holds."""
 
 
 class Kernel:
-    """One a node: ``node.service(Kernel)``.
+    """One for each node: ``node.service(Kernel)``.
 
     Attributes
     ----------
     provider
-        What moves the data.
+        The design point, which moves the data.
     records
-        What there is on the node; ``regions``, ``vis``, ``cqs`` and ``nics`` are its.
+        The node's records: ``regions``, ``vis``, ``cqs`` and ``nics``.
     completions
         Completions out of queues.
     interrupts
@@ -108,7 +110,7 @@ class Kernel:
         return Engine(self.node, self.records)
 
     async def start(self) -> None:
-        """Set the NIC up, the first time."""
+        """Set the NIC up when it is first used."""
         if self._started:
             return
         await self.ring.start()
@@ -120,7 +122,7 @@ class Kernel:
     # Interrupts
 
     async def interrupt(self, most: int = 0) -> None:
-        """The interrupt handler, and what it calls. It handles up to ``most`` packets, 0: as many
+        """The interrupt handler, and what it calls. It handles up to ``most`` packets; 0: as many
         as the receive ring holds."""
         self.interrupts += 1
         port = self.port
@@ -134,10 +136,10 @@ class Kernel:
         port.mark(CONTROL_WORK, END, 0)
 
     async def attend(self, found: bool = False, posted: bool = False) -> None:
-        """Take the interrupt if the CPU has seen one, and the timer's if something is late. If the
-        call has ``found`` what it looked for, packets that the last interrupt left wait on: the
-        program is to have what has come before more is taken. A call that has ``posted`` handles no
-        more than AT_ONCE, either."""
+        """Take the interrupt if the CPU has seen one, and the timer's if a deadline has passed. If
+        the call has ``found`` a completion, packets that the last interrupt left keep waiting, so
+        that the program gets its completions before more packets are handled. A call that has
+        ``posted`` handles no more than AT_ONCE, either."""
         if self.ring.left and not found or self.port.interrupted and not self.ring.left:
             await self.interrupt(AT_ONCE if found or posted else 0)
         if self.deadline() <= self.port.cycle:
@@ -150,7 +152,7 @@ class Kernel:
         return min(self.connections.channel.deadline, self.provider.deadline())
 
     def until(self, end: int) -> int:
-        """For how many cycles a call that spins until cycle ``end`` may do so, before it has to
+        """Cycles for which a call that spins until cycle ``end`` may spin before it has to
         attend."""
         now = self.port.cycle
         return min(end, max(self.connections.channel.deadline, now + 1)) - now
@@ -160,8 +162,8 @@ class Kernel:
         await self.provider.tick()
 
     async def doze(self, deadline: int | None) -> bool:
-        """Give up the CPU until an interrupt, at most to ``deadline`` (a cycle). False if that has
-        come."""
+        """Give up the CPU until an interrupt, at most until cycle ``deadline``. False if the
+        deadline has come."""
         port = self.port
         end = FAR if deadline is None else deadline
         if self.ring.left:
@@ -184,7 +186,7 @@ class Kernel:
     # Events
 
     async def event(self, event: Event, number: int) -> None:
-        """Something happened: see to it, or have it seen to by the consumer's handler."""
+        """Handle an event, or call the consumer's handler for it."""
         if event is Event.CQ_READY:
             cq = self.cqs.get(number)
             if cq is not None and cq.handlers:
@@ -219,7 +221,7 @@ class Kernel:
             self.later(self.notifier.queue, queue)
 
     async def _look_at_everything(self) -> None:
-        """Events were lost."""
+        """Check all queues and connections after events were lost."""
         for vi in list(self.vis.values()):
             if (vi.state is ViState.CONNECTED
                     and await self.provider.state(vi) is not ViState.CONNECTED):
@@ -242,12 +244,12 @@ class Kernel:
             self.later(nic.error_handler, nic.error_context, error)
 
     def later(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Call ``function`` before the VIPL call that the program is in returns, or the one whose
-        waiting was interrupted goes on waiting."""
+        """Call ``function`` before the current VIPL call returns, or before it continues to
+        wait."""
         self._calls.append((function, arguments))
 
     async def call(self) -> None:
-        """Call what is to be called. Not from within: one after the other."""
+        """Call the queued functions, one after the other; not from within one of them."""
         if self._calling:
             return
         self._calling = True
@@ -264,7 +266,7 @@ class Kernel:
     # Memory
 
     def tag(self, nic: Nic) -> Ptag | None:
-        """A protection tag that nobody had before; None when there are no more."""
+        """A new protection tag; None if no more are left."""
         if self._tags == 0xFFFF:
             return None
         self._tags += 1
@@ -272,7 +274,7 @@ class Kernel:
 
     async def register(self, process: Process, va: int, length: int,
                        attributes: MemAttributes) -> Region:
-        """Pin these bytes and tell the NIC. Raises NoRoom."""
+        """Pin these bytes and register them with the NIC. Raises NoRoom."""
         port = self.port
         first = va // self.page_bytes
         pages = (va + length - 1) // self.page_bytes - first + 1
@@ -296,7 +298,7 @@ class Kernel:
         return region
 
     async def deregister(self, region: Region) -> None:
-        """Unpin it. Its handle never works again."""
+        """Unpin the region. Its handle never works again."""
         self.port.spend(self.paths.region)
         await self.provider.deregister(region)
         del self.regions[region.handle]

@@ -9,13 +9,13 @@ from . import costs
 __all__ = ["Frames", "Prices", "Process"]
 
 BASE = 0x10_0000_0000
-"""Where a process's memory begins; above what a 32-bit address could say."""
+"""Beginning of a process's memory, above all 32-bit addresses."""
 CHUNK = 16
-"""Pages taken from the node at a time, and then used in another order."""
+"""Pages taken from the node at a time and then used in another order."""
 
 
 class Prices:
-    """The paths of the library, as a port knows them: ``port.spend(prices.post)``. One a node."""
+    """The registered paths of the library, for ``port.spend(prices.post)``. One for each node."""
 
     def __init__(self, node: Node) -> None:
         port: Port = node.port
@@ -51,7 +51,7 @@ class Prices:
 
 
 class Frames:
-    """The physical pages of a node, handed out one by one in no order. Deterministic."""
+    """The physical pages of a node, handed out one by one in a scattered, deterministic order."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -60,7 +60,7 @@ class Frames:
         self._random = random.Random(node.number)
 
     def take(self) -> int:
-        """Number of a page that nobody has.
+        """Number of a free page.
 
         Raises
         ------
@@ -82,14 +82,14 @@ class Frames:
 class Process:
     """Process ``number`` (1 to 255) of ``node``.
 
-    Processes of a node share its host port, one after the other in one program; each has addresses
-    of its own, of which the first is the same in all.
+    Processes of a node share its host port, one after the other in one program. Each has its own
+    address space, which begins at the same address in all.
 
     Attributes
     ----------
     node, port, memory, number
     paths
-        What the library's paths cost, to charge them.
+        The paths of the library, to charge them.
     page_bytes
         Size of a page (``via.page_bytes``).
     """
@@ -107,12 +107,12 @@ class Process:
         self._shift = size.bit_length() - 1
         self._mask = size - 1
         self._pages: dict[int, int] = {}
-        """Physical address of each page that is mapped, by number."""
+        """Physical address of each mapped page, by page number."""
         self._next = BASE
 
     def allocate(self, length: int, align: int = 8, *, fresh: bool = False) -> int:
-        """Virtual address of ``length`` zero bytes that nobody else has, a multiple of ``align`` (a
-        power of two, at most a page). ``fresh``: in pages that hold nothing else so far.
+        """Virtual address of ``length`` newly allocated zero bytes, a multiple of ``align`` (a
+        power of two, at most a page). ``fresh``: in pages that hold no other data so far.
 
         Raises
         ------
@@ -135,12 +135,12 @@ class Process:
         return va
 
     def physical(self, va: int) -> int:
-        """Where the byte at ``va`` is in the node's memory.
+        """Address of the byte at ``va`` in the node's memory.
 
         Raises
         ------
         ValueError
-            Nothing is mapped there.
+            No page is mapped at ``va``.
         """
         try:
             return self._pages[va >> self._shift] | va & self._mask
@@ -164,7 +164,7 @@ class Process:
             length -= part
         return found
 
-    # Zero-time access, for setting up and for looking
+    # # Zero-time access, for set-up and inspection
 
     def read(self, va: int, length: int) -> bytes:
         if (va & self._mask) + length <= self.page_bytes:
@@ -185,14 +185,14 @@ class Process:
             await self.port.touch(address, part, store)
 
     async def store(self, va: int, data: bytes) -> None:
-        """The CPU writes ``data``: charged, and visible when that has ended."""
+        """The CPU writes ``data``: charged, and visible when the operation has ended."""
         self.port.work("store", -(-len(data) // 8))
         await self.touch(va, len(data), store=True)
         await self.port.flush()
         self.write(va, data)
 
     async def load(self, va: int, length: int) -> bytes:
-        """The CPU reads: charged, and what is there when that has ended."""
+        """The CPU reads: charged; the result is the content when the operation has ended."""
         self.port.work("load", -(-length // 8))
         await self.touch(va, length)
         await self.port.flush()

@@ -1,19 +1,19 @@
-"""What VIPL wants of whatever moves its data: the seam between the library and a design point.
+"""The interface between VIPL and a design point, which moves the data.
 
-Three stand under it: :mod:`.engine.engine` (doorbells, and the VI engine of the NIC),
+There are three design points: :mod:`.engine.engine` (doorbells, and the VI engine of the NIC),
 :mod:`.engine.firmware` (doorbells, and firmware on the NIC's processor) and
-:mod:`.trap.kernel_trap` (neither: the kernel agent drives the NIC's rings). A provider is of a
-node, not of a process; the kernel agent (:mod:`.kernel`) makes it and owns it, and connections,
-interrupts and the receive ring of the node are the kernel agent's.
+:mod:`.trap.kernel_trap` (neither: the kernel agent drives the NIC's rings). A provider belongs to a
+node, not to a process. The kernel agent (:mod:`.kernel`) makes and owns it, and also owns the
+node's connections, interrupts and receive ring.
 
-What is the library's: argument checks, the bookkeeping in :mod:`.handles` (``entries``, ``posted``,
-``seen``), the paths and marks of the calls themselves. What is the provider's: all that touches the
-NIC or the consumer's memory on the way of a message, and its cost.
+The library does the argument checks, the bookkeeping in :mod:`.handles` (``entries``, ``posted``,
+``seen``), and the paths and marks of the calls themselves. The provider does everything on the path
+of a message that touches the NIC or the consumer's memory, and charges its cost.
 
-``port.process`` is 0, the kernel, but around the PIO of *user calls*, which set it to the caller's
-number (``queue.process``) and back. *Kernel calls* find the trap already charged. A call
-returns when its operations are in the port's block; only where it says "waits" has the block been
-executed.
+``port.process`` is 0, the kernel, except around the PIO of *user calls*, which set it to the
+caller's number (``queue.process``) and back. Before *kernel calls* the trap has been charged
+already. A call returns when its operations are in the port's block. Only calls that are documented
+with "Waits" return after the block has been executed.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -26,7 +26,7 @@ __all__ = ["Completed", "Provider"]
 
 
 class Completed(NamedTuple):
-    """What the head of a work queue completed with: the words of its descriptor."""
+    """The completion of the head of a work queue: words of its descriptor."""
 
     status: int
     """layouts.via.STATUS."""
@@ -37,21 +37,21 @@ class Provider(Protocol):
     """A design point. Made with the node's :class:`~nicbed.host.via.kernel.Kernel`."""
 
     rdma: bool
-    """Whether RDMA exists."""
+    """Whether RDMA is supported."""
     rdma_read: bool
-    """Whether RDMA reads do, if so."""
+    """Whether RDMA reads are supported."""
     levels: tuple[Reliability, ...]
     """Reliability levels that a VI can have."""
 
     # --- Kernel calls: once a node ---------------------------------------------------------------
 
     async def start(self) -> None:
-        """Set the NIC up, once a node, before anything else. The kernel agent has set up the
-        receive ring, and afterwards enables the interrupts ``causes`` and its own."""
+        """Set the NIC up, once for each node, before anything else. The kernel agent has set up the
+        receive ring; afterwards it enables the interrupts ``causes`` and its own."""
         ...
 
     causes: int
-    """registers.Irq that the provider wants, beside RECEIVE."""
+    """Interrupts (registers.Irq) that the provider needs besides RECEIVE."""
 
     # --- Kernel calls: memory --------------------------------------------------------------------
 
@@ -59,11 +59,12 @@ class Provider(Protocol):
         """Make the pages of ``region`` known to the NIC, under ``region.handle``. The agent has
         found the place in the table (``region.index``) and the pages (``region.frames``), and has
         charged ``register_page`` for each. Raises :class:`regions.NoRoom` if the design point
-        cannot have it."""
+        cannot register the region."""
         ...
 
     async def change(self, region: Region) -> None:
-        """The region's tag or RDMA enables changed. Waits until the old ones count no more."""
+        """The region's tag or RDMA enables have changed. Waits until the old ones are no longer in
+        use."""
         ...
 
     async def deregister(self, region: Region) -> None:
@@ -85,17 +86,17 @@ class Provider(Protocol):
         ...
 
     async def connect(self, vi: Vi, route: int, max_transfer: int) -> None:
-        """Idle to connected with ``vi.peer``, over ``route``. Packets may come from then on. Waits.
-        """
+        """Idle to connected with ``vi.peer``, over ``route``. Packets may arrive from then on.
+        Waits."""
         ...
 
     async def disconnect(self, vi: Vi) -> None:
-        """Any to error: what is posted completes flushed. Tells the peer if the VI was connected
-        and reliable, or leaves that to the kernel agents. No event. Waits."""
+        """Any to error: posted descriptors complete as flushed. Informs the peer if the VI was
+        connected and reliable, or leaves this to the kernel agents. No event. Waits."""
         ...
 
     async def idle(self, vi: Vi) -> None:
-        """Error to idle. Waits until both queues have completed all that was posted."""
+        """Error to idle. Waits until both queues have completed all posted descriptors."""
         ...
 
     async def state(self, vi: Vi) -> ViState:
@@ -103,85 +104,86 @@ class Provider(Protocol):
         ...
 
     async def drained(self, vi: Vi) -> bool:
-        """Whether all that was posted to both queues of ``vi`` has completed. Waits."""
+        """Whether all descriptors posted to both queues of ``vi`` have completed. Waits."""
         ...
 
     async def create_cq(self, cq: Cq) -> None:
-        """Begin to use ``cq.ring``, of ``cq``'s own tag. Also for a ring that takes another's
-        place (``cq.old``): entries go to the one or the other, none are lost. Waits."""
+        """Begin to use ``cq.ring``, which has ``cq``'s own tag. Also for a ring that replaces
+        another one (``cq.old``): each entry goes to one of the two, and none is lost. Waits."""
         ...
 
     async def destroy_cq(self, cq: Cq) -> None:
-        """Nothing is bound to ``cq`` any more. Waits."""
+        """End the use of ``cq``, to which no queue is bound any more. Waits."""
         ...
 
     # --- User calls: work queues -----------------------------------------------------------------
 
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> Any:
         """Post the descriptor at ``va``, under memory handle ``handle``, to ``queue``; append it to
-        ``queue.entries`` and count it in ``queue.posted``. Charges all it does. Returns a
-        VIP_RETURN: ERROR_RESOURCE if the design point cannot take this descriptor (nothing was
-        posted). Never refuses for what the descriptor says: that is its status' business."""
+        ``queue.entries`` and count it in ``queue.posted``. Charges all its work. Returns a
+        VIP_RETURN: ERROR_RESOURCE if the design point cannot take this descriptor (then it is not
+        posted). The content of a descriptor never makes this fail; its status reports such
+        errors."""
         ...
 
     async def done(self, queue: WorkQueue) -> Completed | None:
-        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one. It
-        stays in the queue. Waits."""
+        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one. The
+        entry stays in the queue. Waits."""
         ...
 
     async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
-        """The same, checking again and again for ``cycles`` cycles: one operation of the port where
-        possible. Waits."""
+        """The same check, repeated for ``cycles`` cycles: one operation of the port where possible.
+        Waits."""
         ...
 
     async def take(self, queue: WorkQueue) -> None:
-        """The oldest of ``queue.entries``, done, is about to be handed to the consumer: put into
-        its memory what the NIC did not, if anything. ``queue`` still has it."""
+        """The oldest of ``queue.entries``, which is done, will be handed to the consumer: write to
+        its memory whatever the NIC has not written. The entry is still in ``queue``."""
         ...
 
     async def arm(self, queue: WorkQueue) -> None:
-        """Ask for an interrupt (event SEND_DONE or RECEIVE_DONE) once more than ``queue.seen``
-        descriptors have completed: at once, if they have."""
+        """Request an interrupt (event SEND_DONE or RECEIVE_DONE) when more than ``queue.seen``
+        descriptors have completed; at once if they have."""
         ...
 
     # --- User calls: completion queues -----------------------------------------------------------
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
-        """One check for an entry; taken, if there is one, and counted in its ring. An
-        entry in the new ring ends the old one: what is in that is put into ``cq.backlog`` first,
-        the new one behind it, and the first of it returned. Waits."""
+        """One check for an entry. An entry found is taken and counted in its ring. An entry in the
+        new ring ends the old one: the entries of the old ring are appended to ``cq.backlog``, then
+        the new entry, and the first of them is returned. Waits."""
         ...
 
     async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
-        """The same, checking for ``cycles`` cycles. Waits."""
+        """The same check, repeated for ``cycles`` cycles. Waits."""
         ...
 
     def empty(self, cq: Cq, ring: Ring) -> None:
-        """Move what is in ``ring``, the old one of ``cq``, to ``cq.backlog``."""
+        """Move the entries in ``ring``, the old one of ``cq``, to ``cq.backlog``."""
         ...
 
     async def cq_arm(self, cq: Cq) -> None:
-        """Ask for an interrupt (event CQ_READY) once the ring has had more than ``cq.ring.seen``
+        """Request an interrupt (event CQ_READY) when the ring has had more than ``cq.ring.seen``
         entries."""
         ...
 
     # --- Interrupts ------------------------------------------------------------------------------
 
     async def events(self) -> list[tuple[Event, int]]:
-        """In the kernel's interrupt handler: what happened since the last time, as (event, number
-        of the VI or completion queue), oldest first. Waits."""
+        """In the kernel's interrupt handler: events since the last call, as (event, number of the
+        VI or completion queue), oldest first. Waits."""
         ...
 
     def deadline(self) -> int:
-        """The cycle in which :meth:`tick` is due; :data:`channel.FAR` if nothing can be late."""
+        """The cycle in which :meth:`tick` is due; :data:`channel.FAR` if no deadline is open."""
         ...
 
     async def tick(self) -> None:
-        """See to what is late, if anything is, and charge the timer's interrupt then."""
+        """Handle time-outs that have passed, if any, and then charge the timer's interrupt."""
         ...
 
     async def packet(self, header: int, slot: int, trace: int) -> None:
-        """A packet of Protocol.VIA came in over the receive ring: its wire header, and the physical
-        address of its receive slot (completion word, header, payload). In the handler, too. The
-        slot is given back afterwards."""
+        """A packet of Protocol.VIA has arrived over the receive ring: its wire header, and the
+        physical address of its receive slot (completion word, header, payload). Called in the
+        handler, too. The slot is given back afterwards."""
         ...

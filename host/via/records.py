@@ -1,4 +1,4 @@
-"""What there is on a node: regions, VIs, completion queues, open NICs, by handle and number."""
+"""The objects of a node by handle and number: regions, VIs, completion queues, open NICs."""
 
 from collections import deque
 
@@ -10,18 +10,18 @@ __all__ = ["Records"]
 
 
 class Records:
-    """The kernel agent's books.
+    """The records of the kernel agent.
 
     Attributes
     ----------
     regions, vis, cqs
-        All there are on the node, by handle and number.
+        All regions, VIs and completion queues of the node, by handle and number.
     nics
         All open NIC handles.
     free_vis, free_cqs
-        Numbers that have no VI, or completion queue.
+        Free numbers of VIs and of completion queues.
     max_vis
-        VIs that there can be.
+        Most VIs of the node.
     """
 
     def __init__(self, node: Node) -> None:
@@ -35,6 +35,7 @@ class Records:
         self.free_cqs = deque(range(via.cqs))
 
     def limit_vis(self, count: int) -> None:
-        """Before there are any: no more than ``count`` VIs have room in the NIC."""
+        """Limit the number of VIs to ``count``, the room in the NIC. To be called before any VI
+        exists."""
         self.max_vis = min(self.max_vis, count)
         self.free_vis = deque(range(self.max_vis))

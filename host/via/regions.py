@@ -1,8 +1,8 @@
-"""Registered memory: handles that never come again, and places in the NIC's table.
+"""Registered memory: handles that are never reused, and places in the NIC's table.
 
 The entry of a region's page p is at index (p + handle) modulo the table's size, so a handle's low
-bits say where the region's run of entries begins. Its high bits count how often these low bits were
-given out: a handle, once deregistered, is never made again.
+bits give the beginning of the region's run of entries. Its high bits count how often these low bits
+were used, so a deregistered handle is never used again.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ LOW = (1 << INDEX_BITS) - 1
 
 
 class NoRoom(Exception):
-    """The table, or the supply of handles, has no room for a region; or the design point cannot
-    protect it."""
+    """The table, or the supply of handles, has no room for a region, or the design point cannot
+    protect the region."""
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def entry(region: Region, page: int) -> tuple[int, int]:
 
 
 class HandleTable:
-    """Places in a translation table of ``size`` entries, and the handles that lead there."""
+    """Places in a translation table of ``size`` entries, and the handles that select them."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -71,8 +71,8 @@ class HandleTable:
         self._generation: dict[int, int] = {}
 
     def take(self, first: int, pages: int) -> tuple[int, int]:
-        """A handle for a region of ``pages`` pages whose first is ``first``, and the index of its
-        first entry.
+        """Take a run of entries for a region of ``pages`` pages whose first is ``first``; return
+        the region's handle and the index of its first entry.
 
         Raises
         ------
@@ -94,11 +94,11 @@ class HandleTable:
                      "table (via.translations)")
 
     def give(self, index: int, pages: int) -> None:
-        """The entries are free again; the handle that led there is spent."""
+        """Free the entries again; the handle for them is used up."""
         self._used[index:index + pages] = bytes(pages)
 
     def _handle(self, low: int) -> int:
-        """A handle never given out before whose low bits lead to ``low``; 0 if there is none."""
+        """An unused handle whose low bits are ``low``; 0 if there is none."""
         low &= self.size - 1
         for place in range(low, LOW + 1, self.size):
             generation = self._generation.get(place, 1)

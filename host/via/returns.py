@@ -1,4 +1,4 @@
-"""What VIPL calls return, and the asynchronous errors, under their own names."""
+"""Return codes of VIPL, and the asynchronous errors, under their own names."""
 
 from enum import IntEnum
 
@@ -15,7 +15,7 @@ class VIP_RETURN(IntEnum):
     """The descriptor at the queue's head, the queue, or the peer request is not done yet."""
     INVALID_PARAMETER = 2
     ERROR_RESOURCE = 3
-    """Something is used up, or still in use."""
+    """A resource is used up, or still in use."""
     TIMEOUT = 4
     REJECT = 5
     """The remote end refused the connection."""
@@ -24,9 +24,9 @@ class VIP_RETURN(IntEnum):
     INVALID_QOS = 8
     INVALID_PTAG = 9
     INVALID_RDMAREAD = 10
-    """RDMA reads asked for on a VI of Unreliable Delivery."""
+    """RDMA reads were requested for a VI of Unreliable Delivery."""
     DESCRIPTOR_ERROR = 11
-    """The descriptor completed with an error; with none returned: the queue is empty."""
+    """The descriptor completed with an error; without a descriptor: the queue is empty."""
     INVALID_STATE = 12
     ERROR_NAMESERVICE = 13
     NO_MATCH = 14
@@ -34,7 +34,7 @@ class VIP_RETURN(IntEnum):
     NOT_REACHABLE = 15
     """No such node, or one on which no program runs."""
     ERROR_NOT_SUPPORTED = 16
-    """This design point does not have it."""
+    """This design point does not support it."""
 
 
 class ErrorCode(IntEnum):
@@ -54,4 +54,4 @@ class ErrorCode(IntEnum):
 
 
 VIP_INFINITE = None
-"""A time-out that never comes. Others are in milliseconds of target time."""
+"""A time-out that never ends. Others are in milliseconds of target time."""

@@ -22,7 +22,7 @@ class Nic:
 
 
 class Ptag:
-    """A protection tag: what holds it is counted in ``users``."""
+    """A protection tag. ``users`` counts the objects that have it."""
 
     __slots__ = ("nic", "number", "users", "valid")
 

@@ -1,18 +1,15 @@
-"""What the kernel agent does whatever the NIC: connections, tables, notices.
+"""The part of the kernel agent that is the same for every NIC: connections, tables, notifies.
 
 In the order in which to read:
 
-- :mod:`.connections`: The connection manager: who waits for whom, and what the kernel agents tell
-  each other
-- :mod:`.channel`: Messages between the kernel agents of the nodes, over packets that may be lost
-  or come twice
-- :mod:`.round_trip`: How long an answer may take: a time-out that follows round trips
-- :mod:`.receive_ring`: The node's receive ring, which the kernel agent owns: packets for it, one
-  after the other
-- :mod:`.tables`: The NIC's translation table, written by the kernel agent: three places where it
-  can be
-- :mod:`.memory_queues`: Completions where a consumer's CPU finds them: status words and
-  completion queues in memory
-- :mod:`.notifies`: One completion out of a queue, and the handlers that asked to be called with
-  one
+- :mod:`.connections`: The connection manager: pending requests, and the messages between kernel
+  agents
+- :mod:`.channel`: Messages between the kernel agents of the nodes, over packets that may be lost or
+  duplicated
+- :mod:`.round_trip`: A time-out that follows the longest round trip
+- :mod:`.receive_ring`: The node's receive ring, which belongs to the kernel agent
+- :mod:`.tables`: The NIC's translation table, written by the kernel agent: three kinds by location
+- :mod:`.memory_queues`: Completions in memory, where a consumer's CPU reads them: status words and
+  completion queues
+- :mod:`.notifies`: Taking completions out of queues, and calling the handlers of notifies with them
 """

@@ -1,10 +1,11 @@
-"""Messages between the kernel agents of the nodes, over packets that may be lost or come twice.
+"""Messages between the kernel agents of the nodes, over packets that may be lost or duplicated.
 
-A lane to each node, each way: one message at a time, until it is acknowledged, so all of them
-arrive once and in order. An agent answers when it happens to run, in VIPL calls: a peer that
-computes is late without a loss. So a time-out sends a probe. Packets between two nodes keep their
-order, and its answer says for certain whether the message was lost: only then it goes again, and a
-probe with it, which tells whether that was lost, too. How long time-outs are: :mod:`.round_trip`.
+There is one lane to each node, in each direction. A lane sends one message at a time until it is
+acknowledged, so all messages arrive once and in order. An agent answers only while its program is
+in a VIPL call, so the answer of a computing peer is late although nothing was lost. So a time-out
+sends a probe. Packets between two nodes keep their order, so the answer says for certain whether
+the message was lost. Only then is the message sent again, followed by a probe, which finds a second
+loss. :mod:`.round_trip` has the time-outs.
 """
 
 import struct
@@ -29,7 +30,7 @@ BACK_OFF = 4
 """Time-outs are at most this many times ``via.retry_timeout``."""
 SEND_SPACE = address("send_space")
 ROOM = (1 << 32) - 1 & ~63
-"""Bits of send_space of which one is set when a message has room."""
+"""Bits of send_space. If one of them is set, a message has room."""
 
 
 class MessageKind(IntEnum):
@@ -37,7 +38,7 @@ class MessageKind(IntEnum):
 
     ACK = 0
     REQUEST = 1
-    """A client wants a connection; ``vi``, ``remote`` address, its attributes."""
+    """A client requests a connection; ``vi``, ``remote`` address, its attributes."""
     ACCEPT = 2
     CONFIRM = 3
     """The client has the connection, too."""
@@ -46,21 +47,23 @@ class MessageKind(IntEnum):
     GONE = 6
     """The client gave up before it was accepted."""
     PEER = 7
-    """One end of a peer-to-peer connection asks for the other."""
+    """One end of a peer-to-peer connection requests the other."""
     PEER_READY = 8
-    """And has set up its VI."""
+    """This end has set up its VI."""
     PEER_CANCEL = 9
     DISCONNECT = 10
     PROBE = 11
-    """Has the message with this sequence number arrived? ``request`` numbers the question."""
+    """Asks whether the message with this sequence number has arrived. ``request`` numbers the
+    question."""
     MISSED = 12
-    """It has not; ``request`` as in the question. If it has: ACK."""
+    """The message has not arrived; ``request`` as in the question. If it has arrived, the answer is
+    ACK."""
 
 
 class Message(NamedTuple):
-    """What a packet says. ``request`` numbers what it is about, ``vi`` is the sender's VI and
-    ``other`` the receiver's; the rest are the sender's VI attributes and both network addresses'
-    discriminators."""
+    """Content of a message. ``request`` numbers the request, ``vi`` is the sender's VI and
+    ``other`` the receiver's; the other fields are the sender's VI attributes and the discriminators
+    of both network addresses."""
 
     request: int
     vi: int = 0
@@ -91,27 +94,29 @@ def decode(body: bytes) -> tuple[int, Message]:
 
 
 class Lane:
-    """What is under way to one node, and what is expected from it."""
+    """The messages under way to one node, and those expected from it."""
 
     __slots__ = ("queue", "sequence", "expected", "deadline", "trip", "asked", "sent",
                  "since")
 
     def __init__(self, timeout: int) -> None:
         self.queue: deque[tuple[MessageKind, Message]] = deque()
-        """The first is on its way."""
+        """The messages to be sent; the first one is on its way."""
         self.sequence = 0
         self.expected = 0
         self.deadline = FAR
         self.trip = RoundTrip(timeout, BACK_OFF * timeout)
         self.asked = 0
-        """Probes sent, modulo 65536: the number of the last."""
+        """Probes sent, modulo 65536: the number of the last one."""
         self.sent = 0
-        """Those of them before the message was sent last."""
+        """Number of these probes that were sent before the last transmission of the message."""
         self.since: int | None = 0
-        """Cycle in which the message was sent; None if again: it tells of no round trip then."""
+        """Cycle in which the message was sent; None if it was sent again, because it gives no round
+        trip then."""
 
     def asked_since(self, number: int) -> bool:
-        """Whether probe ``number`` is behind the message on the wire, and so tells of it."""
+        """Whether probe ``number`` was sent after the last transmission of the message, so that its
+        answer applies to it."""
         return 0 < (number - self.sent & 0xFFFF) <= (self.asked - self.sent & 0xFFFF)
 
 
@@ -121,10 +126,10 @@ class Channel:
     Attributes
     ----------
     deliver
-        ``deliver(node, kind, message)`` is called for what arrives. Whoever manages connections
-        sets it.
+        ``deliver(node, kind, message)`` is called for each message that arrives. The connection
+        manager sets it.
     deadline
-        The cycle in which something is late (:meth:`tick`); FAR if nothing waits.
+        The cycle of the next time-out (:meth:`tick`); FAR if no message waits.
     delivered, probes, resent
         Messages acknowledged, probes sent, and packets sent again.
     again
@@ -152,14 +157,14 @@ class Channel:
         return not any(lane.queue for lane in self._lanes.values())
 
     async def send(self, node: int, kind: MessageKind, message: Message) -> None:
-        """Have ``message`` delivered on ``node``, some time."""
+        """Queue ``message`` for delivery on ``node``."""
         lane = self._lane(node)
         lane.queue.append((kind, message))
         if len(lane.queue) == 1:
             await self._launch(node, lane)
 
     async def tick(self) -> None:
-        """The timer's interrupt: ask for what has waited too long, if anything has."""
+        """The timer's interrupt: send probes for messages whose time-out has passed."""
         now = self.port.cycle
         if now < self.deadline:
             return

@@ -1,8 +1,8 @@
-"""The connection manager: who waits for whom, and what the kernel agents tell each other.
+"""The connection manager: pending requests, and the messages between kernel agents.
 
 Client and server: REQUEST; the server's ACCEPT, sent when its VI is connected; the client's CONFIRM
-when its own is. Peers: each sends PEER, and PEER_READY when it has seen the other's and connected
-its VI; it has the connection when it has done and heard so.
+when its own is. Peers: each sends PEER, then PEER_READY when it has received the other's PEER and
+connected its VI. A peer has the connection when it has sent and received PEER_READY.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Kind = MessageKind
 
 
 class Waiter:
-    """A VipConnectWait under way. ``arrived``: the request that it waited for."""
+    """A VipConnectWait under way. ``arrived``: the request for which it waited."""
 
     __slots__ = ("discriminator", "arrived")
 
@@ -35,8 +35,8 @@ class Connection:
     """A client's request at the server: what VipConnectWait returns, and VipConnectAccept and
     VipConnectReject take.
 
-    ``vi``: the VI that it was accepted with. ``confirmed``: the client has it. ``gone``: or has
-    given up."""
+    ``vi``: the VI with which it was accepted. ``confirmed``: the client has the connection.
+    ``gone``: the client has given up."""
 
     __slots__ = ("nic", "node", "message", "vi", "confirmed", "gone", "open")
 
@@ -51,7 +51,7 @@ class Connection:
 
 
 class Attempt:
-    """A client's request, or a peer's. ``result``: how it ended."""
+    """A request of a client or a peer. ``result``: its outcome."""
 
     __slots__ = ("number", "vi", "local", "remote", "deadline", "result", "answer", "offer",
                  "ready")
@@ -65,15 +65,15 @@ class Attempt:
         self.deadline = deadline
         self.result: VIP_RETURN | None = None
         self.answer: Message | None = None
-        """What the other end said of itself."""
+        """The other end's address and attributes."""
         self.offer: Offer | None = None
-        """Peers: the other end's request, with which the VI was connected."""
+        """Peers: the other end's request with which the VI was connected."""
         self.ready = False
-        """Peers: the other end has said so."""
+        """Peers: whether the other end has sent PEER_READY."""
 
 
 class Offer:
-    """A peer's request as it came from ``node``."""
+    """A peer's request that came from ``node``."""
 
     __slots__ = ("node", "message")
 
@@ -83,7 +83,8 @@ class Offer:
 
 
 def mismatch(attributes: ViAttributes, message: Message) -> VIP_RETURN | None:
-    """What of a VI's attributes is not as the other end's, if anything that has to be."""
+    """The first attribute of a VI that must be equal at both ends and is not; None if all are
+    equal."""
     if attributes.reliability != message.reliability:
         return VIP_RETURN.INVALID_RELIABILITY_LEVEL
     if attributes.max_transfer != message.max_transfer:
@@ -94,13 +95,13 @@ def mismatch(attributes: ViAttributes, message: Message) -> VIP_RETURN | None:
 
 
 def remote_attributes(message: Message) -> RemoteAttributes:
-    """What ``message`` says of its sender's VI."""
+    """Attributes of the sender's VI in ``message``."""
     return RemoteAttributes(Reliability(message.reliability), message.max_transfer, message.qos,
                             bool(message.rdma & 1), bool(message.rdma & 2))
 
 
 class Connections:
-    """A node's connection manager. ``report`` is told of asynchronous errors."""
+    """The connection manager of a node. ``report`` is called with asynchronous errors."""
 
     def __init__(self, node: Node, channel: Channel, vis: dict[int, Vi], provider: Provider,
                  completions: Completions, report: Callable[[Event, Vi], None]) -> None:
@@ -113,9 +114,9 @@ class Connections:
         self._report = report
         self.waiters: list[Waiter] = []
         self.requests: dict[int, Attempt] = {}
-        """Clients' requests not answered yet, by number."""
+        """Unanswered requests of clients, by number."""
         self.peers: dict[int, Attempt] = {}
-        """Peers' requests not settled yet, by number."""
+        """Unsettled requests of peers, by number."""
         self._offers: dict[tuple[int, int], Offer] = {}
         self._incoming: dict[tuple[int, int], Connection] = {}
         self._numbers = 0
@@ -123,17 +124,17 @@ class Connections:
     # For the calls
 
     def number(self) -> int:
-        """Number of a request; they come again after 65536."""
+        """The number of a new request; numbers repeat after 65536."""
         self._numbers = self._numbers + 1 & 0xFFFF
         return self._numbers
 
     async def request(self, attempt: Attempt) -> None:
-        """Ask for a client's connection."""
+        """Request a client's connection."""
         self.requests[attempt.number] = attempt
         await self.channel.send(attempt.remote.host, Kind.REQUEST, self._message(attempt))
 
     async def offer(self, attempt: Attempt) -> None:
-        """Ask for a peer's connection."""
+        """Request a peer's connection."""
         self.peers[attempt.number] = attempt
         await self.channel.send(attempt.remote.host, Kind.PEER, self._message(attempt))
         for key, offer in list(self._offers.items()):
@@ -143,12 +144,12 @@ class Connections:
                 break
 
     async def withdraw(self, attempt: Attempt) -> None:
-        """A peer's request is over, without a connection."""
+        """End a peer's request without a connection."""
         self.peers.pop(attempt.number, None)
         await self.channel.send(attempt.remote.host, Kind.PEER_CANCEL, Message(attempt.number))
 
     async def accept(self, connection: Connection, vi: Vi) -> None:
-        """Connect ``vi`` and tell the client."""
+        """Connect ``vi`` and inform the client."""
         message = connection.message
         connection.vi = vi
         await self.connect(vi, Peer(connection.node, message.vi, message.request))
@@ -167,7 +168,7 @@ class Connections:
         await self._provider.connect(vi, self.node.route(peer.node), vi.attributes.max_transfer)
 
     async def disconnect(self, vi: Vi, tell: bool = True) -> None:
-        """End the connection of ``vi`` from this side, and flush what is posted: back to idle."""
+        """End the connection of ``vi`` from this side, flush its queues, and return it to idle."""
         peer = vi.peer
         await self._provider.disconnect(vi)
         vi.state = ViState.ERROR

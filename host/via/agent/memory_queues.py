@@ -1,7 +1,7 @@
-"""Completions where a consumer's CPU finds them: status words and completion queues in memory.
+"""Completions in memory, where a consumer's CPU reads them: status words and completion queues.
 
-What providers share that put them there. A check is one polled read through the cache; waiting for
-one is one operation of the port.
+The common part of the providers that write completions there. A check is one polled read through
+the cache; a wait is one operation of the port.
 """
 
 from ....layouts.operations import BLOCK
@@ -16,7 +16,7 @@ from ..records import Records
 __all__ = ["MemoryQueues"]
 
 DONE = int(Status.DONE) << 32
-"""In the word that holds Length and Status."""
+"""A bit of the word that holds Length and Status."""
 RECEIVE = CQ_ENTRY.mask("receive")
 VI = CQ_ENTRY.offset("vi")
 VI_MASK = CQ_ENTRY.mask("vi") >> VI
@@ -37,8 +37,8 @@ class MemoryQueues:
         self.records = records
         self.paths = node.service(Prices)
         self.flushed = 0, 0
-        """Where it is written what becomes of a descriptor that is in no memory, sent or received:
-        physical addresses of words like a descriptor's."""
+        """Substitutes for the status of descriptors that are in no memory, for sends and receives:
+        physical addresses of words with a descriptor's layout."""
 
     async def start(self) -> None:
         at = self.node.allocate(16)
@@ -73,7 +73,7 @@ class MemoryQueues:
         return Completed(word >> 32, word & 0xFFFF_FFFF)
 
     async def take(self, queue: WorkQueue) -> None:
-        """The NIC, or the kernel agent, has written all of it."""
+        """The NIC, or the kernel agent, has written the whole status."""
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
         return await self._cq_check(cq, 0)
@@ -106,11 +106,12 @@ class MemoryQueues:
         return entry
 
     def consumed(self, cq: Cq) -> None:
-        """Tell whoever fills the ring how far it was emptied. The block has room for one entry."""
+        """Report how far the ring was emptied to the writer of the ring. The block must have room
+        for one entry."""
         raise NotImplementedError
 
     def empty(self, cq: Cq, ring: Ring) -> None:
-        """Move what is in ``ring``, which nobody fills any more, to the backlog."""
+        """Move the entries of ``ring``, which is no longer filled, to the backlog."""
         word = self.memory.word(ring.place())
         while word & 1 == ring.phase():
             self.port.spend(self.paths.cq_take)

@@ -1,4 +1,4 @@
-"""One completion out of a queue, and the handlers that asked to be called with one."""
+"""Taking completions out of queues, and calling the handlers of notifies with them."""
 
 from ....layouts.via import RemoteOperation, Status, ViState
 from ...port.node import Node
@@ -14,7 +14,7 @@ OPERATION = 16
 
 
 class Completions:
-    """Completions out of the queues that ``provider`` fills."""
+    """Takes completions out of the queues that ``provider`` fills."""
 
     def __init__(self, node: Node, provider: Provider, records: Records) -> None:
         self._port = node.port
@@ -24,15 +24,15 @@ class Completions:
         self._vis = records.vis
 
     async def look(self, queue: WorkQueue) -> Completed | None:
-        """What the head of ``queue`` completed with, if it has: one check."""
+        """The completion of the head of ``queue``, or None: one check."""
         completed = await self._provider.done(queue)
         if completed is None and queue.vi.lost:
             return await self.or_lost(queue, None)
         return completed
 
     async def or_lost(self, queue: WorkQueue, completed: Completed | None) -> Completed | None:
-        """What a check of ``queue`` found. A descriptor that the NIC lost counts as flushed, once
-        there is nothing under way any more."""
+        """The result of a check of ``queue``. A descriptor that the NIC lost counts as flushed when
+        no other one is under way."""
         vi = queue.vi
         if completed is None and vi.lost and vi.state is not ViState.CONNECTED:
             self._port.spend(self._paths.kernel)
@@ -42,14 +42,14 @@ class Completions:
         return completed
 
     def _flush(self, queue: WorkQueue, posted: Posted) -> Completed:
-        """Complete a descriptor of ``queue`` as the NIC could not."""
+        """Complete a descriptor of ``queue`` for which the NIC could not do it."""
         operation = RemoteOperation.RECEIVE if queue.receive else RemoteOperation.SEND
         status = Status.DONE | Status.FLUSHED | operation << OPERATION
         self._memory.write(posted.status, (status << 32).to_bytes(8, "little"))
         return Completed(status, 0)
 
     async def flush_lost(self, vi: Vi) -> None:
-        """The NIC has completed all that it will of ``vi``: what is not done is flushed."""
+        """The NIC will complete no more descriptors of ``vi``: flush those that are not done."""
         await self._port.flush()
         for queue in (vi.send, vi.receive):
             for posted in queue.entries:
@@ -58,7 +58,7 @@ class Completions:
                     self._flush(queue, posted)
 
     async def take(self, queue: WorkQueue) -> Posted:
-        """The head of ``queue``, which is done, out of it."""
+        """Take the head of ``queue``, which is done, out of the queue."""
         await self._provider.take(queue)
         self._port.spend(self._paths.take)
         posted = queue.entries.popleft()
@@ -66,13 +66,13 @@ class Completions:
         return posted
 
     async def entry(self, cq: Cq) -> tuple[Vi, bool] | None:
-        """The oldest entry of ``cq`` out of it, if there is one: the VI, and whether it is its
+        """Take the oldest entry of ``cq``, if there is one: the VI, and whether the entry is of its
         receive queue."""
         found = await self._provider.cq_done(cq)
         return None if found is None else await self.of_a_vi(cq, found)
 
     async def of_a_vi(self, cq: Cq, found: CqEntry | None) -> tuple[Vi, bool] | None:
-        """The entry that a check of ``cq`` found, or the next: those of VIs that are no more are
+        """The entry that a check of ``cq`` found, or the next one: entries of destroyed VIs are
         dropped."""
         while found is not None:
             vi = self._vis.get(found.vi)
@@ -83,7 +83,7 @@ class Completions:
 
 
 class Notifier:
-    """Calls the handlers of notifies, oldest first, each with one of ``completions``."""
+    """Calls the handlers of notifies, oldest first, each with one completion of ``completions``."""
 
     def __init__(self, node: Node, provider: Provider, completions: Completions) -> None:
         self._port = node.port
@@ -92,7 +92,8 @@ class Notifier:
         self._completions = completions
 
     async def queue(self, queue: WorkQueue) -> None:
-        """Serve the handlers of a work queue as far as there are completions; arm it for more."""
+        """Call the handlers of a work queue for the completions that it has; arm it for the
+        others."""
         completions, vi = self._completions, queue.vi
         while queue.handlers and vi.open:
             completed = await completions.look(queue) if queue.entries else None
@@ -107,7 +108,7 @@ class Notifier:
                 await result
 
     async def cq(self, cq: Cq) -> None:
-        """The same for a completion queue's."""
+        """The same for the handlers of a completion queue."""
         while cq.handlers and cq.open:
             found = await self._completions.entry(cq)
             if found is None:

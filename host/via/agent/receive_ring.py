@@ -1,4 +1,4 @@
-"""The node's receive ring, which the kernel agent owns: packets for it, one after the other."""
+"""The node's receive ring, which belongs to the kernel agent."""
 
 from collections.abc import Awaitable, Callable
 
@@ -16,18 +16,19 @@ RECEIVE_BASE, RECEIVE_TAKEN = address("receive_base"), address("receive_taken")
 IRQ_STATUS = address("irq_status")
 
 Receiver = Callable[[int, int, int], Awaitable[None]]
-"""Told a packet's wire header, its slot's physical address and its trace number."""
+"""A function that is called with a packet's wire header, its slot's physical address and its trace
+number."""
 
 
 class ReceiveRing:
-    """Slots in host memory.
+    """Slots in host memory, read in order.
 
     Attributes
     ----------
     receivers
-        Who takes packets of which protocol; others are dropped.
+        The receiver of each protocol; packets of other protocols are dropped.
     left
-        Whether packets may wait of which no interrupt will tell.
+        Whether packets may wait that raise no further interrupt.
     """
 
     def __init__(self, node: Node) -> None:
@@ -44,21 +45,22 @@ class ReceiveRing:
         self._told = 0
 
     async def start(self) -> None:
-        """Give the NIC its slots; turning the ring on is the kernel agent's."""
+        """Give the NIC the slots. The kernel agent turns the ring on."""
         self.base = self.node.allocate(self.slot_bytes * self.size, 64)
         await self.port.pio_write(RECEIVE_BASE, self.base)
 
     def slot(self) -> int:
-        """Physical address of the slot that the next packet comes to: its completion word."""
+        """Physical address of the slot of the next packet: its completion word."""
         return self.base + self._taken % self.size * self.slot_bytes
 
     def phase(self) -> int:
-        """What that word's phase bit will be then."""
+        """The phase bit of that word when the packet has arrived."""
         return 1 - (self._taken // self.size & 1)
 
     async def drain(self, most: int) -> None:
-        """In the interrupt handler, or a call that looks: hand out what has come, up to ``most``
-        packets. A packet that comes too late for that raises the interrupt again."""
+        """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
+        or in a call that checks. A packet that arrives too late for this raises the interrupt
+        again."""
         port = self.port
         if not await self._check() and not port.interrupted:
             self.left = False

@@ -1,14 +1,14 @@
-"""How long an answer may take: a time-out that follows round trips."""
+"""A time-out that follows the longest round trip."""
 
 __all__ = ["RoundTrip"]
 
 
 class RoundTrip:
-    """The time-out of one path. Costs no target time.
+    """The time-out of one path. It costs no target time.
 
-    The first is ``least`` cycles, or twice the longest round trip there was of late if that is
-    more; each that passes doubles the next, until a round trip has been measured again. None is
-    longer than ``most`` cycles.
+    The first time-out is ``least`` cycles, or twice the longest recent round trip if that is more.
+    Each time-out doubles the next one, until a round trip has been measured again. None is longer
+    than ``most`` cycles.
     """
 
     __slots__ = ("least", "most", "wait", "_longest")
@@ -21,7 +21,8 @@ class RoundTrip:
         self._longest = 0
 
     def measured(self, cycles: int) -> None:
-        """Something was answered that was sent once. What was longest fades by an eighth."""
+        """A message that was sent once has been answered. The longest round trip decays by an
+        eighth."""
         self._longest = max(cycles, self._longest - (self._longest >> 3))
         self.wait = min(max(self.least, 2 * self._longest), self.most)
 

@@ -1,4 +1,4 @@
-"""The NIC's translation table, written by the kernel agent: three places where it can be."""
+"""The NIC's translation table, written by the kernel agent: three kinds by location."""
 
 from ....layouts.operations import BLOCK
 from ....layouts.registers import address
@@ -16,10 +16,10 @@ INVALIDATE, INVALIDATED = address("invalidate"), address("invalidated")
 
 
 class Table:
-    """What all three do: an entry a page, and invalidation.
+    """The common part of the three kinds: an entry for each page, and invalidation.
 
-    Revoking is done when the NIC says that no access under the old entry is under way: its valid
-    bit goes first, then what the NIC holds of it."""
+    To revoke an entry, its valid bit is cleared first, then the NIC drops its copies. The
+    revocation is complete when the NIC reports that no access under the old entry is under way."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -31,7 +31,7 @@ class Table:
         self._invalidated = 0
 
     async def start(self) -> None:
-        """Make the table known to the NIC, all of it invalid."""
+        """Make the table known to the NIC, with all entries invalid."""
 
     async def install(self, region: Region) -> None:
         """Enter all pages of ``region``."""
@@ -39,12 +39,12 @@ class Table:
             await self._write(region.index + place, *entry(region, region.first + place))
 
     async def change(self, region: Region) -> None:
-        """Enter them anew. Waits until the old entries count no more."""
+        """Write the region's entries again. Waits until the old entries are no longer in use."""
         await self.remove(region)
         await self.install(region)
 
     async def remove(self, region: Region) -> None:
-        """Waits until no access by way of the region's entries can happen any more."""
+        """Waits until no access by the region's entries can happen any more."""
         await self._revoke(range(region.index, region.index + region.pages))
 
     async def _write(self, index: int, flags: int, place: int) -> None:
@@ -58,7 +58,7 @@ class Table:
         await self._invalidate(indices)
 
     async def _invalidate(self, indices: range | list[int]) -> None:
-        """Have the NIC forget these entries. Waits until none is in use."""
+        """Have the NIC drop its copies of these entries. Waits until none is in use."""
         port = self.port
         for index in indices:
             port.spend(self.paths.unpin)
@@ -101,11 +101,11 @@ class NicTable(Table):
 
 
 class PhysicalTable(NicTable):
-    """In the NIC, an entry a physical page (via.translation = physical).
+    """In the NIC, one entry for each physical page (via.translation = physical).
 
-    A page's entry answers to the number of its protection tag as handle, so a page cannot belong to
-    regions of two tags; the bytes that may be touched are from the first to the last that any
-    region has there. The finer check, by region, is the library's when it posts.
+    The handle in a page's entry is the number of its protection tag, so a page cannot belong to
+    regions of two tags. The accessible bytes are those from the first to the last byte of any
+    region in the page. The library makes the exact check by region when it posts.
     """
 
     def __init__(self, node: Node) -> None:
@@ -142,7 +142,7 @@ class PhysicalTable(NicTable):
                 await self._enter(frame)
 
     async def open_frame(self, frame: int, tag: int) -> None:
-        """Let the NIC at all of a page that is the library's own."""
+        """Give the NIC access to all of a page that belongs to the library."""
         await self._write(frame, *self._words(frame, tag, 0, self.page_bytes - 1))
 
     async def _enter(self, frame: int) -> None:

@@ -1,9 +1,9 @@
-"""Providers whose NIC takes descriptors by itself, by doorbells.
+"""Providers for NICs that read descriptors from memory, posted by doorbells.
 
 In the order in which to read:
 
-- :mod:`.doorbell_queues`: Posting by doorbell: what providers share whose NIC takes descriptors
-  out of memory by itself
+- :mod:`.doorbell_queues`: Posting by doorbell: the common part of providers whose NIC reads
+  descriptors from memory
 - :mod:`.engine`: The provider for the VI engine in the NIC: registers and events beside
   :mod:`.doorbell_queues`
 - :mod:`.physical`: The provider for host-supplied physical addresses (via.translation = physical)

@@ -1,7 +1,7 @@
-"""Posting by doorbell: what providers share whose NIC takes descriptors out of memory by itself.
+"""Posting by doorbell: the common part of providers whose NIC reads descriptors from memory.
 
-On the way of a message there are two stores and a posted PIO write to post, and a polled word to
-see it done; all else is the NIC's.
+For a message the CPU makes two stores and a posted PIO write to post it, and polls a word for its
+completion. The NIC does the rest.
 """
 
 import struct
@@ -33,21 +33,21 @@ __all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attr
            "cq_word", "keep_count", "token"]
 
 NEXT = struct.Struct("<QI")
-"""Next and NextHandle, where a descriptor begins."""
+"""Offset of Next and NextHandle in a descriptor."""
 TRACE_AT, STATUS_AT = 16, 28
-"""Where the trace number and Status are in it."""
+"""Offsets of the trace number and of Status."""
 STATUS_WORD = 24
 HANDLE = ADDRESS.offset("handle")
 SETTLE = 50
-"""Cycles between two looks whether a VI's queues are flushed; more than a doorbell, or a status,
-takes on its way."""
+"""Cycles between two checks whether a VI's queues are flushed; more than a doorbell or a status
+write needs to arrive."""
 BAD_TOKEN = 1
-"""Stands for an address that no token can hold: misaligned, so it is refused as a bad descriptor.
-"""
+"""Stands for an address that no token can hold. It is misaligned, so the NIC refuses it as a bad
+descriptor."""
 
 
 def token(va: int, handle: int) -> int:
-    """What is written to a doorbell for the descriptor at ``va``."""
+    """The doorbell's value for the descriptor at ``va``."""
     if va >> VA_BITS or handle >> HANDLE_BITS:
         return BAD_TOKEN
     return va | handle << HANDLE
@@ -79,19 +79,19 @@ def cq_word(cq: Cq) -> int:
 
 
 def keep_count(vi: Vi, completed: int) -> None:
-    """Both queues of ``vi`` are flushed: bring what was seen of them in step with ``completed``,
-    the send queue's completions in the low half, the receive queue's in the high one."""
+    """Both queues of ``vi`` are flushed: set the counts of seen completions to ``completed``, with
+    the send queue's count in the low half and the receive queue's in the high half."""
     for queue, count in ((vi.send, completed), (vi.receive, completed >> 16)):
-        # Of descriptors that the NIC lost it has no count.
+        # # The NIC does not count descriptors that it lost.
         queue.seen = count - sum(posted.counted for posted in queue.entries) & 0xFFFF
 
 
 class DoorbellQueues(MemoryQueues):
-    """Of :class:`~nicbed.host.via.provider.Provider`: posting and arming, VIs by a command each,
-    table entries."""
+    """Part of :class:`~nicbed.host.via.provider.Provider`: posting and arming, one command for each
+    change of a VI, table entries."""
 
     tokens = 1
-    """Operations of the port that :meth:`_ring` takes."""
+    """Operations of the port that :meth:`_ring` needs."""
 
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
@@ -129,7 +129,7 @@ class DoorbellQueues(MemoryQueues):
         await self._command(vi, ViCommand.DISCONNECT)
 
     async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
-        """Give the NIC ``command``, with the attributes of ``vi`` and, to connect it, its peer."""
+        """Give the NIC ``command``, with the attributes of ``vi`` and, for CONNECT, its peer."""
         raise NotImplementedError
 
     # Posting and arming
@@ -162,9 +162,9 @@ class DoorbellQueues(MemoryQueues):
         return VIP_RETURN.SUCCESS
 
     def _descriptor(self, queue: WorkQueue, va: int) -> int:
-        """Physical address of the descriptor at ``va``; 0 for one that the CPU cannot write to, or
-        that is no descriptor's. The NIC finds that, too, and reports it; the consumer gets it back
-        as flushed."""
+        """Physical address of the descriptor at ``va``; 0 if there can be no descriptor or the CPU
+        cannot write to it. The NIC finds and reports this, too, and the consumer gets the
+        descriptor back as flushed."""
         if va % DESCRIPTOR_ALIGN:
             return 0
         try:
@@ -209,4 +209,4 @@ class DoorbellQueues(MemoryQueues):
         """The NIC has its own timers."""
 
     async def packet(self, header: int, slot: int, trace: int) -> Any:
-        """The NIC takes VIA's packets: none comes this way."""
+        """Not called: the NIC takes VIA's packets."""

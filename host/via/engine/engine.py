@@ -1,7 +1,7 @@
 """The provider for the VI engine in the NIC: registers and events beside :mod:`.doorbell_queues`.
 
-What is here is the kernel agent's side: VIs, completion queues and table entries laid down in
-registers, and events read from one.
+This is the kernel agent's side: it writes VIs, completion queues and table entries to registers,
+and reads events from one.
 """
 
 from ....layouts.registers import Irq, address
@@ -54,7 +54,7 @@ class Engine(DoorbellQueues):
         return ViState(await self.port.pio_read(VI_STATE))
 
     async def drained(self, vi: Vi) -> bool:
-        # Twice, so that doorbells and statuses on their way have landed.
+        # # Twice, so that doorbells and status writes under way have arrived.
         port = self.port
         await self._select(vi.number)
         if await port.pio_read(VI_POSTED) != await port.pio_read(VI_COMPLETED):
@@ -63,8 +63,8 @@ class Engine(DoorbellQueues):
         return await port.pio_read(VI_POSTED) == await port.pio_read(VI_COMPLETED)
 
     async def completed(self, vi: Vi) -> int:
-        """Completions of ``vi`` that the NIC counts: of the send queue in the low half, of the
-        receive queue in the high one."""
+        """The NIC's count of completions of ``vi``: of the send queue in the low half, of the
+        receive queue in the high half."""
         await self._select(vi.number)
         return await self.port.pio_read(VI_COMPLETED)
 

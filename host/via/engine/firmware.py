@@ -1,13 +1,14 @@
 """The provider for VIA's firmware on the NIC processor (firmware/via).
 
-Posting is as with the engine, a token written to the VI's page, but that its low six bits count the
-queue's posts: the firmware may find a later one in a place where it did not see the earlier one
-(doorbells as words in NIC memory) or have lost one (doorbell queue full), and so knows how many.
-The last 64 of each queue stay in host memory, where it looks up the first that it missed; Next
-links lead to the others. Before more than those could be unseen, the library asks how far it is.
+Posting is as with the engine: a token is written to the VI's page. But the token's low six bits
+count the queue's posts. The firmware may miss a token, because a later one has overwritten it
+(doorbells as words in NIC memory) or because the doorbell queue was full. The count then says how
+many tokens it missed. The last 64 tokens of each queue stay in host memory, where the firmware
+reads the first that it missed; Next links lead to the others. Before more tokens than that could be
+unread, the library asks the firmware how many it has read.
 
-The kernel agent's side is commands in a mailbox, table entries in host memory as the engine's, and
-events in a ring of words in host memory, with the interrupt of the processor.
+The kernel agent's side has commands in a mailbox, table entries in host memory as for the engine,
+and events in a ring of words in host memory, with the interrupt of the processor.
 """
 
 from enum import IntEnum
@@ -36,24 +37,24 @@ __all__ = ["Command", "FirmwareNic", "UNSEEN"]
 
 IRQ_STATUS = address("irq_status")
 TOKENS = 64
-"""Tokens of a queue in host memory; their count is in as many values of a token's low bits."""
+"""Tokens of a queue in host memory, and the number of values of the count in a token's low bits."""
 UNSEEN = TOKENS - 2
-"""Posts that the firmware may not have seen yet."""
+"""Most posts that the firmware may not have read yet."""
 CQ_PAGE = 1
-"""Doorbell page of completion queue 0; the VIs' are behind those of all queues."""
+"""Doorbell page of completion queue 0. The pages of VIs follow those of all completion queues."""
 PAGES = 1024
 LOW = 0xFFFF_FFFF
 CACHED = 512
-"""The translation cache has an entry for so many bytes of NIC memory at most."""
+"""Bytes of NIC memory for each entry of the translation cache, at least."""
 DOORBELLS_LOST = 1
-"""Number of an event CATASTROPHIC that says that doorbells were lost."""
+"""Number of an event CATASTROPHIC that reports lost doorbells."""
 
 
 class Command(IntEnum):
-    """Word 0 of a command; firmware/via/via_fw.h has the same."""
+    """Word 0 of a command; firmware/via/via_fw.h has the same values."""
 
     VI = 1
-    """VI, ViCommand, ATTRIBUTES, PEER, places of its queues' tokens."""
+    """VI, ViCommand, ATTRIBUTES, PEER, addresses of its queues' tokens."""
     CQ = 2
     """Completion queue, ADDRESS, CQ_CONFIG."""
     INVALIDATE = 3
@@ -61,14 +62,14 @@ class Command(IntEnum):
     QUERY = 4
     """VI. Answer: ViState; completed and posted of the send and the receive queue."""
     TOKENS = 5
-    """VI, its queues' last tokens: for those that were lost."""
+    """VI, and the last tokens of its queues, after tokens were lost."""
     ARM = 6
-    """VI, whether its receive queue, completions seen."""
+    """VI, whether its receive queue is meant, and the completions seen."""
 
 
 class Tokens:
-    """Tokens of a queue. ``last``: the last one; ``told``: how many posts the firmware has seen for
-    sure; ``ring``: host memory of the last TOKENS."""
+    """Tokens of a queue. ``last``: the last one; ``told``: how many posts the firmware has read for
+    certain; ``ring``: host memory of the last TOKENS tokens."""
 
     __slots__ = ("ring", "last", "told")
 
@@ -79,12 +80,12 @@ class Tokens:
 
 
 class FirmwareTable(HostTable):
-    """The table in host memory; invalidated by a command."""
+    """The table in host memory; entries are invalidated by a command."""
 
     mailbox: Mailbox
 
     async def start(self) -> None:
-        """The firmware has been told when it was started."""
+        """The firmware got the table's address when it was started."""
 
     async def _invalidate(self, indices: range | list[int]) -> None:
         self.port.spend(self.paths.unpin)
@@ -163,12 +164,12 @@ class FirmwareNic(DoorbellQueues):
         return counts & LOW == counts >> 32
 
     async def completed(self, vi: Vi) -> int:
-        """As the engine's."""
+        """The same counts as the engine's."""
         return await self._counts(vi) & LOW
 
     async def _counts(self, vi: Vi) -> int:
-        """Completed and posted of both queues of ``vi``, by the firmware, which then has seen all
-        that was posted."""
+        """Completed and posted descriptors of both queues of ``vi``, counted by the firmware, which
+        has then read all posted tokens."""
         tokens = vi.send.posted, vi.receive.posted
         await self.mailbox.call(Command.QUERY, vi.number)
         for place, posted in enumerate(tokens):
@@ -222,7 +223,7 @@ class FirmwareNic(DoorbellQueues):
         await self.mailbox.call(Command.ARM, queue.vi.number, queue.receive, queue.seen & 0xFFFF)
 
     async def _arm(self, process: int, at: int, seen: int) -> None:
-        """As a word in NIC memory each arming has to be another one than the last."""
+        """As a word in NIC memory, each arming must have another value than the last one."""
         self._armings += 1
         await super()._arm(process, at, seen & 0xFFFF | (self._armings & 0xFFFF) << 16)
 
@@ -255,8 +256,8 @@ class FirmwareNic(DoorbellQueues):
         return found
 
     async def _ring_again(self) -> None:
-        """Doorbells were lost: tell the last token of each queue. It is taken once, however often
-        it comes."""
+        """Doorbells were lost: give the firmware the last token of each queue. The firmware takes a
+        token once, however often it comes."""
         for vi in list(self.records.vis.values()):
             send, receive = vi.private
             await self.mailbox.call(Command.TOKENS, vi.number, send.last, receive.last)

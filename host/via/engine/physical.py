@@ -1,9 +1,10 @@
 """The provider for host-supplied physical addresses (via.translation = physical).
 
-The NIC translates nothing: it only looks up whether a physical page may be touched. So the library
-translates when it posts, into a *shadow* of the descriptor that it keeps for the NIC: every segment
-cut at page borders, every address physical. When the descriptor is done, its status is copied back.
-RDMA needs the other end's translation, which nobody has: ERROR_NOT_SUPPORTED.
+The NIC does not translate addresses. It only checks whether a physical page may be accessed. So
+when the library posts, it writes a *shadow* of the descriptor for the NIC, in which every segment
+is cut at page borders and every address is physical. When the descriptor is done, its status is
+copied back. RDMA would need the other end's translation, which is not available:
+ERROR_NOT_SUPPORTED.
 """
 
 from ....layouts.operations import BLOCK
@@ -28,11 +29,12 @@ from .engine import Engine
 __all__ = ["PhysicalEngine"]
 
 LARGEST = 4096
-"""Room for the largest descriptor."""
+"""Bytes of the largest descriptor."""
 
 
 class Shadows:
-    """Descriptors for the NIC, in pages of the library's own, a pool a protection tag."""
+    """Descriptors for the NIC, in pages that belong to the library, one pool for each protection
+    tag."""
 
     def __init__(self, node: Node, table: PhysicalTable) -> None:
         self.node = node
@@ -40,7 +42,7 @@ class Shadows:
         self._free: dict[tuple[int, int], list[int]] = {}
 
     async def take(self, tag: int, length: int) -> tuple[int, int]:
-        """Physical address of a shadow of at least ``length`` bytes, in one piece, and its size."""
+        """Physical address of a contiguous shadow of at least ``length`` bytes, and its size."""
         size = max(64, 1 << (length - 1).bit_length())
         pool = self._free.setdefault((tag, size), [])
         if not pool:
@@ -104,7 +106,7 @@ class PhysicalEngine(Engine):
         return VIP_RETURN.SUCCESS
 
     async def take(self, queue: WorkQueue) -> None:
-        """Copy what the NIC wrote to the shadow: immediate data, Length, Status."""
+        """Copy the NIC's results from the shadow: immediate data, Length, Status."""
         posted = queue.entries[0]
         if posted.shadow is None:
             return
@@ -128,7 +130,8 @@ class PhysicalEngine(Engine):
         await self._configure_ring(cq, base, region.ptag.number)
 
     async def _contiguous(self, cq: Cq) -> int:
-        """A ring of more than a page has to be in one piece: the library's own pages, then."""
+        """Whether the ring is contiguous. A ring of more than a page must be, so it lies in the
+        library's own pages."""
         page = self.table.page_bytes
         length = 8 * cq.ring.size
         base = self.node.allocate(length, page)
@@ -138,7 +141,7 @@ class PhysicalEngine(Engine):
         return base
 
     def _region(self, queue: WorkQueue, handle: int) -> Region | None:
-        """The region of a handle that the consumer gave, if it may use it here."""
+        """The region of a handle given by the consumer, if the consumer may use it here."""
         region = self.records.regions.get(handle)
         if (region is None or region.process is not queue.vi.nic.process
                 or region.ptag is not queue.vi.attributes.ptag):
@@ -147,8 +150,8 @@ class PhysicalEngine(Engine):
 
     def _split(self, queue: WorkQueue, region: Region, at: int,
                body: list[tuple[int, int, int]]) -> None:
-        """Cut the segment at ``at`` at page borders. One that must not be used becomes one that the
-        NIC refuses."""
+        """Cut the segment at ``at`` at page borders. A segment that must not be used becomes one
+        that the NIC refuses."""
         process, paths = queue.vi.nic.process, self.paths
         self.port.spend(paths.split)
         if not region.covers(at, SEGMENT_BYTES):
@@ -172,8 +175,8 @@ class PhysicalEngine(Engine):
             self.memory.write(entries[-1].shadow[1], NEXT.pack(at, tag))
 
     async def _post_bad(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
-        """What is no descriptor of the consumer's: the NIC is told of something that it will refuse
-        and report."""
+        """Post an address that holds no descriptor of the consumer: give the NIC one that it
+        refuses and reports."""
         await self.port.room(1)
         self._ring(queue, BAD_TOKEN, trace)
         queue.entries.append(Posted(va, handle, self.flushed[queue.receive], trace, False))

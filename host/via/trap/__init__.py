@@ -3,23 +3,21 @@
 In the order in which to read:
 
 - :mod:`.kernel_trap`: The provider for a NIC without doorbells and VI engine: the kernel agent
-  does it all
-- :mod:`.receiving`: Kernel-trap design point, receiving: packets are checked, copied out,
-  acknowledged, completed
-- :mod:`.messages`: Kernel-trap design point: messages become packets, and complete in posting
-  order
-- :mod:`.packets`: Kernel-trap design point: packets out, kept until acknowledged, and answers
-  that are owed
-- :mod:`.retransmission`: Kernel-trap design point: acknowledgements, time-outs, and what goes
-  again
-- :mod:`.timers`: Kernel-trap design point: when something is late
-- :mod:`.turns`: Kernel-trap design point: which VI sends next, and whether it may
-- :mod:`.completing`: Kernel-trap design point: how descriptors complete, and how a VI breaks
-- :mod:`.ends`: Kernel-trap design point: what the kernel agent keeps of a VI and of a completion
-  queue
-- :mod:`.memory`: Kernel-trap design point: the consumer's memory as the kernel agent sees it
-- :mod:`.ring`: Kernel-trap design point: the NIC's send ring, and the kernel's buffers for what
-  it sends
-- :mod:`.costs`: What the kernel-trap design point costs beside VIPL's own paths: the kernel's
-  code on the way of a message
+  moves the data
+- :mod:`.receiving`: Kernel-trap design point: receiving. Packets are checked, copied out,
+  acknowledged and completed
+- :mod:`.messages`: Kernel-trap design point: cutting messages into packets, and completing them in
+  posting order
+- :mod:`.packets`: Kernel-trap design point: outgoing packets, kept until acknowledged, and owed
+  answers
+- :mod:`.retransmission`: Kernel-trap design point: acknowledgements, time-outs and retransmission
+- :mod:`.timers`: Kernel-trap design point: deadlines of connections
+- :mod:`.turns`: Kernel-trap design point: which VI sends next, and whether it may send
+- :mod:`.completing`: Kernel-trap design point: completing descriptors, and breaking a VI
+- :mod:`.ends`: Kernel-trap design point: the kernel agent's state of a VI and of a completion queue
+- :mod:`.memory`: Kernel-trap design point: the kernel agent's access to the consumer's memory
+- :mod:`.ring`: Kernel-trap design point: the NIC's send ring, and the kernel's buffers for outgoing
+  data
+- :mod:`.costs`: CPU costs of the kernel-trap design point in addition to VIPL's paths: the kernel's
+  code on the path of a message. Copies, cache misses and PIO are charged where they happen
 """

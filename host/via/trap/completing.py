@@ -1,4 +1,4 @@
-"""Kernel-trap design point: how descriptors complete, and how a VI breaks."""
+"""Kernel-trap design point: completing descriptors, and breaking a VI."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,19 +12,20 @@ from .memory import Descriptor, Refused, TrapMemory
 __all__ = ["Completing"]
 
 STATUS_AT = 20
-"""Where ImmediateData, Length and Status are in a descriptor."""
+"""Offsets of ImmediateData, Length and Status in a descriptor."""
 
 
 class Completing:
-    """Writes statuses and completion queues' entries, and notes what the consumer is to be told.
+    """Writes statuses and completion queue entries, and records events for the consumer.
 
     Attributes
     ----------
     happened
-        Events not yet told: (event, number).
+        Events not yet reported: (event, number).
     end_connection
-        Called when a connection breaks, with its end and whether to tell the peer: what was begun,
-        then all that is posted, is to complete flushed. Whoever makes this sets it.
+        Called when a connection breaks, with its end and whether to inform the peer. It must
+        complete the messages under way, then all posted descriptors, as flushed. The maker of this
+        object sets it.
     """
 
     end_connection: Callable[[End, bool], Awaitable[None]]
@@ -36,14 +37,14 @@ class Completing:
         self._space = space
 
     def events(self) -> list[tuple[Event, int]]:
-        """Take what has happened."""
+        """Take the recorded events."""
         found, self.happened = self.happened, []
         return found
 
     async def complete(self, end: End, receive: bool, posted: Posted, *, length: int = 0,
                        status: Status = GOOD, operation: RemoteOperation,
                        immediate: int | None = None) -> None:
-        """A descriptor is over: its status, its queue's entry, an event if asked for."""
+        """Complete a descriptor: its status, its queue's entry, and an event if requested."""
         self._port.spend(self._prices.complete)
         word = Status.DONE | status | operation << 16
         if immediate is not None:
@@ -63,7 +64,7 @@ class Completing:
         await self._completed(end, receive, broken)
 
     async def lose(self, end: End, receive: bool, event: Event) -> None:
-        """A descriptor that cannot be read or taken: it counts as completed, and breaks the VI."""
+        """A descriptor cannot be read or taken: count it as completed, and break the VI."""
         await self._completed(end, receive, event)
 
     async def _completed(self, end: End, receive: bool, broken: Event | None) -> None:
@@ -82,7 +83,7 @@ class Completing:
             await self.break_(end, broken)
 
     async def _append(self, cq: Cq, end: End, receive: bool) -> Event | None:
-        """An entry of ``cq``; what the VI is broken with if there can be none."""
+        """Append an entry to ``cq``; return the error that breaks the VI if that is impossible."""
         state: CqState = cq.private
         ring = state.ring
         self._port.spend(self._prices.entry)
@@ -105,22 +106,22 @@ class Completing:
         return None
 
     async def break_(self, end: End, event: Event, tell: bool = True) -> None:
-        """Reported once, and only of a VI that is idle or connected; a connection is over. ``tell``
-        the peer, if it is reliable."""
+        """Break a VI that is idle or connected. The error is reported once, and a connection ends.
+        ``tell`` the peer, if it is reliable."""
         if end.state in (ViState.IDLE, ViState.CONNECTED):
             self.happened.append((event, end.vi.number))
         if end.state is ViState.CONNECTED:
             await self.end_connection(end, tell)
 
     async def fetch(self, end: End, posted: Posted) -> Descriptor | None:
-        """The descriptor, copied in; None if it cannot be read."""
+        """Copy the descriptor in; None if it cannot be read."""
         try:
             return await self._space.descriptor(posted.va, posted.handle, end.tag)
         except Refused:
             return None
 
     async def flush(self, end: End, receive: bool) -> None:
-        """Complete all that waits in a queue flushed, oldest first."""
+        """Complete all waiting descriptors of a queue as flushed, oldest first."""
         waiting = (end.receive if receive else end.send).waiting
         while waiting:
             posted = waiting.popleft()

@@ -1,4 +1,4 @@
-"""Kernel-trap design point: what the kernel agent keeps of a VI and of a completion queue."""
+"""Kernel-trap design point: the kernel agent's state of a VI and of a completion queue."""
 
 from collections import deque
 
@@ -14,19 +14,19 @@ FAR = 1 << 62
 """A deadline that never comes."""
 GOOD = Status(0)
 BACK_OFF = 4
-"""Time-outs double up to 1 << this many times ``via.retry_timeout``: a peer that computes for a
-while is not buried under probes, nor given up."""
+"""Time-outs double up to 1 << this many times ``via.retry_timeout``, so that a busy peer neither
+gets many probes nor is given up."""
 
 
 class Message:
-    """A descriptor of the send queue, from when it is taken to its completion.
+    """A descriptor of the send queue, from the moment it is taken until it completes.
 
     Attributes
     ----------
     last
-        Sequence number of its last packet, once that is made.
+        Sequence number of its last packet, when that packet has been made.
     error
-        What is wrong with it: it completes so once all before it have completed.
+        Its error status; it completes with this status when all before it have completed.
     """
 
     __slots__ = ("posted", "descriptor", "walk", "last", "error")
@@ -40,7 +40,7 @@ class Message:
 
 
 class Job:
-    """The peer's RDMA read: what is still to be sent of it."""
+    """An RDMA read of the peer: the part of the response still to be sent."""
 
     __slots__ = ("va", "handle", "left", "sequence", "trace", "first")
 
@@ -54,8 +54,8 @@ class Job:
 
 
 class Queue:
-    """A work queue in the kernel: ``waiting``, posted and not taken; ``completed``, how many were
-    since the VI was created; ``armed``."""
+    """A work queue in the kernel: ``waiting``, posted and not taken; ``completed``, how many have
+    completed since the VI was created; ``armed``."""
 
     __slots__ = ("waiting", "completed", "armed")
 
@@ -66,26 +66,26 @@ class Queue:
 
 
 class End:
-    """One end of a connection: a VI as the kernel has it.
+    """One end of a connection: the kernel's state of a VI.
 
     Attributes
     ----------
     sequence, unasked, slots, message, unfinished, reading, job
-        Sending: number of the next packet, packets since an acknowledgement was asked for, packets
-        not acknowledged, the message being cut into packets, messages cut whole and not completed
-        (Reliable Reception, or in error), the RDMA read under way, and the peer's.
+        Sending: number of the next packet, packets since an acknowledgement was requested, packets
+        not acknowledged, the message being cut into packets, messages cut completely and not yet
+        completed (Reliable Reception, or in error), the own RDMA read under way, and the peer's.
     silent, trip, timed, timed_at, deadline
-        Time-outs in a row without a word from the peer, how long the next is, the packet whose
-        round trip is being measured, since when, and the cycle of the next time-out.
+        Time-outs in a row without a packet from the peer, the length of the next one, the packet
+        whose round trip is being measured and when it was sent, and the cycle of the next time-out.
     asked, heeded
-        Number of the last probe, and of the last before packets went again: answers to that one and
-        those before it say nothing of these.
+        Number of the last probe, and of the last probe before packets were sent again: answers to
+        that one and earlier ones do not apply to these packets.
     owes, question
-        The ACK or NAK that had no room, and the word of the probe that it is to answer.
+        The ACK or NAK that had no room, and the word of the probe that it answers.
     expected, told, kind, walk, taken, written
-        Receiving: number of the next packet; whether a NAK was sent for the gap there is; the
-        message begun (SEND, RDMA_WRITE, or None: what is left of it is dropped); where it goes, of
-        which descriptor; bytes of an RDMA write so far.
+        Receiving: number of the next packet; whether a NAK was sent for the current gap; kind of
+        the message under way (SEND, RDMA_WRITE, or None: the rest of it is dropped); its
+        destination and descriptor; bytes of an RDMA write so far.
     """
 
     __slots__ = ("vi", "state", "send", "receive", "route", "max_transfer", "sequence", "unasked",
@@ -105,7 +105,7 @@ class End:
         self.reset()
 
     def reset(self) -> None:
-        """As a new connection begins."""
+        """Reset the state for a new connection."""
         self.sequence = 0
         self.unasked = 0
         self.slots: deque[Packet] = deque()

@@ -1,28 +1,30 @@
-"""The provider for a NIC without doorbells and VI engine: the kernel agent does it all.
+"""The provider for a NIC without doorbells and VI engine: the kernel agent moves the data.
 
-Posting traps into the kernel. It copies the descriptor in, and of a send the data, out of the
-consumer's buffers into its own; it cuts them into packets as the engine would, and puts those into
-the NIC's send ring. What comes in it copies from the receive ring into the consumer's buffers, and
-writes statuses and completion queue entries into the consumer's memory. So a send's o_s, and a
-receive's o_r, grow with the message.
+Posting traps into the kernel. The kernel copies the descriptor, and for a send the data, from the
+consumer's buffers into its own. It cuts the data into packets as the engine would, and puts them
+into the NIC's send ring. It copies received data from the receive ring into the consumer's buffers,
+and writes statuses and completion queue entries into the consumer's memory. So o_s of a send and
+o_r of a receive grow with the message.
 
 When the kernel runs
 --------------------
-- in a posting call, up to where the VI's window, the kernel's buffers (``via.send_slots``) and the
-  send ring have room. It never waits there: what is left goes out in a later entry.
-- in a check of a queue (VipRecvDone and the like). The library looks at the head's status and, in a
-  page that it may read, at the receive ring's next completion word, and enters the kernel only if
-  the head is not done and there is a packet, a time-out is due, or something waits for room that
+- in a posting call, as long as the VI's window, the kernel's buffers (``via.send_slots``) and the
+  send ring have room. It never waits there: the remaining packets are sent when the kernel is
+  entered again.
+- in a check of a queue (VipRecvDone and similar calls). The library looks at the head's status and,
+  in a page that it may read, at the receive ring's next completion word, and enters the kernel only
+  if the head is not done and there is a packet, a time-out is due, or something waits for room that
   the NIC has made. It handles up to 8 packets then.
 - on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
-  others. In a call that posts or has found something it handles up to two packets; those left wait
-  for the next that has found nothing or posts, so that a program gets what has come, and sends,
-  however much comes.
+  others. In a call that posts or has found a completion it handles up to two packets. The others
+  wait for the next call that posts or finds nothing. So the program gets its completions, and
+  sends, however many packets arrive.
 
-A node whose program does not call VIPL answers nothing meanwhile, and has lost nothing. So a
-time-out sends a PROBE, whose answer says what was lost; only that goes again. Time-outs follow the
-round trips measured, and double (up to sixteen times ``via.retry_timeout``) before ``via.retries``
-of them in a row, without a word from the peer, break a connection.
+A node whose program does not call VIPL does not answer meanwhile, although nothing was lost. So a
+time-out sends a PROBE, whose answer says what was lost, and only lost packets are sent again.
+Time-outs follow the measured round trips and double each time (up to sixteen times
+``via.retry_timeout``). ``via.retries`` time-outs in a row without a packet from the peer break the
+connection.
 
 Its parts, each of which knows only those before it: :mod:`.costs`, :mod:`.memory`
 (protection, copies), :mod:`.ring` (the send ring), :mod:`.ends` (what is kept of a VI),
@@ -60,24 +62,25 @@ from .turns import Turns
 __all__ = ["KernelTrap"]
 
 NEXT = struct.Struct("<QI")
-"""Next and NextHandle, where a descriptor begins."""
+"""Offset of Next and NextHandle in a descriptor."""
 STATUS_WORD = 24
-"""Where Length and Status are in it."""
+"""Offset of the word with Length and Status."""
 DONE = int(Status.DONE) << 32
 A_LOOK = 8
-"""Packets that a check which has found nothing handles: their messages are handed out first."""
+"""Packets that a check handles if it has found nothing. Their messages are handed out before more
+packets are handled."""
 GLANCE = 500
-"""Cycles between two looks of a sleeping kernel whether the NIC has read on in the send ring."""
+"""Cycles between two checks of a sleeping kernel whether the NIC has read more of the send ring."""
 
 
 class KernelTrap(MemoryQueues):
-    """See :class:`~nicbed.host.via.provider.Provider`. ``event`` is told what happened, ``call``
-    calls what handlers wait.
+    """See :class:`~nicbed.host.via.provider.Provider`. ``event`` is called with each event;
+    ``call`` calls the waiting handlers.
 
     Attributes
     ----------
     ends
-        What is kept of each VI, by its number.
+        The kernel's state of each VI, by its number.
     window
         Packets of a VI that may be without acknowledgement.
     counters
@@ -126,13 +129,13 @@ class KernelTrap(MemoryQueues):
     # Memory: the kernel looks it up in its own records
 
     async def register(self, region: Region) -> None:
-        """Nothing to lay down."""
+        """No entries to write."""
 
     async def change(self, region: Region) -> None:
-        """Nothing is kept from before."""
+        """No old entries to revoke."""
 
     async def deregister(self, region: Region) -> None:
-        """Nothing is kept from before."""
+        """No entries to revoke."""
 
     # VIs
 
@@ -160,7 +163,7 @@ class KernelTrap(MemoryQueues):
         await self._tell()
 
     async def idle(self, vi: Vi) -> None:
-        """A packet of the old connection must not come to the next one."""
+        """No packet of the old connection may reach the next one."""
         self.port.spend(self.paths.command)
         await self._send_ring.settle()
         vi.private.state = ViState.IDLE
@@ -223,7 +226,7 @@ class KernelTrap(MemoryQueues):
         return VIP_RETURN.SUCCESS
 
     def _status(self, queue: WorkQueue, va: int) -> int:
-        """Where the CPU sees the status of the descriptor at ``va``."""
+        """Address of the status that the CPU reads for the descriptor at ``va``."""
         if va % DESCRIPTOR_ALIGN:
             return self.flushed[queue.receive]
         try:
@@ -232,7 +235,7 @@ class KernelTrap(MemoryQueues):
             return self.flushed[queue.receive]
 
     def _readable(self, end: End, posted: Posted) -> bool:
-        """Whether there can be a descriptor at all."""
+        """Whether there can be a descriptor at this address."""
         try:
             return (not posted.va % DESCRIPTOR_ALIGN
                     and self._space.piece(posted.va, posted.handle, end.tag)[1] > STATUS_WORD + 7)
@@ -272,15 +275,15 @@ class KernelTrap(MemoryQueues):
         return await self.cq_done(cq)
 
     async def _glance(self) -> None:
-        """One look at the receive ring's next completion word."""
+        """Check the receive ring's next completion word once."""
         port = self.port
         await port.room(3)
         port.put_touch(self._ring.slot(), 8)
         port.work("poll_check")
 
     async def _spin(self, place: int, compare: int, mask: int, cycles: int) -> None:
-        """Watch the word at ``place`` until it holds or ``cycles`` are over, and the receive ring,
-        and serve what comes there."""
+        """Poll the word at ``place`` until it holds or ``cycles`` have passed; poll the receive
+        ring, too, and handle its packets."""
         port, ring = self.port, self._ring
         end = port.cycle + cycles
         while True:
@@ -301,7 +304,7 @@ class KernelTrap(MemoryQueues):
                 return
 
     async def _serve(self) -> bool:
-        """Enter the kernel if there is something for it to do; whether there was."""
+        """Enter the kernel if it has work; return whether it had."""
         port, ring = self.port, self._ring
         arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
         if not arrived and not (self._packets.starved and self._send_ring.moved()):
@@ -321,7 +324,7 @@ class KernelTrap(MemoryQueues):
 
     def deadline(self) -> int:
         self._timers.late()
-        # No interrupt tells of room in the send ring, so a sleeping kernel looks for it.
+        # # Room in the send ring raises no interrupt, so a sleeping kernel checks for it.
         if self._completing.happened or self._packets.starved and self._send_ring.moved():
             return self.port.cycle
         if self._packets.starved and self._send_ring.reading:
@@ -329,7 +332,7 @@ class KernelTrap(MemoryQueues):
         return self._timers.due
 
     async def tick(self) -> None:
-        """What is late, and what waits for room."""
+        """Handle time-outs, and packets that wait for room."""
         if self._packets.starved and self._send_ring.moved():
             self.port.spend(self.paths.interrupt)
             await self._send_ring.look()
@@ -368,7 +371,7 @@ class KernelTrap(MemoryQueues):
         await self._tell()
 
     async def _tell(self) -> None:
-        """Tell the kernel agent what happened."""
+        """Report the events to the kernel agent."""
         while self._completing.happened:
             event, number = self._completing.happened.pop(0)
             self.port.spend(self.paths.event)

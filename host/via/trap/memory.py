@@ -1,8 +1,8 @@
-"""Kernel-trap design point: the consumer's memory as the kernel agent sees it.
+"""Kernel-trap design point: the kernel agent's access to the consumer's memory.
 
-Everything the kernel touches for a consumer is looked up page by page under a memory handle, with
-the checks that a VI engine makes: handle, bounds to the byte, protection tag, RDMA rights. Copies
-are charged as the CPU makes them: both sides through the cache, ``copy_word`` for every 8 bytes.
+Each access for a consumer is looked up page by page under a memory handle, with the checks of a VI
+engine: handle, bounds to the byte, protection tag, RDMA rights. Copies are charged as CPU copies:
+both sides through the cache, and ``copy_word`` for every 8 bytes.
 """
 
 import builtins
@@ -35,7 +35,7 @@ SENT_AS = {Operation.SEND: RemoteOperation.SEND, Operation.RDMA_WRITE: RemoteOpe
 
 
 class Access(IntEnum):
-    """What memory is touched for."""
+    """Kinds of access."""
 
     LOCAL = 0
     RDMA_WRITE = 1
@@ -43,11 +43,11 @@ class Access(IntEnum):
 
 
 class Refused(Exception):
-    """This memory may not be touched so."""
+    """This access is not allowed."""
 
 
 class Wrong(Exception):
-    """A message and its segments do not fit: ``status``, the error bits."""
+    """A message and its segments do not match: ``status`` has the error bits."""
 
     def __init__(self, status: Status) -> None:
         super().__init__()
@@ -70,11 +70,11 @@ class Descriptor:
     count, control, immediate, length
         Its SegCount, Control, ImmediateData and Length.
     remote
-        Remote VA and handle of an RDMA; None if that could not be read, or is none.
+        Remote VA and handle of an RDMA; None if they could not be read, or if it is no RDMA.
     segments
-        Its data segments, up to the first that could not be read.
+        Its data segments, up to the first one that could not be read.
     whole
-        Whether all could be.
+        Whether all segments could be read.
     """
 
     __slots__ = ("count", "control", "immediate", "length", "remote", "segments", "whole")
@@ -96,7 +96,7 @@ class Descriptor:
 
     @property
     def sent_as(self) -> RemoteOperation:
-        """Status' operation field, in a send queue."""
+        """The operation field of Status, in a send queue."""
         return SENT_AS[Operation(self.operation)]
 
 
@@ -112,12 +112,12 @@ class TrapMemory:
 
     def piece(self, va: int, handle: int, tag: int,
               access: Access = Access.LOCAL) -> tuple[int, int]:
-        """Physical address, and bytes from there on in the same page and region.
+        """Physical address, and number of bytes from there on in the same page and region.
 
         Raises
         ------
         Refused
-            It may not be touched.
+            The access is not allowed.
         """
         self.port.spend(self.prices.translate)
         region = None if va >> VA_BITS or handle >> HANDLE_BITS else self.regions.get(handle)
@@ -130,12 +130,12 @@ class TrapMemory:
                 min(self.page_bytes - offset, region.va + region.length - va))
 
     async def descriptor(self, va: int, handle: int, tag: int) -> Descriptor:
-        """Copy a descriptor in.
+        """Copy a descriptor into the kernel.
 
         Raises
         ------
         Refused
-            It is misaligned, or not even its control segment can be read.
+            The descriptor is misaligned, or its control segment cannot be read.
         """
         if va % DESCRIPTOR_ALIGN:
             raise Refused
@@ -172,13 +172,13 @@ class TrapMemory:
 
     async def copy_in(self, va: int, handle: int, length: int, tag: int, buffer: int,
                       access: Access = Access.LOCAL) -> bytes:
-        """Copy from the consumer's memory to the kernel's ``buffer``, and give the bytes; with
-        buffer 0 they go to what the caller writes anyway.
+        """Copy from the consumer's memory to the kernel's ``buffer``, and return the bytes. With
+        buffer 0 they go to memory that the caller writes in any case.
 
         Raises
         ------
         Refused
-            Some of it may not be read.
+            A part of the memory may not be read.
         """
         port, memory = self.port, self.memory
         data = b""
@@ -197,8 +197,8 @@ class TrapMemory:
 
     async def copy_out(self, source: int, length: int, va: int, handle: int, tag: int,
                        access: Access = Access.LOCAL) -> int:
-        """Copy from the kernel's memory at ``source`` to the consumer's, page by page; the bytes
-        copied, fewer than ``length`` if the rest may not be written."""
+        """Copy from the kernel's memory at ``source`` to the consumer's, page by page; return the
+        number of bytes copied, which is less than ``length`` if the rest may not be written."""
         port, memory = self.port, self.memory
         done = 0
         while done < length:
@@ -216,8 +216,8 @@ class TrapMemory:
 
 
 class Walk:
-    """A way through a descriptor's data segments, from the first byte on. ``bytes``: moved so far.
-    """
+    """A position in a descriptor's data segments, from the first byte on. ``bytes``: bytes moved so
+    far."""
 
     __slots__ = ("memory", "descriptor", "tag", "index", "offset", "bytes")
 
@@ -230,7 +230,7 @@ class Walk:
         self.bytes = 0
 
     def _next(self) -> Segment:
-        """What is left of the segment that is next. Raises Wrong behind the last."""
+        """The rest of the current segment. Raises Wrong behind the last one."""
         segments = self.descriptor.segments
         while self.index < len(segments):
             va, handle, length = segments[self.index]

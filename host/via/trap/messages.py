@@ -1,4 +1,4 @@
-"""Kernel-trap design point: messages become packets, and complete in posting order."""
+"""Kernel-trap design point: cutting messages into packets, and completing them in posting order."""
 
 from ....layouts.via import (
     ADDRESS,
@@ -24,12 +24,12 @@ __all__ = ["Messages"]
 
 BROKEN: dict[int, Status] = {BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPTOR,
                              BreakCode.RDMA_PROTECTION: Status.RDMA_PROTECTION}
-"""What a BREAK's code makes of the descriptor that caused it; any other: TRANSPORT."""
+"""Status of the descriptor that caused a BREAK, by the BREAK's code; TRANSPORT for other codes."""
 
 
 class Messages:
-    """Takes descriptors of send queues, and the peers' RDMA reads, and cuts them into
-    ``packets`` of up to ``mtu`` bytes."""
+    """Takes descriptors of send queues, and the peers' RDMA reads, and cuts them into ``packets``
+    of up to ``mtu`` bytes."""
 
     def __init__(self, mtu: int, space: TrapMemory, ring: SendRing, completing: Completing,
                  packets: Packets) -> None:
@@ -40,7 +40,7 @@ class Messages:
         self._packets = packets
 
     async def next(self, end: End) -> Message | None:
-        """Take the next descriptor of the send queue, and check it."""
+        """Take and check the next descriptor of the send queue."""
         if not end.send.waiting or end.unfinished and end.unfinished[-1].error is not None:
             return None
         posted = end.send.waiting.popleft()
@@ -62,7 +62,7 @@ class Messages:
         return message
 
     async def cut(self, end: End, message: Message) -> None:
-        """The next packet of a send or RDMA write."""
+        """Send the next packet of a send or RDMA write."""
         descriptor, walk = message.descriptor, message.walk
         done = walk.bytes
         count = min(self._mtu, descriptor.length - done)
@@ -95,7 +95,8 @@ class Messages:
                 await self._over(end, message)
 
     async def request(self, end: End, message: Message) -> None:
-        """The request of an RDMA read; while it is under way, its VI sends nothing new."""
+        """Send the request of an RDMA read. While the read is under way, its VI sends nothing
+        new."""
         descriptor = message.descriptor
         assert descriptor.remote is not None
         end.message, end.reading = None, message
@@ -106,7 +107,7 @@ class Messages:
         message.last = packet.sequence
 
     async def respond(self, end: End, job: Job) -> None:
-        """The next packet of the answer to the peer's RDMA read."""
+        """Send the next packet of the response to the peer's RDMA read."""
         count = min(self._mtu, job.left)
         buffer = self._packets.buffer(count, b"")
         try:
@@ -128,7 +129,7 @@ class Messages:
                            last=not job.left, trace=job.trace)
 
     async def finish(self, end: End) -> None:
-        """Complete what is unfinished and can be, in posting order."""
+        """Complete unfinished messages that can complete, in posting order."""
         open_ones = {packet.message for packet in end.slots}
         while end.unfinished:
             message = end.unfinished[0]
@@ -157,8 +158,8 @@ class Messages:
                                         operation=RemoteOperation.RDMA_READ)
 
     async def fail(self, end: End, status: Status, sequence: int | None = None) -> None:
-        """Complete with ``status`` the descriptor that packet ``sequence`` belongs to, those before
-        it as good; without it, the oldest unfinished one."""
+        """Complete the descriptor of packet ``sequence`` with ``status``, and those before it as
+        good; without ``sequence``, the oldest unfinished one."""
         if end.reading is not None:
             await self.read_done(end, 0, status)
             return
@@ -178,18 +179,18 @@ class Messages:
         await self._over(end, message, message.error or status)
 
     def _arrived(self, end: End, message: Message) -> bool:
-        """Whether all of it was acknowledged."""
+        """Whether all packets of the message were acknowledged."""
         return message.error is None and all(packet.message is not message for packet in end.slots)
 
     async def broken(self, end: End, sequence: int, code: int) -> None:
-        """A BREAK came."""
+        """Handle a BREAK."""
         if end.reading is not None or code != BreakCode.LOST:
             await self.fail(end, BROKEN.get(code, Status.TRANSPORT), sequence)
         await self._completing.break_(end, Event.CONN_LOST, False)
 
     async def abort(self, end: End, tell: bool) -> None:
-        """The connection is over: what was begun completes flushed, and the peer of a reliable one
-        is told."""
+        """The connection has ended: complete the messages under way as flushed, and inform the peer
+        of a reliable connection."""
         begun = [*end.unfinished, *([end.message] if end.message else [])]
         reading, sequence = end.reading, end.sequence
         for packet in end.slots:

@@ -1,4 +1,4 @@
-"""Kernel-trap design point: packets out, kept until acknowledged, and answers that are owed."""
+"""Kernel-trap design point: outgoing packets, kept until acknowledged, and owed answers."""
 
 from collections import Counter, deque
 
@@ -15,13 +15,13 @@ __all__ = ["Packets"]
 
 
 class Packets:
-    """Numbers packets and puts them into ``ring``. Where few buffers are left, every packet asks
-    for its acknowledgement: they are never all held by messages of which nobody has asked for one.
+    """Numbers packets and puts them into ``ring``. If few buffers are left, every packet requests
+    an acknowledgement, so that packets without a requested acknowledgement never hold all buffers.
 
     Attributes
     ----------
     starved
-        Those that wait for a buffer, or for room in the ring; the first is next.
+        Ends that wait for a buffer, or for room in the ring; the first is next.
     """
 
     def __init__(self, node: Node, prices: TrapPrices, ring: SendRing, timers: Timers,
@@ -83,7 +83,7 @@ class Packets:
 
     async def tell(self, end: End, kind: PacketKind, sequence: int, word: int = 0,
                    answers: bool = False) -> None:
-        """An ACK, NAK, BREAK or PROBE. Without room it is lost, as it may be on the wire."""
+        """Send an ACK, NAK, BREAK or PROBE. Without room it is lost, as it may be on the wire."""
         if not await self._ring.room():
             return
         self._port.spend(self._prices.control)
@@ -94,8 +94,8 @@ class Packets:
 
     async def answer(self, end: End, kind: PacketKind = PacketKind.ACK,
                      question: int | None = None) -> None:
-        """Tell the peer what has arrived: an ACK, which may be the answer to its probe, or a NAK.
-        Without room it is owed."""
+        """Report to the peer what has arrived: by an ACK, which may be the answer to its probe, or
+        a NAK. Without room it is owed."""
         if await self._ring.room():
             await self.tell(end, kind, end.expected, question or 0, question is not None)
             return
@@ -106,14 +106,14 @@ class Packets:
         self.starve(end)
 
     async def pay(self, end: End) -> None:
-        """What is owed to the peer; there is room."""
+        """Send the answer that is owed to the peer; there is room."""
         missed = end.owes is PacketKind.NAK and end.told and end.question is None
         question, end.owes, end.question = end.question, None, None
         if end.state is ViState.CONNECTED:
             await self.answer(end, PacketKind.NAK if missed else PacketKind.ACK, question)
 
     def starve(self, end: End) -> None:
-        """``end`` waits for room, behind those that wait already."""
+        """Append ``end`` to the ends that wait for room."""
         if not end.starved:
             end.starved = True
             self.starved.append(end)

@@ -1,4 +1,5 @@
-"""Kernel-trap design point, receiving: packets are checked, copied out, acknowledged, completed."""
+"""Kernel-trap design point: receiving. Packets are checked, copied out, acknowledged and
+completed."""
 
 from collections import Counter
 
@@ -35,10 +36,11 @@ ADDRESSED = (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST)
 
 
 class Fatal(Exception):
-    """What breaks a reliable connection, and drops an unreliable message.
+    """An error that breaks a reliable connection, and drops an unreliable message.
 
-    ``code``: what the peer is told. ``event``: what the consumer is told whatever the reliability,
-    beside CONN_LOST. ``lost``: a receive descriptor could not even be read, which breaks any VI.
+    ``code``: the code of the BREAK to the peer. ``event``: the event for the consumer at every
+    level of reliability, in addition to CONN_LOST. ``lost``: a receive descriptor could not be
+    read, which breaks a VI of any level.
     """
 
     def __init__(self, code: BreakCode, event: Event | None = None, lost: bool = False) -> None:
@@ -73,8 +75,8 @@ class Arrived:
 
 
 class Receiving:
-    """Takes packets of the ``ends``' connections: those of messages into the consumer's memory, the
-    others to whom they concern."""
+    """Handles packets of the ``ends``' connections: copies messages to the consumer's memory, and
+    passes other packets on."""
 
     def __init__(self, port: Port, prices: TrapPrices, ends: dict[int, End], space: TrapMemory,
                  timers: Timers, completing: Completing, packets: Packets, messages: Messages,
@@ -121,8 +123,8 @@ class Receiving:
         await self._turns.turn(end)
 
     async def _in_sequence(self, end: End, packet: Arrived) -> bool:
-        """Whether the packet comes next. Unreliable: any but the one before again; a hole abandons
-        the message begun."""
+        """Whether the packet is the next one. On unreliable VIs every packet is, except for a
+        repetition of the last one; a gap abandons the message under way."""
         ahead = packet.sequence - end.expected & 255
         if not end.reliable:
             if ahead == 255:
@@ -176,12 +178,12 @@ class Receiving:
     # Messages
 
     def _lost(self, end: End) -> BreakCode:
-        """What the peer is told when no receive descriptor could be used."""
+        """The break code if no receive descriptor could be used."""
         return BreakCode.REMOTE_DESCRIPTOR if end.reception else BreakCode.LOST
 
     async def _descriptor(self, end: End, operation: RemoteOperation) -> Walk:
-        """The receive descriptor for a message: the one held from an abandoned one, or the next.
-        Raises Fatal."""
+        """The receive descriptor for a message: the one held from an abandoned message, or the next
+        one. Raises Fatal."""
         if end.walk is not None:
             walk = end.walk = Walk(self._space, end.walk.descriptor, end.tag)
             return walk
@@ -202,14 +204,14 @@ class Receiving:
 
     async def _received(self, end: End, operation: RemoteOperation, *, length: int = 0,
                         status: Status = GOOD, immediate: int | None = None) -> None:
-        """Complete the receive descriptor taken."""
+        """Complete the current receive descriptor."""
         posted, end.taken, end.walk, end.kind = end.taken, None, None, None
         assert posted is not None
         await self._completing.complete(end, True, posted, length=length, status=status,
                                         operation=operation, immediate=immediate)
 
     async def _send(self, end: End, packet: Arrived) -> None:
-        """A part of a send goes to the segments of a receive descriptor."""
+        """Copy a part of a send to the segments of a receive descriptor."""
         if packet.first:
             end.kind = None
             await self._descriptor(end, RemoteOperation.RECEIVE)
@@ -230,8 +232,8 @@ class Receiving:
                                  immediate=packet.immediate if packet.has_immediate else None)
 
     async def _rdma_write(self, end: End, packet: Arrived) -> None:
-        """A part of an RDMA write goes to its own address; the last with immediate data completes a
-        receive descriptor."""
+        """Copy a part of an RDMA write to its address; the last part with immediate data completes
+        a receive descriptor."""
         if packet.first:
             end.kind, end.written = PacketKind.RDMA_WRITE, 0
         elif end.kind is not PacketKind.RDMA_WRITE:
@@ -259,8 +261,8 @@ class Receiving:
                                      immediate=packet.immediate)
 
     def _read_request(self, end: End, packet: Arrived) -> bool:
-        """The peer's RDMA read becomes our job; false if there is one already: the request is not
-        acknowledged, and comes again."""
+        """Accept the peer's RDMA read as our job; return False if there is one already: the request
+        is then not acknowledged, and comes again."""
         if not end.vi.attributes.rdma_read:
             raise Fatal(BreakCode.RDMA_PROTECTION, Event.RDMAR_PROT)
         if end.job is not None:
@@ -269,7 +271,7 @@ class Receiving:
         return True
 
     async def _read_response(self, end: End, packet: Arrived) -> None:
-        """A part of what we read goes to the segments of the descriptor that asked for it."""
+        """Copy a part of the response to our RDMA read to the segments of its descriptor."""
         message = end.reading
         assert message is not None
         end.silent = 0

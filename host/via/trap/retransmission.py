@@ -1,4 +1,4 @@
-"""Kernel-trap design point: acknowledgements, time-outs, and what goes again."""
+"""Kernel-trap design point: acknowledgements, time-outs and retransmission."""
 
 from collections import Counter
 
@@ -16,13 +16,14 @@ from .timers import Timers
 __all__ = ["Retransmission"]
 
 SEQUENCE = 0xFF
-"""Of a probe's word: the next packet when it was sent. Above: the probe's number."""
+"""Mask of the sequence number in a probe's word: the next packet when the probe was sent. The bits
+above are the probe's number."""
 NUMBER_AT = 8
 NUMBERS = 1 << 24
 
 
 class Retransmission:
-    """Takes acknowledgements of the ``ends``' packets, and asks for those that do not come.
+    """Handles acknowledgements of the ``ends``' packets, and sends probes for missing ones.
 
     Attributes
     ----------
@@ -47,8 +48,8 @@ class Retransmission:
 
     async def acknowledged(self, end: End, sequence: int, again: bool,
                            question: int | None) -> None:
-        """All before ``sequence`` have arrived; ``again``: and that one was missed. ``question``:
-        word of the probe that this answers."""
+        """All packets before ``sequence`` have arrived; ``again``: and packet ``sequence`` is
+        missing. ``question``: word of the probe that this answers."""
         self._port.spend(self._prices.acknowledged)
         slots = end.slots
         end.silent = 0
@@ -74,13 +75,13 @@ class Retransmission:
             await self._resend(end, Cause.ANSWER)
 
     def _was_lost(self, end: End, sequence: int, question: int) -> bool:
-        """Whether something was lost of what was sent before the probe, and not again since."""
+        """Whether a packet was lost that was sent before the probe, and not again since."""
         number = question >> NUMBER_AT
         return (0 < (number - end.heeded) % NUMBERS <= (end.asked - end.heeded) % NUMBERS
                 and 0 < (question - sequence & SEQUENCE) <= len(end.slots))
 
     async def _resend(self, end: End, cause: Cause) -> None:
-        """Go back to the oldest packet that is not acknowledged, and ask what of that was lost."""
+        """Go back to the oldest packet that is not acknowledged, and send a probe behind it."""
         assert end.vi.peer is not None
         for packet in list(end.slots):
             if not await self._ring.room():
@@ -101,7 +102,7 @@ class Retransmission:
                                  end.asked << NUMBER_AT | end.sequence)
 
     async def late(self) -> None:
-        """Look at every deadline; note the next."""
+        """Check every deadline; note the next."""
         cycle = self._port.cycle
         for end in list(self._ends.values()):
             if end.deadline == FAR:

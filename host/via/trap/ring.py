@@ -1,4 +1,4 @@
-"""Kernel-trap design point: the NIC's send ring, and the kernel's buffers for what it sends."""
+"""Kernel-trap design point: the NIC's send ring, and the kernel's buffers for outgoing data."""
 
 import struct
 from collections import deque
@@ -22,15 +22,15 @@ SLOT = struct.Struct(f"<Q{INLINE_BYTES}sQQQ")
 PAYLOAD, TRACE = DESCRIPTOR_CONTROL.offset("payload"), DESCRIPTOR_CONTROL.offset("trace")
 
 PATIENCE = 16
-"""How many times longer than it needs the link may take to accept something."""
+"""The link may take this many times longer than needed to accept packets."""
 
 
 class Packet:
-    """A packet as the kernel keeps it until it is acknowledged.
+    """A packet that the kernel keeps until it is acknowledged.
 
     ``inline``: the bytes behind the wire header that its descriptor carries; ``buffer``: the
-    kernel's buffer with the ``length`` bytes behind those, 0 for none. ``message``: whose last
-    packet it is.
+    kernel's buffer with the ``length`` bytes behind those, 0 for none. ``message``: the message
+    whose last packet this is.
     """
 
     __slots__ = ("header", "inline", "buffer", "length", "trace", "sequence", "message")
@@ -49,16 +49,16 @@ class Packet:
 class SendRing:
     """The send ring, and ``via.send_slots`` buffers of a packet's size.
 
-    A packet whose data fit into its descriptor needs no buffer. A buffer given back is used again
-    only when the NIC has read every descriptor that was posted before that: one of them may point
-    to it, sent again or overtaken by its acknowledgement.
+    A packet whose data fits into its descriptor needs no buffer. A freed buffer is used again only
+    when the NIC has read every descriptor posted before, because one of them may still point to the
+    buffer (a packet that was sent again, or acknowledged before it was read).
 
     Attributes
     ----------
     report
-        Physical address of the word in which the NIC says how far it has read.
+        Physical address of the word in which the NIC reports how far it has read.
     done
-        Descriptors that it has read, as far as looked.
+        Descriptors that the NIC had read at the last check.
     """
 
     def __init__(self, node: Node) -> None:
@@ -71,7 +71,7 @@ class SendRing:
         self.slots = description.via.send_slots
         self.buffer_bytes = -(-description.nic.mtu // 64) * 64
         self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
-        """Cycles in which the link takes what the NIC's send FIFO holds."""
+        """Cycles in which the link takes all data that the NIC's send FIFO can hold."""
         self.report = 0
         self.posted = 0
         self._last = -self.drain
@@ -86,14 +86,14 @@ class SendRing:
         self.report = node.allocate(8)
         first = node.allocate(self.slots * self.buffer_bytes)
         self._free.extend((0, first + self.buffer_bytes * index) for index in range(self.slots))
-        # Setting up: the NIC does not know of it yet.
+        # # The NIC does not use the ring yet, so this is only setting up.
         self.memory.write(self.report, bytes(8))
         await port.pio_write(SEND_BASE, self._base)
         await port.pio_write(SEND_REPORT, self.report)
         await port.pio_write(CONTROL, BOTH_RINGS)
 
     async def look(self) -> None:
-        """Look how far the NIC has read."""
+        """Read how far the NIC has read."""
         port = self.port
         port.spend(self.prices.report)
         await port.touch(self.report, 8)
@@ -101,17 +101,17 @@ class SendRing:
         self.done += self.memory.word(self.report) - self.done & 0xFFFF
 
     def moved(self) -> bool:
-        """Whether the NIC has read on since the last look. Costs nothing."""
+        """Whether the NIC has read more since the last check. Costs nothing."""
         return bool(self.memory.word(self.report) - self.done & 0xFFFF)
 
     @property
     def reading(self) -> bool:
-        """Whether the NIC had more to read when last looked."""
+        """Whether the NIC had more to read at the last check."""
         return self.posted != self.done
 
     async def settle(self) -> None:
-        """Wait until what was posted has left, so that no control message overtakes it; not for
-        ever, if the link takes nothing."""
+        """Wait until all posted packets have left, so that no control message overtakes them; give
+        up if the link accepts nothing."""
         port = self.port
         await self.look()
         while self.reading:
@@ -139,31 +139,31 @@ class SendRing:
 
     @property
     def short(self) -> bool:
-        """Whether few buffers are left, so that those who hold them should ask for them back."""
+        """Whether few buffers are left, so that packets must request acknowledgements."""
         return 4 * len(self._free) <= self.slots
 
     def take(self) -> int:
-        """A free buffer's address. There has to be one."""
+        """Address of a free buffer. There must be one."""
         return self._free.popleft()[1]
 
     def put_back(self, buffer: int) -> None:
-        """What was taken is not used; 0 is none."""
+        """Return an unused buffer; 0 is none."""
         if buffer:
             self._free.appendleft((0, buffer))
 
     def give(self, packet: Packet) -> None:
-        """``packet`` will not be sent again."""
+        """``packet`` will not be sent again: free its buffer."""
         if packet.buffer:
             self._free.append((self.posted, packet.buffer))
             packet.buffer = 0
 
     async def send(self, packet: Packet) -> None:
-        """Post ``packet``. There has to be room."""
+        """Post ``packet``. There must be room."""
         port = self.port
         await port.room(2)
         at = self._base + self.posted % self.size * DESCRIPTOR_BYTES
         inline = packet.inline
-        # The NIC has done with this place, and looks at it only after the doorbell.
+        # # The NIC has finished with this place, and reads it only after the doorbell.
         self.memory.write(at, SLOT.pack(packet.header, inline, packet.buffer,
                                         len(inline) | packet.length << PAYLOAD
                                         | packet.trace << TRACE, 0))

@@ -1,4 +1,4 @@
-"""Kernel-trap design point: when something is late."""
+"""Kernel-trap design point: deadlines of connections."""
 
 from ...port.port import Port
 from .ends import FAR, End
@@ -16,7 +16,7 @@ class Timers:
         self._ends = ends
 
     def late(self) -> bool:
-        """Whether a deadline has passed. Those that acknowledgements have put off cost nothing."""
+        """Whether a deadline has passed. Deadlines moved by acknowledgements cost nothing."""
         cycle = self._port.cycle
         if cycle < self.due:
             return False
@@ -24,12 +24,12 @@ class Timers:
         return cycle >= self.due
 
     def look(self) -> None:
-        """Note the first deadline."""
+        """Find the first deadline."""
         self.due = min((end.deadline for end in self._ends.values()), default=FAR)
 
     def watch(self, end: End) -> None:
-        """Start the timer anew; stop it if nothing is open. An RDMA read is, until its data have
-        come: its peer may have gone when it had taken the request."""
+        """Restart the timer, or stop it if nothing is open. An RDMA read is open until its data has
+        arrived, because its peer may die after it has taken the request."""
         if not end.slots and end.reading is None:
             end.deadline = FAR
             return

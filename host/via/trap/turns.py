@@ -1,4 +1,4 @@
-"""Kernel-trap design point: which VI sends next, and whether it may."""
+"""Kernel-trap design point: which VI sends next, and whether it may send."""
 
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import Operation, ViState
@@ -11,9 +11,9 @@ __all__ = ["Turns"]
 
 
 class Turns:
-    """A VI sends what its ``window``, the kernel's buffers and the send ring have room for; the
-    rest waits in its queue until the kernel is entered again with an acknowledgement, or with room.
-    Those that wait for room send a packet each in turn, and owed acknowledgements first."""
+    """A VI sends as much as its ``window``, the kernel's buffers and the send ring allow. The rest
+    waits in its queue until the kernel is entered again with an acknowledgement or with room. VIs
+    that wait for room send one packet each in turn, after owed acknowledgements."""
 
     def __init__(self, window: int, ring: SendRing, packets: Packets, messages: Messages) -> None:
         self._window = window
@@ -22,7 +22,7 @@ class Turns:
         self._messages = messages
 
     async def turn(self, end: End) -> None:
-        """Send what ``end`` has to send, as far as it may, behind those that wait for room."""
+        """Send the packets of ``end``, as far as it may, after the ends that wait for room."""
         if self._packets.starved:
             self._packets.starve(end)
             await self.feed()
@@ -31,8 +31,8 @@ class Turns:
             pass
 
     async def _send_one(self, end: End) -> bool:
-        """Send ``end``'s next packet, if it has one and may; whether it did. Without room it is
-        one of the starved from now on."""
+        """Send ``end``'s next packet, if it has one and may send; return whether it did. Without
+        room the end is starved from now on."""
         while end.state is ViState.CONNECTED:
             if end.reliable and len(end.slots) >= self._window:
                 return False
@@ -76,8 +76,8 @@ class Turns:
         return False
 
     async def feed(self) -> None:
-        """Those that are starved: what they owe, and a packet of each in turn, as long as there is
-        room. One that lacks a buffer does not hold up those that need none."""
+        """Serve the starved ends: owed acknowledgements, and one packet of each in turn, as long as
+        there is room. An end that lacks a buffer does not delay ends that need none."""
         starved, without = self._packets.starved, 0
         while without < len(starved) and await self._ring.room():
             end = starved.popleft()

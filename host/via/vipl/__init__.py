@@ -1,14 +1,14 @@
-"""The calls of VIPL, a file a concern.
+"""The calls of VIPL, one file for each concern.
 
 In the order in which to read:
 
 - :mod:`.vipl`: VIPL: the Virtual Interface Provider Library of one process, all calls under their
   own names
-- :mod:`.caller`: What all VIPL calls stand on: whose library it is, and the checks of their
+- :mod:`.caller`: Common base of all VIPL calls: the owner of the library, and the checks of
   arguments
 - :mod:`.opening`: VipOpenNic, VipCloseNic, VipQueryNic, VipErrorCallback
-- :mod:`.registering`: VipCreatePtag, VipDestroyPtag; VipRegisterMem, VipDeregisterMem,
-  VipQueryMem, VipSetMemAttributes
+- :mod:`.registering`: VipCreatePtag, VipDestroyPtag; VipRegisterMem, VipDeregisterMem, VipQueryMem,
+  VipSetMemAttributes
 - :mod:`.endpoints`: VipCreateVi, VipDestroyVi, VipQueryVi, VipSetViAttributes
 - :mod:`.connecting`: VipConnectWait, VipConnectAccept, VipConnectReject, VipConnectRequest;
   VipConnectPeerRequest, VipConnectPeerDone, VipConnectPeerWait; VipDisconnect

@@ -1,4 +1,4 @@
-"""What all VIPL calls stand on: whose library it is, and the checks of their arguments."""
+"""Common base of all VIPL calls: the owner of the library, and the checks of arguments."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ TIMES = (int, float)
 class Caller:
     """The library of ``process``.
 
-    Handles of other processes, closed ones, and what is no handle at all are INVALID_PARAMETER to
-    every call.
+    Every call returns INVALID_PARAMETER for handles of other processes, for closed handles, and for
+    values that are no handle.
 
     Attributes
     ----------
@@ -66,19 +66,19 @@ class Caller:
         return isinstance(attributes, ViAttributes)
 
     def deadline(self, milliseconds: float | None) -> int | None:
-        """The cycle in which a time-out that begins now comes."""
+        """The cycle in which a time-out that starts now ends."""
         if milliseconds is None:
             return None
         return self.port.cycle + int(-(-milliseconds * self._millisecond // 1))
 
     async def enter(self) -> None:
-        """Enter the kernel: what follows is its work."""
+        """Enter the kernel: the following work is the kernel's."""
         self.port.spend(self.paths.kernel)
         await self.spend()
 
     async def spend(self) -> None:
-        """Spend the time that the call has taken; a cycle at least, also of a CPU that costs
-        nothing: a program that asks again and again is in the time of its target."""
+        """Spend the time that the call has taken, and at least one cycle, also on a CPU without
+        costs: so that a program that polls advances target time."""
         port = self.port
         before = port.cycle
         if await port.flush() == before:
@@ -86,6 +86,6 @@ class Caller:
             await port.flush()
 
     async def leave(self, result: VIP_RETURN = VIP_RETURN.SUCCESS) -> VIP_RETURN:
-        """And leave it with ``result``, interrupts and timers seen to."""
+        """Leave the call with ``result``, after due interrupts and timers were handled."""
         await self.kernel.attend()
         return result

@@ -23,8 +23,8 @@ Done = tuple[VIP_RETURN, int | None]
 
 
 class Completing:
-    """Descriptors back from the NIC, out of a work queue. ``activity`` is what a check that found
-    one is marked as."""
+    """Takes completed descriptors out of a work queue. A check that found one is marked as
+    ``activity``."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -35,7 +35,7 @@ class Completing:
         self._provider = caller.provider
 
     async def done(self, queue: WorkQueue, activity: int) -> Done:
-        """The oldest of ``queue``, if it is done."""
+        """The oldest descriptor of ``queue``, if it is done."""
         port = self._port
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self._paths.check)
@@ -53,7 +53,7 @@ class Completing:
         return result
 
     async def _look(self, queue: WorkQueue, spin: int) -> Completed | None:
-        """What the head of ``queue`` completes with within ``spin`` cycles; 0: one check."""
+        """The completion of the head of ``queue`` within ``spin`` cycles; 0: one check."""
         if not spin:
             return await self._completions.look(queue)
         kernel, provider, port = self._kernel, self._provider, self._port
@@ -74,7 +74,7 @@ class Completing:
         return (DESCRIPTOR_ERROR if completed.status & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
-        """The oldest of ``queue`` when it is done."""
+        """Wait until the oldest descriptor of ``queue`` is done."""
         if not self._caller.is_time(timeout) or queue.cq is not None:
             return INVALID_PARAMETER, None
         kernel, port = self._kernel, self._port
@@ -103,7 +103,7 @@ class Completing:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             completed = await self._completions.look(queue) if queue.entries else None
         if completed is None:
-            # A handler has taken what was waited for.
+            # # A handler has taken the completion that this call waited for.
             port.mark(EMPTY_CHECK, END, 0)
             result: Done = DESCRIPTOR_ERROR, None
         else:
@@ -113,7 +113,7 @@ class Completing:
 
     async def notify(self, queue: WorkQueue, context: Any,
                      handler: Callable[..., Any]) -> VIP_RETURN:
-        """Have ``handler`` called with the next that is done."""
+        """Call ``handler`` with the next descriptor that is done."""
         if not callable(handler) or queue.cq is not None:
             return INVALID_PARAMETER
         self._port.spend(self._paths.notify)

@@ -18,14 +18,15 @@ EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLE
 RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
 
 Found = tuple[VIP_RETURN, Vi | None, bool | None]
-"""The VI, and whether it is its receive queue that has a completion."""
+"""The VI, and whether its receive queue has the completion."""
 
 
 class CompletionQueues:
     """Completions of many work queues in one.
 
-    The ring has more entries than were asked for, so the NIC need not be told of each that was
-    taken: only a consumer that leaves more than it asked for untaken makes it full (VI_OVERRUN).
+    The ring has more entries than requested, so that not every taken entry must be reported to the
+    NIC. The ring is full (VI_OVERRUN) only if the consumer leaves more entries untaken than it has
+    requested.
     """
 
     def __init__(self, caller: Caller) -> None:
@@ -134,7 +135,7 @@ class CompletionQueues:
         return VIP_RETURN.SUCCESS
 
     async def _look(self, cq: Cq, spin: int) -> tuple[Vi, bool] | None:
-        """The entry that comes within ``spin`` cycles; 0: one check."""
+        """The entry that arrives within ``spin`` cycles; 0: one check."""
         if not spin:
             return await self._completions.entry(cq)
         kernel, provider, port = self._kernel, self._provider, self._port

@@ -129,7 +129,7 @@ class Connecting:
 
     def _unfit(self, vi: Vi, local: NetAddress, remote: NetAddress,
                timeout: float | None) -> VIP_RETURN | None:
-        """Why a request cannot be made."""
+        """Why a request cannot be made, as a VIP_RETURN; None if it can."""
         caller = self._caller
         if (not caller.is_vi(vi) or not caller.is_address(local) or not caller.is_address(remote)
                 or local.host != self._node.number or not caller.is_time(timeout) or timeout == 0):
@@ -162,7 +162,8 @@ class Connecting:
         await self._caller.enter()
         await self._kernel.attend()
         late = False
-        # An attempt whose VI is connected has the other end's word: it will say that it is ready.
+        # # The other end has answered an attempt with a connected VI, and will report that it is
+        # ready.
         while attempt.result is None:
             late = (attempt.offer is None and attempt.deadline is not None
                     and self._port.cycle >= attempt.deadline)

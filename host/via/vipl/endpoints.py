@@ -13,7 +13,7 @@ __all__ = ["Endpoints", "ViStatus"]
 
 
 class ViStatus(NamedTuple):
-    """What VipQueryVi tells. A queue is empty when everything posted was handed back."""
+    """Result of VipQueryVi. A queue is empty when every posted descriptor has been handed back."""
 
     state: VipState
     attributes: ViAttributes
@@ -94,7 +94,7 @@ class Endpoints:
         return await self._caller.leave()
 
     def _refused(self, nic: Nic, attributes: ViAttributes) -> VIP_RETURN | None:
-        """Why a VI cannot have these attributes."""
+        """Why a VI cannot have these attributes, as a VIP_RETURN; None if it can."""
         if not self._caller.is_tag(attributes.ptag, nic):
             return VIP_RETURN.INVALID_PTAG
         if not isinstance(attributes.reliability, Reliability):

@@ -15,7 +15,7 @@ NIC_NAME = "nic0"
 MAX_TRANSFER = (1 << 24) - 1
 MAX_CQ_ENTRIES = 1 << 14
 LINGER = 64
-"""Closing waits this many ``via.retry_timeout`` for a control message to be acknowledged."""
+"""Closing waits for the acknowledgement of control messages for this many ``via.retry_timeout``."""
 
 
 class Opening:

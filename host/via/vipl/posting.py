@@ -11,7 +11,7 @@ BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class Posting:
-    """Descriptors to the NIC."""
+    """Posts descriptors to the NIC."""
 
     def __init__(self, caller: Caller) -> None:
         self._node = caller.node

@@ -11,7 +11,7 @@ __all__ = ["Registering"]
 
 
 class Registering:
-    """Protection tags and registered memory. Bounds are of bytes, not of pages."""
+    """Protection tags and registered memory. Bounds are exact to the byte."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller

@@ -1,8 +1,8 @@
 """VIPL: the Virtual Interface Provider Library of one process, all calls under their own names.
 
-What a call does is in the file of its concern: :mod:`.opening`, :mod:`.registering`,
-:mod:`.endpoints`, :mod:`.connecting`, :mod:`.posting`, :mod:`.completing`,
-:mod:`.completion_queues`, :mod:`.naming`. They have :class:`~.caller.Caller` in common.
+The calls are implemented in :mod:`.opening`, :mod:`.registering`, :mod:`.endpoints`,
+:mod:`.connecting`, :mod:`.posting`, :mod:`.completing`, :mod:`.completion_queues` and
+:mod:`.naming`. These files share :class:`~.caller.Caller`.
 """
 
 from collections.abc import Callable
@@ -33,21 +33,22 @@ SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECE
 class Vipl:
     """``vipl = Vipl(process)``; ``result, nic = await vipl.VipOpenNic("nic0")``.
 
-    All calls are coroutines. They return a :class:`~nicbed.host.via.returns.VIP_RETURN`, and those
-    that give something a tuple of it and what they give, None if they failed. None raises for what
-    a consumer does. Handles of other processes, closed ones, and what is no handle at all are
-    INVALID_PARAMETER to every call.
+    All calls are coroutines. A call returns a :class:`~nicbed.host.via.returns.VIP_RETURN`; a call
+    with results returns a tuple of a VIP_RETURN and the results, which are None if it failed. No
+    call raises an exception for a consumer's mistake. Every call returns INVALID_PARAMETER for
+    handles of other processes, for closed handles, and for values that are no handle.
 
-    Posting waits for nothing but room for the doorbell. What is wrong with a descriptor, its
-    completion says; one that the NIC cannot read at all (bad address or handle, misaligned) is the
+    Posting waits only for room for the doorbell. Errors in a descriptor are reported by its
+    completion. A descriptor that the NIC cannot read (bad address or handle, misaligned) raises the
     asynchronous error POST_DESC.
 
-    Completions give the address of the oldest descriptor that is done. DESCRIPTOR_ERROR comes with
-    a descriptor that completed with an error, and with None if nothing is posted. A queue bound to
-    a completion queue can neither be waited for nor give notice: INVALID_PARAMETER.
+    A completion call returns the address of the oldest completed descriptor. It returns
+    DESCRIPTOR_ERROR with a descriptor that completed with an error, and with None if nothing is
+    posted. Waits and notifies on a queue that is bound to a completion queue return
+    INVALID_PARAMETER.
 
-    The name service calls node n of the fabric "noden". ERROR_NAMESERVICE: it does not know that
-    name or address, or was not initialised.
+    In the name service node n of the fabric has the name "noden", for example "node0".
+    ERROR_NAMESERVICE: the name or address is unknown, or the name service was not initialised.
     """
 
     def __init__(self, process: Process) -> None:
@@ -68,90 +69,90 @@ class Vipl:
     # NICs
 
     async def VipOpenNic(self, name: str) -> tuple[VIP_RETURN, Nic | None]:
-        """Open the NIC called ``name`` ("nic0"): another handle each time. ERROR_RESOURCE: the
-        node's memory has no room for the kernel agent's tables."""
+        """Open the NIC called ``name`` ("nic0"). Each call returns another handle. ERROR_RESOURCE:
+        the node's memory has no room for the kernel agent's tables."""
         return await self._opening.open(name)
 
     async def VipCloseNic(self, nic: Nic) -> VIP_RETURN:
-        """Close it. ERROR_RESOURCE while VIs, completion queues, regions or protection tags of this
-        handle are left."""
+        """Close the NIC. ERROR_RESOURCE while VIs, completion queues, regions or protection tags of
+        this handle exist."""
         return await self._opening.close(nic)
 
     async def VipQueryNic(self, nic: Nic) -> tuple[VIP_RETURN, NicAttributes | None]:
-        """What the NIC can do."""
+        """Attributes of the NIC."""
         return await self._opening.query(nic)
 
     async def VipErrorCallback(self, nic: Nic, context: Any,
                                handler: Callable[..., Any] | None) -> VIP_RETURN:
-        """Have ``handler(context, ErrorDescriptor)`` called at asynchronous errors; it may be a
-        coroutine function. None: they are logged again (logger "nicbed.via")."""
+        """Call ``handler(context, ErrorDescriptor)`` at asynchronous errors; it may be a coroutine
+        function. None: errors are logged again (logger "nicbed.via")."""
         return await self._opening.error_callback(nic, context, handler)
 
     # Protection tags and registered memory
 
     async def VipCreatePtag(self, nic: Nic) -> tuple[VIP_RETURN, Ptag | None]:
-        """A protection tag like no other."""
+        """Create a protection tag that differs from all others."""
         return await self._registering.create_tag(nic)
 
     async def VipDestroyPtag(self, nic: Nic, tag: Ptag) -> VIP_RETURN:
-        """ERROR_RESOURCE while VIs or regions have it."""
+        """Destroy a protection tag. ERROR_RESOURCE while VIs or regions have it."""
         return await self._registering.destroy_tag(nic, tag)
 
     async def VipRegisterMem(self, nic: Nic, va: int, length: int,
                              attributes: MemAttributes) -> tuple[VIP_RETURN, int | None]:
-        """Pin ``length`` bytes from ``va`` and let the NIC at them: a memory handle, never one that
-        was there before. ERROR_RESOURCE: no room in the translation table, or (host-supplied
-        physical addresses) a page would get a second tag."""
+        """Pin ``length`` bytes from ``va`` and give the NIC access to them. Returns a memory
+        handle, which is never reused. ERROR_RESOURCE: no room in the translation table, or
+        (host-supplied physical addresses) a page would get a second tag."""
         return await self._registering.register(nic, va, length, attributes)
 
     async def VipDeregisterMem(self, nic: Nic, va: int, handle: int) -> VIP_RETURN:
-        """Unpin the region that began at ``va``. When this returns, nothing reaches it by
-        ``handle`` any more, and nothing ever will."""
+        """Unpin the region that begins at ``va``. After the return no access by ``handle``
+        succeeds, now or later."""
         return await self._registering.deregister(nic, va, handle)
 
     async def VipQueryMem(self, nic: Nic, va: int,
                           handle: int) -> tuple[VIP_RETURN, MemAttributes | None]:
-        """The region's attributes."""
+        """Attributes of the region."""
         return await self._registering.query(nic, va, handle)
 
     async def VipSetMemAttributes(self, nic: Nic, va: int, handle: int,
                                   attributes: MemAttributes) -> VIP_RETURN:
-        """Give the region other attributes; they hold when this returns."""
+        """Change the attributes of the region. They are in force when the call returns."""
         return await self._registering.set_attributes(nic, va, handle, attributes)
 
     # VIs
 
     async def VipCreateVi(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
                           receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
-        """An idle VI, its queues bound to completion queues where given. ERROR_RESOURCE: there are
-        already as many VIs as VipQueryNic allows."""
+        """Create an idle VI, with its queues bound to completion queues if given. ERROR_RESOURCE:
+        the number of VIs that VipQueryNic allows is reached."""
         return await self._endpoints.create(nic, attributes, send_cq, receive_cq)
 
     async def VipDestroyVi(self, vi: Vi) -> VIP_RETURN:
-        """Only an idle VI (else INVALID_STATE) whose queues are empty (else ERROR_RESOURCE);
-        VipDisconnect flushes what an idle one has posted."""
+        """Destroy a VI. It must be idle (else INVALID_STATE) with empty queues (else
+        ERROR_RESOURCE). VipDisconnect flushes the queues of an idle VI."""
         return await self._endpoints.destroy(vi)
 
     async def VipQueryVi(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
-        """State, attributes, and whether the queues are empty."""
+        """State and attributes of the VI, and whether its queues are empty."""
         return await self._endpoints.query(vi)
 
     async def VipSetViAttributes(self, vi: Vi, attributes: ViAttributes) -> VIP_RETURN:
-        """Give an idle VI (else INVALID_STATE) other attributes."""
+        """Change the attributes of an idle VI (else INVALID_STATE)."""
         return await self._endpoints.set_attributes(vi, attributes)
 
     # Connections
 
     async def VipConnectWait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
             VIP_RETURN, NetAddress | None, RemoteAttributes | None, Connection | None]:
-        """Server: wait for a request to the discriminator of ``local``; return the client's address
-        and attributes, and the connection to accept or reject."""
+        """Server: wait for a request to the discriminator of ``local``. Returns the client's
+        address and attributes, and the connection to accept or reject."""
         return await self._connecting.wait(nic, local, timeout)
 
     async def VipConnectAccept(self, connection: Connection, vi: Vi) -> VIP_RETURN:
-        """Server: connect ``vi``. What has to be the same at both ends is INVALID_... if it is not;
-        the client is not told, so another VI, or a mended one, may be tried. TIMEOUT: the client
-        has given up."""
+        """Server: connect ``vi``. If an attribute that must be equal at both ends differs, the call
+        returns INVALID_... and the client is not informed, so the server may try again with another
+        VI or other attributes. TIMEOUT: the client has given up."""
         return await self._connecting.accept(connection, vi)
 
     async def VipConnectReject(self, connection: Connection) -> VIP_RETURN:
@@ -160,19 +161,19 @@ class Vipl:
 
     async def VipConnectRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
                                 timeout: float | None) -> Connected:
-        """Client: connect ``vi`` to the server that waits at ``remote``. NO_MATCH: none waits now.
-        REJECT: the server rejected it. TIMEOUT, INVALID_PARAMETER for one of 0; NOT_REACHABLE: no
-        program runs on that node."""
+        """Client: connect ``vi`` to the server that waits at ``remote``. NO_MATCH: no server waits
+        there now. REJECT: the server rejected the request. TIMEOUT: none was answered in time;
+        INVALID_PARAMETER: the time-out is 0; NOT_REACHABLE: no program runs on that node."""
         return await self._connecting.request(vi, local, remote, timeout)
 
     async def VipConnectPeerRequest(self, vi: Vi, local: NetAddress, remote: NetAddress,
                                     timeout: float | None) -> VIP_RETURN:
-        """Peer: begin to connect ``vi`` to the VI whose peer request names ``local`` as its remote
-        and ``remote`` as its local address. Returns at once."""
+        """Peer: begin to connect ``vi`` to the VI whose peer request has ``local`` as its remote
+        address and ``remote`` as its local address. Returns at once."""
         return await self._connecting.peer_request(vi, local, remote, timeout)
 
     async def VipConnectPeerDone(self, vi: Vi) -> Connected:
-        """Peer: return whether the connection is made (NOT_DONE: not yet)."""
+        """Peer: check whether the connection is made (NOT_DONE: not yet)."""
         return await self._connecting.peer_done(vi)
 
     async def VipConnectPeerWait(self, vi: Vi) -> Connected:
@@ -202,33 +203,33 @@ class Vipl:
     # Completions, out of work queues
 
     async def VipSendDone(self, vi: Vi) -> Done:
-        """The oldest send, if it is done, else NOT_DONE."""
+        """The oldest send, if it is done; else NOT_DONE."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
         return await self._completing.done(vi.send, SEND_COMPLETE)
 
     async def VipRecvDone(self, vi: Vi) -> Done:
-        """The oldest receive, if it is done, else NOT_DONE."""
+        """The oldest receive, if it is done; else NOT_DONE."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
         return await self._completing.done(vi.receive, RECEIVE_COMPLETE)
 
     async def VipSendWait(self, vi: Vi, timeout: float | None) -> Done:
-        """The oldest send when it is done; TIMEOUT after ``timeout`` milliseconds."""
+        """Wait until the oldest send is done; TIMEOUT after ``timeout`` milliseconds."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
         return await self._completing.wait(vi.send, timeout, SEND_COMPLETE)
 
     async def VipRecvWait(self, vi: Vi, timeout: float | None) -> Done:
-        """The oldest receive when it is done. Spins for ``via.spin`` cycles, then arms the queue
+        """Wait until the oldest receive is done. Spins for ``via.spin`` cycles, then arms the queue
         and gives up the CPU until the interrupt."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
         return await self._completing.wait(vi.receive, timeout, RECEIVE_COMPLETE)
 
     async def VipSendNotify(self, vi: Vi, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
-        """Have ``handler(context, nic, vi, descriptor)`` called, once, with the next send that is
-        done and not handed out: at once, if there is one. Handlers queue."""
+        """Call ``handler(context, nic, vi, descriptor)`` once, with the next send that is done and
+        not yet handed out, at once if there is one. Handlers queue."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
         return await self._completing.notify(vi.send, context, handler)
@@ -242,37 +243,37 @@ class Vipl:
     # Completion queues
 
     async def VipCreateCQ(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
-        """A completion queue for ``entries`` completions. ERROR_RESOURCE: there are ``via.cqs``
-        already, or no room for it."""
+        """Create a completion queue for ``entries`` completions. ERROR_RESOURCE: ``via.cqs`` queues
+        exist already, or there is no room for it."""
         return await self._completion_queues.create(nic, entries)
 
     async def VipDestroyCQ(self, cq: Cq) -> VIP_RETURN:
-        """ERROR_RESOURCE while work queues are bound to it."""
+        """Destroy a completion queue. ERROR_RESOURCE while work queues are bound to it."""
         return await self._completion_queues.destroy(cq)
 
     async def VipResizeCQ(self, cq: Cq, entries: int) -> VIP_RETURN:
-        """Change the queue's size to ``entries`` completions. Those in it are kept."""
+        """Change the queue's size to ``entries`` completions. Completions in it are kept."""
         return await self._completion_queues.resize(cq, entries)
 
     async def VipCQDone(self, cq: Cq) -> Found:
-        """The oldest completion, if there is one, else NOT_DONE. VipSendDone or VipRecvDone then
-        gives its descriptor."""
+        """The oldest completion, if there is one; else NOT_DONE. VipSendDone or VipRecvDone then
+        returns its descriptor."""
         return await self._completion_queues.done(cq)
 
     async def VipCQWait(self, cq: Cq, timeout: float | None) -> Found:
-        """The oldest completion when there is one; TIMEOUT after ``timeout`` milliseconds. Spins,
-        then gives up the CPU, as VipRecvWait does."""
+        """Wait for the oldest completion; TIMEOUT after ``timeout`` milliseconds. Spins, then gives
+        up the CPU, as VipRecvWait does."""
         return await self._completion_queues.wait(cq, timeout)
 
     async def VipCQNotify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
-        """Have ``handler(context, nic, vi, receive)`` called, once, with an entry: one that is
-        there, else the next. Handlers queue in order."""
+        """Call ``handler(context, nic, vi, receive)`` once, with an entry that is there or with the
+        next one. Handlers queue in order."""
         return await self._completion_queues.notify(cq, context, handler)
 
     # The name service
 
     async def VipNSInit(self, nic: Nic, information: Any = None) -> VIP_RETURN:
-        """Begin to use it; ``information`` means nothing to this one."""
+        """Begin to use the name service. ``information`` is ignored."""
         return await self._naming.begin(nic, information)
 
     async def VipNSGetHostByName(self, nic: Nic,
@@ -286,5 +287,5 @@ class Vipl:
         return await self._naming.host_by_address(nic, address)
 
     async def VipNSShutdown(self, nic: Nic) -> VIP_RETURN:
-        """Stop using it."""
+        """End the use of the name service."""
         return await self._naming.end(nic)
