@@ -1,7 +1,8 @@
 """The command line: ``nicbed bench``, ``compare``, ``profile``, ``run``, ``list``, ``speed``,
 ``synth``, ``test``.
 
-Imports stay inside the commands: what a command does not need must not cost it start-up time.
+Imports stay inside the commands, so that a command's start-up time does not include modules it does
+not need.
 """
 
 import os
@@ -51,7 +52,7 @@ _MODES = [
 
 
 def _target_options(nic: bool = True) -> Any:
-    """Options that all commands which simulate share; ``nic``: --nic among them."""
+    """Common options of all commands that simulate; ``nic``: with --nic."""
     found = [
         click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
                      help="Change a knob, such as link.latency=12. May be given again."),
@@ -84,7 +85,7 @@ def _layer(default: str | None = None) -> Any:
 
 
 def _options(command: Any) -> Any:
-    """Those, and what a command that measures messages takes."""
+    """These options, and those of commands that measure messages."""
     for option in reversed([
         click.option("--port", metavar="DEVICE",
                      help="Serial port of the board, such as /dev/ttyUSB0 (--sim board)."),
@@ -272,11 +273,11 @@ def _check_port(sim: str, port: str | None, wave: Path | None) -> None:
 
 
 class _Interrupted(BaseException):
-    """In place of KeyboardInterrupt, at which click prints an empty line of its own."""
+    """Raised in place of KeyboardInterrupt, for which click would print an empty line."""
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:
-    """A termination is an interrupt: the simulator's process must end, too."""
+    """Treat a termination like an interrupt: the simulator's process must end, too."""
     raise _Interrupted
 
 
@@ -286,7 +287,7 @@ def _fail(text: str, status: int) -> NoReturn:
 
 
 def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
-    """Entry point. Whatever a user did wrong is one line; Ctrl-C is "interrupted"."""
+    """Entry point. A user's error is one line; Ctrl-C prints "interrupted"."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:

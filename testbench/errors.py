@@ -1,10 +1,11 @@
-"""Errors a user can cause: one line on stderr, an exit status, no traceback."""
+"""Errors that a user can cause: one line on stderr, an exit status, no traceback."""
 
 __all__ = ["UserError", "nearest"]
 
 
 class UserError(Exception):
-    """What is wrong and what to do, in one line; ``status`` is the exit status."""
+    """A user's error: one line that says what is wrong and what to do. ``status`` is the exit
+    status."""
 
     def __init__(self, text: str, *, status: int = 2) -> None:
         super().__init__(" ".join(text.split()))
@@ -12,7 +13,7 @@ class UserError(Exception):
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """ "; did you mean a, b?" with the names nearest to ``name``, else "; there are: …"."""
+    """"; did you mean a, b?" with the names most similar to ``name``, else "; there are: …"."""
     import difflib
 
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)

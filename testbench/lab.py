@@ -1,4 +1,4 @@
-"""A running simulator as experiments see it: run programs, get cycles, results and events."""
+"""A running simulator for experiments: runs programs and returns cycles, results and events."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,14 +24,14 @@ LIMIT = 200_000_000
 
 @dataclass
 class Run:
-    """What one run gave.
+    """The outcome of one run.
 
     Attributes
     ----------
     cycles
         Target cycles from reset to the end of the last program.
     results
-        What each program returned.
+        Return value of each program.
     events
         The target's events, sorted; empty unless traced.
     marks
@@ -39,13 +39,13 @@ class Run:
     wakes
         How often a host program was woken.
     counters
-        Of each node, what its CPU spent: cost items and how often.
+        Work of each node's CPU: counts of cost items.
     profiles
-        Of each node, cycles of its NIC processor by program counter; empty unless profiled.
+        Cycles of each node's NIC processor by program counter; empty unless profiled.
     firmware
-        Of each node, the image that its NIC processor ran.
+        The image that each node's NIC processor ran.
     again
-        Packets that were sent again, by sender. On a board, those of a VI engine are counted only
+        Packets that were sent again, by sender. On a board, packets of a VI engine are counted only
         if the run is traced.
     """
 
@@ -66,7 +66,7 @@ def apply_settings(description: Description, settings: Mapping[str, Any]) -> Des
     Raises
     ------
     ValueError
-        There is no such knob, its value is out of range, or it is structure, which a running
+        A knob does not exist, its value is out of range, or it is a structure knob, which a running
         simulator cannot change.
     """
     if not settings:
@@ -90,13 +90,13 @@ class Lab:
     Attributes
     ----------
     description
-        What the target was built from; the base that ``settings`` of a run override.
+        The description from which the target was built; ``settings`` of a run override it.
     sim
-        What it runs in: one of ``backends.SIMS``.
+        The back end: one of ``backends.SIMS``.
     limit
         Cycles after which a run without a limit of its own is stopped.
     account
-        Packets sent again in its runs.
+        Packets sent again in the lab's runs.
     """
 
     def __init__(self, description: Description, sim: str, backend: Any,
@@ -106,7 +106,7 @@ class Lab:
         self.sim = sim
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
-        """Call it with what is being done, how much of it is done, and the total."""
+        """Called with the current step, how much of it is done, and the total."""
         self.account = Account()
         self._say = say
         self._backend = backend
@@ -117,7 +117,7 @@ class Lab:
                   limit: int | None = None,
                   progress: Callable[[int], None] | None = None,
                   record: Path | None = None) -> Run:
-        """Reset the target, clear the memories and run ``programs``, one a node.
+        """Reset the target, clear the memories and run ``programs``, one for each node.
 
         Parameters
         ----------
@@ -136,12 +136,12 @@ class Lab:
         progress
             Called now and then with the cycle reached.
         record
-            File that records what the target is given, in the form of :class:`Recording`.
+            File to which the inputs of the target are recorded, in the form of :class:`Recording`.
 
         Raises
         ------
         Exception
-            What a program raised; ``Stuck`` at the limit.
+            The exception of a program; ``Stuck`` at the limit.
         """
         description = apply_settings(self.description, settings or {})
         backend = self._backend
@@ -173,8 +173,8 @@ class Lab:
                    [node.firmware for node in runtime.nodes], again)
 
     def timed(self, on: bool) -> float:
-        """Count the CPU time that attention (all Python of a run) takes from now on, or no longer;
-        what was counted so far, in seconds. Verilator only."""
+        """Count the CPU time of attention (all Python of a run) from now on, or stop counting;
+        return the seconds counted so far. Verilator only."""
         return self._backend.mailbox.timed(on)
 
 
@@ -188,7 +188,7 @@ def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[
 
 def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None
                ) -> Callable[[], bool]:
-    """What a back end calls at each attention; False ends the run."""
+    """Called by a back end at each attention; False ends the run."""
     serve = runtime.attention
     needs = mailbox.needs
     if progress is None:

@@ -1,4 +1,4 @@
-"""In the process of a back end: a job carried out, and its result left where it is wanted."""
+"""In the process of a back end: executes a job and stores its result."""
 
 import importlib
 import importlib.util
@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["Progress", "carry_out"]
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and of how much (0: not known)."""
+"""Called with the current step, how much of it is done, and the total (0: unknown)."""
 
 
 def _function(name: str) -> Any:
@@ -34,7 +34,8 @@ def _function(name: str) -> Any:
 
 
 class _Reports:
-    """The way back to the parent: JSON lines on a pipe. What programs print goes there, too."""
+    """The way back to the parent: JSON lines on a pipe. Text that programs print goes there,
+    too."""
 
     def __init__(self, descriptor: int) -> None:
         self._pipe = os.fdopen(descriptor, "w", buffering=1, encoding="utf-8")
@@ -43,7 +44,8 @@ class _Reports:
         self._pipe.write(json.dumps({"progress": [what, done, total]}) + "\n")
 
     def say(self, text: str) -> None:
-        """A line for standard error. May be called by a signal's handler, so past the buffer."""
+        """Write a line to standard error. A signal's handler may call this, so it bypasses the
+        buffer."""
         os.write(self._pipe.fileno(), (json.dumps({"say": text}) + "\n").encode())
 
     def write(self, text: str) -> int:
@@ -57,14 +59,14 @@ class _Reports:
         return False
 
     def close(self) -> None:
-        """The last report has been made."""
+        """End the reports."""
         sys.stdout = sys.__stdout__
         self._pipe.close()
 
 
 async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> None:
-    """Carry out the job in the file that NICBED_JOB names, on the back end that ``make_backend``
-    makes for it, which may report as the job does."""
+    """Execute the job in the file that NICBED_JOB names, on the back end that ``make_backend``
+    makes for it; ``make_backend`` may report as the job does."""
     from ..lab import Lab
     with open(os.environ["NICBED_JOB"], "rb") as file:
         wanted = pickle.load(file)

@@ -1,4 +1,4 @@
-"""The environment that a simulator with cocotb in it wants."""
+"""The environment of a simulator process with cocotb."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ __all__ = ["cocotb_environment"]
 
 @cache
 def _libpython() -> str:
-    """Path of the shared libpython that the simulator loads."""
+    """Path of the shared libpython for the simulator."""
     chosen = os.environ.get("LIBPYTHON_LOC")
     if chosen:
         return chosen

@@ -17,7 +17,7 @@ ENTRY_BYTES = 4 * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 DEPOSIT = 0
 NO_DELAY = 3
-"""Takes effect at once: memory reads what was written before, within the same attention."""
+"""Takes effect at once, so that memory reads see earlier writes of the same attention."""
 _KNOWN = str.maketrans("xXzZuUwW-", "000000000")
 
 
@@ -47,7 +47,7 @@ class IcarusMailbox:
         return _number(self._cycle)
 
     def begin(self) -> None:
-        """A new attention: what was given has been taken."""
+        """Begin a new attention: the blocks given before have been taken."""
         self._given = 0
 
     def needs(self) -> int:
@@ -72,13 +72,13 @@ class IcarusMailbox:
         self._go_handle.set_signal_val_binstr(DEPOSIT, format(self._go, self._go_format))
 
     def restart(self) -> None:
-        """The state of reset."""
+        """Return to the state after reset."""
         self._go = self._given = 0
         self._go_handle.set_signal_val_binstr(DEPOSIT, format(0, self._go_format))
 
 
 class HandleMemory:
-    """A node's host memory, an array of 8-byte words reached word by word."""
+    """A node's host memory: an array of 8-byte words, accessed word by word."""
 
     def __init__(self, handle: Any, words: int) -> None:
         self.size = 8 * words
@@ -125,15 +125,16 @@ class HandleMemory:
         return _number(self._word(address >> 3))
 
     def clear(self) -> None:
-        """Zero what this side wrote. (The wrapper's ``clear`` zeroes what the target wrote.)"""
+        """Zero the words that this side wrote. (The wrapper's ``clear`` zeroes the target's
+        writes.)"""
         for index in self._written:
             self._word(index).set_signal_val_binstr(NO_DELAY, "0" * 64)
         self._written.clear()
 
 
 def find_memories(scope: Any, words: int) -> list[Any]:
-    """Handles of the host memories below ``scope``, by node: arrays of ``words`` 64-bit words, the
-    scopes being numbered by node."""
+    """Handles of the host memories below ``scope``, by node. Host memories are arrays of ``words``
+    64-bit words, in scopes numbered by node."""
     from cocotb.handle import ArrayObject, HierarchyArrayObject, HierarchyObject
     found = []
 
@@ -151,7 +152,7 @@ def find_memories(scope: Any, words: int) -> list[Any]:
 
 
 class IcarusBackend:
-    """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
+    """The part of a simulator that :class:`~nicbed.testbench.lab.Lab` needs."""
 
     def __init__(self, dut: Any, memory_bytes: int) -> None:
         self._dut = dut
@@ -188,7 +189,7 @@ class IcarusBackend:
             await settled
 
     def profile(self, node: int) -> dict[int, int]:
-        """Nothing is counted here."""
+        """Icarus counts no profile."""
         return {}
 
     async def events(self) -> list[Event]:

@@ -28,13 +28,13 @@ __all__ = ["RunError", "run_job"]
 Progress = Callable[[str, int, int], None]
 
 WAVE = "waves.fst"
-"""Where a waveform grows, in the run's own folder, until the simulator has ended. (Icarus puts
-.fst behind a name without.) Without lz4's headers Verilator's has the form of a VCD."""
+"""File of the waveform in the run's own folder until the simulator has ended. (Icarus appends .fst
+to a name without it.) Without lz4's headers Verilator writes VCD."""
 
 
 class RunError(UserError):
-    """A job failed: one line; ``kind`` is the name of the exception behind it ("Stuck", …), or
-    "BuildError", "Crash"; ``details`` has the rest: traceback, diagnosis, a tool's own words."""
+    """A job failed: one line. ``kind`` is the name of the exception behind it ("Stuck", …),
+    "BuildError" or "Crash"; ``details`` has traceback, diagnosis or a tool's own messages."""
 
     def __init__(self, text: str, *, kind: str, details: str = "", status: int = 1) -> None:
         super().__init__(text, status=status)
@@ -47,7 +47,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
             output: Callable[[str], None] | None = None, limit: int | None = None,
             port: str | None = None, baud: int = BAUD) -> Any:
-    """Run ``async def f(lab, **arguments)`` on ``description``; its result.
+    """Run ``async def f(lab, **arguments)`` on ``description``; return its result.
 
     Parameters
     ----------
@@ -56,16 +56,16 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
     function
         "module:name" or "FILE.py:name". Arguments and result are pickled.
     progress
-        Called with what is being done ("converting", "verilating", "compiling", or what the
-        function itself reports through ``lab.progress``), how much is done, and of how much.
+        Called with the current step ("converting", "verilating", "compiling", or the text that the
+        function reports through ``lab.progress``), how much of it is done, and the total.
     wave
-        Record a waveform into this file (by a simulator of its own).
+        Record a waveform into this file (this builds a separate simulator).
     output
-        Takes what the function prints; the default prints it here.
+        Called with the text that the function prints; by default it is printed here.
     limit
         Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
     port, baud
-        Serial port of the board, where ``sim`` is "board".
+        Serial port of the board, for ``sim`` = "board".
 
     Raises
     ------
@@ -111,7 +111,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
 
 @dataclass(frozen=True)
 class _Launch:
-    """How a job's process is started, and what more its job has to say."""
+    """How to start a job's process, and further data for its job."""
 
     command: list[str]
     environment: dict[str, str]
@@ -149,7 +149,7 @@ def _on_board(description: Description, sim: str, *, wave: bool, progress: Progr
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What makes a child of Linux end when this process does, however that ends."""
+    """On Linux, make a child end when this process ends, in whatever way."""
     if not sys.platform.startswith("linux"):
         return None
     import ctypes

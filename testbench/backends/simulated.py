@@ -1,4 +1,4 @@
-"""Inside the simulator: the one cocotb test, which carries out a job."""
+"""Inside the simulator: the one cocotb test, which executes a job."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["job"]
 
 @cocotb.test()
 async def job(dut: Any) -> None:
-    """Carry out the job."""
+    """Execute the job."""
     def backend(wanted: dict[str, Any], _: Progress) -> Any:
         memory_bytes = wanted["description"].memory.bytes
         if wanted["sim"] == "icarus":

@@ -10,9 +10,10 @@ __all__ = ["reset"]
 
 
 async def reset(dut: Any, switches: Switches, restart: Callable[[], None]) -> None:
-    """Reset, with the timing registers set; returns while the clock is low, reset just off.
+    """Reset with the timing registers set. Returns while the clock is low, just after the end of
+    reset.
 
-    ``restart`` is called once reset is wanted, before its first edge.
+    ``restart`` is called when reset is asserted, before its first edge.
     """
     from cocotb.triggers import FallingEdge, RisingEdge
     rising, falling = RisingEdge(dut.clk), FallingEdge(dut.clk)

@@ -1,4 +1,4 @@
-"""What a target is set to, once a run, while it is in reset."""
+"""Settings of a target for one run, made while it is in reset."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,8 +7,8 @@ __all__ = ["Switches"]
 
 
 class Switches(NamedTuple):
-    """``timing``: values of TIMING_REGISTERS, in order. ``limit``: the cycle at which time ends, 0
-    for none."""
+    """``timing``: values of TIMING_REGISTERS, in order. ``limit``: the cycle at which time ends; 0:
+    none."""
 
     timing: Sequence[int]
     trace: bool

@@ -17,7 +17,7 @@ __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
-# struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its begin.
+# # struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its beginning.
 _WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
 _ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _CRASH_AT = 32, 288, 544, 576, 584, 588
 _BYTES = _CRASH_AT + 4 * CRASH_WORDS
@@ -31,8 +31,8 @@ def _view(address: int, length: int) -> memoryview:
 
 
 class VerilatorMailbox:
-    """The host ports' blocks and answers. The simulator's main loads it before, and takes what was
-    given after, each callback."""
+    """The host ports' blocks and answers. Before each callback the simulator's main fills it; after
+    the callback main takes the given blocks out."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         library.nicbed_mailbox.restype = ctypes.c_void_p
@@ -73,19 +73,19 @@ class VerilatorMailbox:
         words[_WAITING] &= ~(1 << port)
 
     def restart(self) -> None:
-        """The state of reset."""
+        """Return to the state after reset."""
         self._words[_GO] = 0
 
     def timed(self, on: bool) -> float:
-        """Count the CPU time that attention takes from now on, or no longer; what was counted so
-        far, in seconds."""
+        """Count the CPU time of attention from now on, or stop counting; return the seconds counted
+        so far."""
         self._timed[0] = on
         seconds = self._python[0] / 1e9
         self._python[0] = 0
         return seconds
 
     def quiet(self, on: bool) -> None:
-        """Tell the simulator's main that only attention matters from now on, or no longer."""
+        """Tell the simulator's main whether only attention matters from now on."""
         self._words[_QUIET] = on
 
 
@@ -124,7 +124,7 @@ class ArrayMemory:
 
 
 class VerilatorBackend:
-    """What :class:`~nicbed.testbench.lab.Lab` needs of a simulator."""
+    """The part of a simulator that :class:`~nicbed.testbench.lab.Lab` needs."""
 
     def __init__(self, dut: Any, memory_bytes: int) -> None:
         self._dut = dut
@@ -181,7 +181,7 @@ class VerilatorBackend:
             await done.wait()
 
     def profile(self, node: int) -> dict[int, int]:
-        """Cycles of the node's NIC processor by program counter, where there are any."""
+        """Cycles of the node's NIC processor by program counter, if counted."""
         words = self._library.nicbed_profile_words(node) if self._profiles else 0
         if not words:
             return {}

@@ -1,24 +1,24 @@
-"""The microbenchmarks, one module each; one of a name for several layers may be several modules.
+"""The microbenchmarks, one module each; a benchmark may have one module for each layer.
 
-A benchmark's module has ``parameters(description)``, its plain parameters;
-``async measure(lab, layer, parameters, tell)``, which runs host programs on a lab and returns plain
-data; ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth,
-points and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
-``nicbed compare`` it has ``headline(document)``, a :class:`.common.headline.Headline` for each
-figure that a reader would put beside another NIC's, and, where one is told over something,
+A benchmark's module has ``parameters(description)``, its plain parameters; ``async measure(lab,
+layer, parameters, tell)``, which runs host programs on a lab and returns plain data;
+``evaluate(raw, description, parameters)``, a pure function from that data to results, truth, points
+and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
+``nicbed compare`` it has ``headline(document)``, which returns a :class:`.common.headline.Headline`
+for each figure to compare with another NIC's, and, if there is a curve to compare,
 ``series(document)``.
 
 In the order in which to read:
 
-- :mod:`.bandwidth`: Bandwidth: messages back to back; the clock stops at the acknowledgement of
-  the last
+- :mod:`.bandwidth`: Bandwidth: messages back to back; the clock stops at the acknowledgement of the
+  last
 - :mod:`.latency`: Latency: half the round trip of equal messages, the same buffers throughout
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
-- :mod:`.firmware`: Benchmarks of the layers that live in firmware of the NIC processor: GM and
-  Fast Messages
+- :mod:`.firmware`: Benchmarks of the layers that are firmware of the NIC processor: GM and Fast
+  Messages
 - :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
-- :mod:`.common`: What benchmarks share: programs, evaluations, tables
+- :mod:`.common`: Common parts of benchmarks: programs, evaluations, tables
 """
 
 import importlib
@@ -37,13 +37,13 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "fm": "Fast Messages 1.1, over firmware of the NIC processor"}
 
 Tell = Callable[[str, int, int], None]
-"""Progress: called with what is being done, how much of it is done, and the total."""
+"""Progress: called with the current step, how much of it is done, and the total."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A benchmark: its name, the nodes it needs (and takes by default), what it tells, and its
-    module on each layer that it is there for."""
+    """A benchmark: its name, the nodes it needs (and takes by default), its description, and its
+    module for each layer that has it."""
 
     name: str
     nodes: int
@@ -56,7 +56,7 @@ class Bench:
         Raises
         ------
         UserError
-            The benchmark is not there for that layer.
+            The benchmark does not exist for that layer.
         """
         if layer not in self.layers:
             there = [name for name, bench in BENCHES.items() if layer in bench.layers]
@@ -68,7 +68,7 @@ class Bench:
 
 def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = ""
            ) -> Bench:
-    """``firmware``: the module for the layers that firmware alone has, gm and fm."""
+    """``firmware``: the module for the layers gm and fm, which exist only as firmware."""
     found = {"am": am, "via": via, "gm": firmware, "fm": firmware}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
@@ -126,8 +126,8 @@ def get(name: str) -> Bench:
 
 
 async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. To the
-    benchmark's own checks comes that nothing was sent again."""
+    """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. It
+    includes the benchmark's checks and the check that nothing was sent again."""
     from ..report.document import plain
 
     module = get(name).module(layer)

@@ -26,17 +26,18 @@ LEAST, MOST = 8, 64
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB; 64 messages, of long ones fewer."""
+    """4 B to 32 KB; 64 messages of each size, fewer of long ones."""
     return {"sizes": sizes(min(LARGEST, description.memory.bytes // 16)), "bytes": BUDGET}
 
 
 def messages(size: int, budget: int) -> int:
-    """Messages in a row."""
+    """Number of messages in a row."""
     return max(LEAST, min(MOST, budget // size))
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size: a stream, and then the wait for the acknowledgement of its last message."""
+    """One run for each size: a stream, and then the wait for the acknowledgement of its last
+    message."""
     found = {}
     for index, size in enumerate(parameters["sizes"]):
         count = messages(size, parameters["bytes"])
@@ -56,7 +57,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Bytes a cycle over size, r_inf, n_1/2; with VIA what bounds it."""
+    """Bytes a cycle over size, r_inf, n_1/2; with VIA also the bound."""
     [(layer, runs)] = raw.items()
     times = {size: Fraction(run["done"], TICKS * len(run["issued"])) for size, run in runs.items()}
     found = bandwidth(list(times), list(times.values()))
@@ -81,7 +82,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def _bound(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What the trace says that the second half of a stream waited for."""
+    """The block that the second half of a stream waited for, from the trace."""
     marks = spans(run["marks"])
     sent = posted(marks, 0, run["begin"])[:len(run["issued"])]
     start, stop = sent[len(sent) // 2].begin, run["begin"] + run["done"]
@@ -91,7 +92,7 @@ def _bound(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size."""
+    """One row for each size."""
     results, clock = document["results"], document["clock_mhz"]
     bounds = document["truth"].get("bound", {})
     rows = []

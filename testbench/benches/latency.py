@@ -14,7 +14,7 @@ __all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "
 
 LARGEST = 32 << 10
 WORDS = 16
-"""Bytes up to which an active message carries them as its words; above, they are stored."""
+"""Most bytes that an active message carries as words; longer messages are stores."""
 REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=True,
                    chosen=("4", "64", "1024", "4096", "32768"))
 tables = REPORT.tables
@@ -24,12 +24,12 @@ series = REPORT.series
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB, eight round trips each behind two that warm up."""
+    """4 B to 32 KB, eight round trips of each size after two that warm up."""
     return {"sizes": sizes(min(LARGEST, description.memory.bytes // 16)), "trips": 8, "warm": 2}
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size."""
+    """One run for each size."""
     measure_trips = trips_of(layer)
     found = {}
     for index, size in enumerate(parameters["sizes"]):
@@ -39,7 +39,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 
 def trips_of(layer: str) -> Any:
-    """What measures round trips on ``layer``: ``async f(lab, size, count, warm)``."""
+    """The function that measures round trips on ``layer``: ``async f(lab, size, count, warm)``."""
     if layer == "via":
         from .via.pingpong import measure_trips
         return measure_trips
@@ -50,8 +50,8 @@ def trips_of(layer: str) -> Any:
 
 
 async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
-    """Round trips of active messages of ``size`` bytes: requests of up to four words, or stores,
-    either way; no reply carries anything."""
+    """Round trips of active messages of ``size`` bytes: requests of up to four words, or stores, in
+    both directions; replies carry no data."""
 
     class Sides(BulkParty):
         def send(self, peer: int) -> Any:
@@ -88,7 +88,7 @@ async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[s
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Latency over size; with VIA its legs."""
+    """Latency over size; with VIA also its legs."""
     found = REPORT.evaluate(raw)
     found["checks"].append(faster_than_light(
         raw, description.link.bytes_per_cycle, lambda size: size))

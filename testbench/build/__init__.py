@@ -2,16 +2,16 @@
 
 In the order in which to read:
 
-- :mod:`.simulator`: A simulator of the target for a description: built once for each structure,
-  then found
-- :mod:`.verilog`: Verilog out of Amaranth, in the two shapes that the simulators want
-- :mod:`.held_inputs`: A Verilog top around the target that spares Verilator its combinational
-  inputs
-- :mod:`.verilator`: Verilog to an executable: Verilator, then a C++ compiler on all cores, no
-  make and no perl
-- :mod:`.icarus`: Verilog to an Icarus Verilog simulation, with a clock that stops while the
-  target stalls
+- :mod:`.simulator`: The simulator of the target for a description: built once for each structure,
+  then found in the cache
+- :mod:`.verilog`: Verilog out of Amaranth, in the two forms that the simulators need
+- :mod:`.held_inputs`: A Verilog top around the target that holds its combinational inputs for
+  Verilator
+- :mod:`.verilator`: Verilog to an executable: Verilator, then a C++ compiler on all cores, no make
+  and no perl
+- :mod:`.icarus`: Verilog to an Icarus Verilog simulation, with a clock that stops while the target
+  stalls
 - :mod:`.board`: A board's top as an executable, its serial line a pseudo-terminal
 - :mod:`.cache`: The cache of built simulators: the firmware's (:mod:`nicbed.firmware.cache`), and
-  of what a native executable depends on
+  the machine on which a native executable depends
 """

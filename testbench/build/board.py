@@ -13,15 +13,16 @@ __all__ = ["DIVISOR", "board_key", "build_board", "compile_board"]
 _SYNTH = Path(__file__).parent.parent / "synth"
 
 DIVISOR = 2
-"""Clocks a bit: the fewer, the sooner a simulated byte is there."""
+"""Clocks for each bit. A small number makes a simulated byte arrive sooner."""
 
 
 def build_board(description: Description, progress: Progress = lambda *_: None, *,
                 gates: bool = False) -> Path:
-    """The executable for ``description``, built now if there is none; with ``gates``, out of the
-    netlist that synthesis makes for an ECP5, whose hash is in the file ``netlist`` beside it.
+    """The executable for ``description``, built if it is not in the cache. With ``gates`` it is
+    built from the netlist that synthesis makes for an ECP5, whose hash is in the file ``netlist``
+    beside it.
 
-    It takes NICBED_UART_FD, the descriptor of a pseudo-terminal, from the environment.
+    The executable takes NICBED_UART_FD, the descriptor of a pseudo-terminal, from the environment.
 
     Raises
     ------
@@ -39,7 +40,7 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
 
 
 def board_key(description: Description) -> list[str]:
-    """What an executable of a board's top for ``description`` follows from."""
+    """Cache key of an executable of a board's top for ``description``."""
     from ..synth.identity import identity
     from ..synth.plan import FRAMES, shares
 
@@ -64,7 +65,7 @@ def _netlist(description: Description, work: Path, progress: Progress) -> str:
 
 
 def compile_board(text: str, work: Path, progress: Progress = lambda *_: None) -> None:
-    """``work/simulator`` out of Verilog ``text``, whose module ``top`` has the ports ``clk``,
+    """Build ``work/simulator`` from Verilog ``text``, whose module ``top`` has the ports ``clk``,
     ``rst``, ``rx``, ``tx`` and ``running``."""
     import shutil
     objects = work / "objects"

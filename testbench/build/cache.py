@@ -1,5 +1,5 @@
-"""The cache of built simulators: the firmware's (:mod:`nicbed.firmware.cache`), and of what a
-native executable depends on."""
+"""The cache of built simulators: the firmware's (:mod:`nicbed.firmware.cache`), and the machine on
+which a native executable depends."""
 
 import sys
 from contextlib import suppress
@@ -11,7 +11,7 @@ __all__ = ["entry", "find", "key", "machine", "root", "tree_hash"]
 
 
 def machine() -> str:
-    """What of this machine a native executable depends on."""
+    """Properties of this machine on which a native executable depends."""
     import platform
     parts = [sys.platform, platform.machine(), *platform.libc_ver()]
     with suppress(OSError):

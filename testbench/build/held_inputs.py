@@ -1,4 +1,4 @@
-"""A Verilog top around the target that spares Verilator its combinational inputs."""
+"""A Verilog top around the target that holds its combinational inputs for Verilator."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ CORE_MODULE = "nicbed_core"
 def held_inputs(component: Any, name: str = "target") -> str:
     """Verilog of module ``name`` with the ports of ``component``, around module CORE_MODULE.
 
-    Verilator evaluates all logic that depends on a top input at each evaluation, twice a cycle; of
-    the target that is nearly all, by the reset and by the blocks of the host ports. So these inputs
-    are held in variables here, taken over when ``rst`` or a bit of ``go`` changes: blocks and
-    counts change with ``go`` only. That halves the time of a cycle. An input must not change in the
-    very evaluation of a rising ``clk``.
+    At each evaluation, twice a cycle, Verilator evaluates all logic that depends on a top input. In
+    the target this is nearly all logic, because of the reset and the blocks of the host ports. So
+    this wrapper holds these inputs in variables, which it updates when ``rst`` or a bit of ``go``
+    changes: blocks and counts change with ``go`` only. This halves the time of a cycle. An input
+    must not change in the evaluation of a rising ``clk``.
     """
     declared = ["input clk", "input rst"]
     connected = [".clk(clk)", ".rst(held_rst)"]

@@ -13,7 +13,7 @@ from .verilog import BuildError, instances, module_files
 __all__ = ["TOP", "build_icarus", "icarus_command", "icarus_version"]
 
 TOP = "nicbed_icarus"
-"""The module around the target: its clock, and a variable for each of its ports."""
+"""The module around the target, with its clock and a variable for each of its ports."""
 
 
 @cache
@@ -65,8 +65,9 @@ endmodule
 
 
 def _clearable(source: str, words: int) -> str:
-    """The target's Verilog, host memories zeroed when the wrapper's ``clear`` changes: an array of
-    ``words`` 64-bit words is one. (Those of memory.v see to that themselves.)"""
+    """The target's Verilog with host memories that are zeroed when the wrapper's ``clear`` changes.
+    An array of ``words`` 64-bit words is a host memory. (Memories of memory.v do this
+    themselves.)"""
     return re.sub(
         rf"^  reg \[63:0\] (\S+ )\[{words - 1}:0\];$",
         lambda found: f"{found[0]}\n  integer nicbed_index;\n  always @({TOP}.clear)\n"
@@ -76,7 +77,7 @@ def _clearable(source: str, words: int) -> str:
 
 
 def build_icarus(source: str, work: Path, ports: int, words: int) -> None:
-    """``work/simulator.vvp`` out of the target's Verilog."""
+    """Build ``work/simulator.vvp`` from the target's Verilog."""
     icarus_version()
     (work / "target.v").write_text(_clearable(source, words))
     (work / "wrapper.v").write_text(_wrapper(ports))

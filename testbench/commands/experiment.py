@@ -1,10 +1,10 @@
-"""A user's own experiment: a Python file with a host program, or with measurements of its own.
+"""A user's own experiment: a Python file with a host program, or with its own measurements.
 
 FILE.py defines one of
 
 ``async def program(node)``
-    A host program, run on every node (``node.number`` tells which). What it returns is the node's
-    result, and must be plain data.
+    A host program, run on every node (``node.number`` is the node's number). Its return value is
+    the node's result, and must be plain data.
 ``async def measure(lab)``
     Runs programs itself, as often as it likes, and returns the results:
     ``run = await lab.run([program, program], settings={"link.latency": 12})``.
@@ -29,7 +29,7 @@ def check(file: Path) -> None:
     Raises
     ------
     UserError
-        It is not there, is not Python, or defines neither ``program`` nor ``measure``.
+        The file does not exist, is not Python, or defines neither ``program`` nor ``measure``.
     """
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"), str(file))

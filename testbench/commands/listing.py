@@ -1,4 +1,4 @@
-"""``nicbed list``: what there is to run and what there is to turn."""
+"""``nicbed list``: benchmarks, layers, descriptions and knobs."""
 
 import tomllib
 
@@ -12,7 +12,7 @@ __all__ = ["show"]
 _CHANGE = {Kind.STRUCTURE: "rebuilds", Kind.TIMING: "no", Kind.COST: "no"}
 
 ROOM = 108
-"""Columns without which the last one of the knobs' table would be a heap of syllables."""
+"""Least width, in columns, for the last column of the knobs' table."""
 
 
 def _headline(name: str) -> str:
@@ -43,7 +43,7 @@ def show() -> None:
                      _CHANGE[knob.kind], knob.doc))
     made = table("Knobs (a change rebuilds the simulator where it says so)",
                  ["name", "default", "range", "unit", "rebuild?", "is"], rows, left=6)
-    made.columns[2].no_wrap = False  # long choices, that is; no number wraps
+    made.columns[2].no_wrap = False  # only long choices wrap
     made.columns[2].min_width = 17
     if out.width < ROOM:
         made.columns.pop()

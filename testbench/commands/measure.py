@@ -1,4 +1,4 @@
-"""What the commands do: description in, measurement, tables and plots and a result file out."""
+"""Commands that measure: description in, measurement, tables and plots and a result file out."""
 
 import subprocess
 import sys
@@ -20,16 +20,17 @@ __all__ = ["Plots", "bench", "check_names", "check_places", "describe", "listed"
 def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
           nodes: int | None = None, layer: str | None = None, sim: str = "verilator",
           limit: int | None = None) -> dict[str, Any]:
-    """Run benchmark ``name``; its document, which ``nicbed bench`` would write to its result file.
+    """Run benchmark ``name``; return the document that ``nicbed bench`` would write to its result
+    file.
 
     Parameters
     ----------
     nic, overrides, nodes
         The NIC description: its file or name, knobs as "link.latency=12", the number of nodes.
     layer
-        Communication layer (default: the first that the benchmark has).
+        Communication layer (default: the first one that the benchmark supports).
     sim, limit
-        As of :func:`nicbed.run_job`.
+        As for :func:`nicbed.run_job`.
 
     Raises
     ------
@@ -49,7 +50,7 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
               sim: str, port: str | None, out: Path, wave: Path | None, limit: int | None,
               breakdown: bool) -> None:
-    """Run benchmark ``name`` and tell what it found."""
+    """Run benchmark ``name`` and print the results."""
     from ..benches import get
 
     chosen = get(name)
@@ -72,7 +73,7 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
 
 def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str
              ) -> Any:
-    """The description that ``bench`` on ``layer`` runs on."""
+    """The description on which ``bench`` on ``layer`` runs."""
     description = load.load(nic, overrides, _nodes(nic, overrides, nodes, bench.nodes))
     if description.fabric.nodes < bench.nodes and bench.nodes < 4:
         raise UserError(f"{bench.name} needs {bench.nodes} nodes: fabric.nodes = "
@@ -82,7 +83,7 @@ def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | Non
 
 def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, port: str | None = None,
                   wave: Path | None = None, limit: int | None, label: str) -> dict[str, Any]:
-    """Run ``bench``; the document of its run."""
+    """Run ``bench``; return its document."""
     parameters = bench.module(layer).parameters(description)
     outcome = _job(description, sim, "nicbed.testbench.benches:run",
                    {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit,
@@ -120,7 +121,7 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
 
 def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: str, sim: str,
               out: Path) -> None:
-    """Measure simulation speed; the engine prints nothing and returns rows."""
+    """Measure simulation speed; the simulator's process prints nothing and returns rows."""
     from ..report import document as files
     from ..report import speed as report
     from ..speed.measurement import measure
@@ -139,7 +140,7 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
 
 def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, sim: str, out: Path,
                 limit: int | None) -> None:
-    """Tell where the cycles of NIC processors go, a round trip."""
+    """Print the cycles of NIC processors for each round trip."""
     from .profile import check
 
     description = load.for_layer(load.load(nic, overrides), layer)
@@ -170,7 +171,7 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 
 def listed() -> str:
-    """What ``nicbed list`` shows, as JSON."""
+    """The lists of ``nicbed list``, as JSON."""
     import json
 
     from ...layouts.description import knobs
@@ -186,7 +187,7 @@ def listed() -> str:
 
 
 def check_names(layer: str, sim: str) -> None:
-    """Refuse a layer or a simulator that there is none of."""
+    """Refuse an unknown layer or simulator."""
     from ..backends import SIMS
     from ..benches import LAYERS
 
@@ -197,7 +198,7 @@ def check_names(layer: str, sim: str) -> None:
 
 
 def check_places(out: Path, wave: Path | None) -> None:
-    """Refuse places that cannot be written, before anything is built."""
+    """Refuse files and folders that cannot be written, before anything is built."""
     from ..report.document import check_folder
 
     check_folder(out)
@@ -208,7 +209,7 @@ def check_places(out: Path, wave: Path | None) -> None:
 
 
 def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -> int | None:
-    """The number of nodes to ask for: what the user says, else what the benchmark wants."""
+    """The number of nodes: the user's, else the benchmark's."""
     if nodes is not None or any(text.strip().startswith("fabric.nodes") for text in overrides):
         return nodes
     has = load.load(nic, overrides).fabric.nodes
@@ -217,7 +218,7 @@ def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -
 
 def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
          limit: int | None, label: str, port: str | None = None) -> dict[str, Any]:
-    """Run ``job`` in a process of its own."""
+    """Run ``job`` in a separate process."""
     from ..backends.session import RunError, run_job
     from ..descriptions.advice import sent_again
 
@@ -234,14 +235,14 @@ def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wav
 
 
 def _printed(text: str) -> None:
-    """What a program prints; standard output is the result's alone with -q and --json."""
+    """Print a program's output; with -q and --json it does not go to standard output."""
     alone = MODE.get() in (Mode.QUIET, Mode.JSON)
     print(text, end="", file=sys.stderr if alone else sys.stdout, flush=True)
 
 
 @contextmanager
 def progress_bar(label: str):
-    """A function (what, done, total) that moves a progress bar, on a terminal only; with -v it
+    """A function (step, done, total) that moves a progress bar, on a terminal only; with -v it
     prints each step, with -q or --json nothing."""
     mode = MODE.get()
     if mode is Mode.VERBOSE:
@@ -292,7 +293,7 @@ class Plots:
     """Plots of a run. The plotting library loads while the simulator works."""
 
     def __init__(self) -> None:
-        # No daemon: a library that is being loaded while Python ends may abort it.
+        # # No daemon thread: a library that is still loading when Python ends may abort it.
         self._loading = threading.Thread(target=self._load)
         self._loading.start()
 

@@ -1,4 +1,4 @@
-"""What a command prints: tables as a rule; with ``--json`` the result, with ``-q`` its path."""
+"""The output of a command: tables by default; the result with ``--json``, its path with ``-q``."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -17,15 +17,16 @@ class Mode(Enum):
     JSON = "json"
     """The result document on standard output, and nothing else there."""
     VERBOSE = "verbose"
-    """As normal; each step of a build or run is a line on standard error."""
+    """As normal, and each step of a build or run is a line on standard error."""
 
 
 MODE: ContextVar[Mode] = ContextVar("MODE", default=Mode.NORMAL)
-"""Of the command that runs."""
+"""The mode of the command that runs."""
 
 
 def finish(text: str, show: Callable[[], Any], path: Any) -> None:
-    """Print what a command found: ``text``, its document, or what ``show`` prints and ``path``."""
+    """Print the result of a command: ``text``, its document, or the output of ``show`` and
+    ``path``."""
     mode = MODE.get()
     if mode is Mode.JSON:
         print(text.rstrip("\n"), flush=True)

@@ -1,8 +1,8 @@
-"""Where a NIC processor's cycles go a message: by function and source line, to the cycle.
+"""Cycles of a NIC processor for each message, by function and source line, to the cycle.
 
-Cycles are counted by program counter while the processor is awake, which takes no target time. A
-ping-pong of twice as many round trips begins like the shorter one, so the difference of the two is
-what the other half of them took: start-up, connections and the first, cold messages cancel.
+Cycles are counted by program counter while the processor is awake; counting takes no target time. A
+ping-pong of twice as many round trips begins like the shorter one, so their difference is the cost
+of the second half: start-up, connections and the first messages, with cold caches, cancel.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ WARM = 2
 
 
 class _Profiled:
-    """A lab whose runs are profiled; the last one is kept."""
+    """A lab whose runs are profiled; the last run is kept."""
 
     def __init__(self, lab: Any) -> None:
         self._lab = lab
@@ -33,12 +33,12 @@ class _Profiled:
 
 
 def check(description: Any, sim: str) -> None:
-    """Refuse what has no processor to look at.
+    """Refuse a description without a processor, or a simulator that does not count.
 
     Raises
     ------
     UserError
-        There is none, or the simulator does not count.
+        There is no processor, or the simulator does not count.
     """
     if description.nic.processor == "none":
         raise UserError("nic.processor = none: there is no NIC processor to profile; try --set "

@@ -23,9 +23,8 @@ __all__ = ["run_synth", "tool_errors"]
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
               seed: int, seeds: int = 1, out: Path, program: bool, area_only: bool = False
               ) -> None:
-    """Synthesise a description for ``board``; write the bitstream and what is known of it: the best
-    of ``seeds`` placings, from ``seed`` on. With ``area_only``, print what it takes and write
-    nothing."""
+    """Synthesise a description for ``board``; write the bitstream and its report: the best of
+    ``seeds`` placings, from ``seed`` on. With ``area_only``, print the area and write nothing."""
     chosen = find_board(board)
     need("yosys", *([] if area_only else ["nextpnr", "ecppack"]))
     if program:
@@ -74,7 +73,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
 
 def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Progress
                 ) -> tuple[int, "Plan", "Netlist"]:
-    """The divisor of the line's clock, what is placed, and its netlist."""
+    """The divisor of the line's clock, the design to place, and its netlist."""
     from ..synth.flow.netlist import netlist
     from ..synth.plan import board_core, on_board
 
@@ -86,7 +85,7 @@ def _synthesise(board: "Board", description: Any, clock_mhz: Fraction, tell: Pro
 
 def _make(board: "Board", description: Any, clock_mhz: Fraction, seeds: Sequence[int],
           tell: Progress) -> dict[str, Any]:
-    """All steps; what they found."""
+    """Do all steps; return their results."""
     from ..synth import report
     from ..synth.flow.placement import DoesNotFit, place
     from ..synth.flow.routing import DoesNotRoute
@@ -118,7 +117,7 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seeds: Sequence
 
 @contextmanager
 def tool_errors():
-    """A tool's failure as a user sees it."""
+    """Turn a tool's failure into a user's error."""
     try:
         yield
     except ToolError as error:

@@ -1,10 +1,10 @@
-"""NIC descriptions: from files and overrides, along the axes, and what they imply.
+"""NIC descriptions: from files and overrides, along the axes, and notes about them.
 
 In the order in which to read:
 
 - :mod:`.load`: NIC descriptions: from a TOML file and ``--set`` overrides to a validated
   configuration
-- :mod:`.axes`: The two axes of the design space: how much processing is in the NIC, and where it
-  is attached
-- :mod:`.advice`: What a description implies that its designer may not have meant
+- :mod:`.axes`: The two axes of the design space: how much processing is in the NIC, and where it is
+  attached
+- :mod:`.advice`: Notes about consequences of a description that its designer may not have intended
 """

@@ -1,4 +1,4 @@
-"""What a description implies that its designer may not have meant."""
+"""Notes about consequences of a description that its designer may not have intended."""
 
 from fractions import Fraction
 from math import ceil
@@ -10,18 +10,19 @@ from ...layouts.packet import CRC_BYTES, FLIT_BYTES, HEADER_BYTES
 __all__ = ["credit_bound", "least_window", "notes", "sent_again", "window_bound"]
 
 ROUND_CYCLES = 2
-"""Cycles of a credit's round that are neither flight nor wire time."""
+"""Cycles of a credit's round trip besides flight and wire time."""
 CONTROL_BYTES = HEADER_BYTES + 8 + CRC_BYTES
-"""On the wire of an acknowledgement, and of a VIA packet around its payload."""
+"""Bytes on the wire of an acknowledgement, and of a VIA packet around its payload."""
 ENGINE_CYCLES = 100
-"""Of a VI engine's two ends on a packet's round that are neither wire nor memory time."""
+"""Cycles of a packet's round trip in the VI engines of both ends, besides wire and memory time."""
 
 
 def credit_bound(description: Description) -> Fraction | None:
-    """Bytes a cycle that a link's credits allow, if that is less than its rate.
+    """Bytes a cycle that a link's credits allow, if this is less than its rate.
 
-    A flit's credit is back after two flights, the flit's wire time and ROUND_CYCLES, and after the
-    switch let the flit go; so many flits as the buffer holds can be under way in that time.
+    A flit's credit returns after two flights, the flit's wire time, ROUND_CYCLES, and the time in
+    which the switch holds the flit. In that time as many flits can be under way as the buffer
+    holds.
     """
     link = description.link
     round_trip = 2 * link.latency + ceil(FLIT_BYTES / link.bytes_per_cycle) + ROUND_CYCLES
@@ -33,7 +34,7 @@ def credit_bound(description: Description) -> Fraction | None:
 
 
 def notes(description: Description) -> list[str]:
-    """One line for each such thing; they are printed and kept in the result file."""
+    """One line for each note. They are printed and kept in the result file."""
     found = []
     allowed = credit_bound(description)
     if allowed is not None:
@@ -46,12 +47,12 @@ def notes(description: Description) -> list[str]:
 
 
 def least_window(description: Description) -> int:
-    """Packets, a power of two, that ``via.window`` must have for one VI of an engine to fill the
-    link with large messages; twice as many slots do then.
+    """Least ``via.window``, a power of two of packets, with which one VI of an engine fills the
+    link with large messages. Twice as many slots are then enough.
 
-    Half a window's packets ask once for an acknowledgement. From the begin of the packet that asks
-    it and another half window leave, and that must take as long as it is on its way, is written
-    to memory and the acknowledgement comes back.
+    One packet in each half window requests an acknowledgement. This packet and another half window
+    leave before the sender needs the acknowledgement. This must take as long as the packet takes to
+    the receiver's memory and the acknowledgement takes back.
     """
     link, bus = description.link, description.bus
     packet = (description.nic.mtu + CONTROL_BYTES) / link.bytes_per_cycle
@@ -67,7 +68,7 @@ def least_window(description: Description) -> int:
 
 
 def window_bound(description: Description) -> list[str]:
-    """One line if a VI's window does not fill the link."""
+    """One line if a VI's window does not fill the link; else None."""
     least = least_window(description)
     via = description.via
     if via.design != "engine" or via.window >= least:
@@ -78,8 +79,8 @@ def window_bound(description: Description) -> list[str]:
 
 
 def sent_again(description: Description) -> list[str]:
-    """One line if the layer's time-out is shorter than a round trip. It then asks for what is only
-    late, until it has measured the round trip."""
+    """One line if the layer's time-out is shorter than a round trip. The layer then sends probes
+    for packets that are only late, until it has measured the round trip."""
     trip = 4 * description.link.latency + 2 * description.switch.latency
     if description.am.retry_timeout >= trip:
         return []

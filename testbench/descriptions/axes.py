@@ -14,14 +14,15 @@ from . import load
 __all__ = ["AXES", "Point", "points"]
 
 PATIENCE = {"am.retry_timeout": 4_000_000, "via.retry_timeout": 4_000_000}
-"""Time-outs of all points of a comparison: so long that the slowest processor's packets are not
+"""Time-outs of all points of a comparison, so long that packets of the slowest processor are not
 taken for lost."""
 
 PROCESSORS = {"hardwired": "none", "vexriscv": "vexriscv", "picorv32": "picorv32", "serv": "serv"}
-"""Points of the axis of processing, most of it first. Hardwired: rings, or the VI engine."""
+"""Points of the axis of processing, from the most to the least. Hardwired: rings, or the VI
+engine."""
 
 ATTACHMENTS = {"memory bus": "memory-bus", "local bus": "local-bus", "I/O bus": "io-bus"}
-"""Points of the axis of attachment, nearest first, and the description that each is taken from."""
+"""Points of the axis of attachment, from the nearest on, with the description of each."""
 
 
 def _processor(name: str) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def _processor(name: str) -> dict[str, Any]:
 
 
 def _attachment(name: str) -> dict[str, Any]:
-    """Every key in which the three descriptions differ, as this one has it."""
+    """Values of this description for every key in which the three descriptions differ."""
     files = [load.load(file) for file in ATTACHMENTS.values()]
     differing = load.difference(files)
     index = list(ATTACHMENTS).index(name)
@@ -38,12 +39,12 @@ def _attachment(name: str) -> dict[str, Any]:
 
 AXES = {"processor": (tuple(PROCESSORS), _processor),
         "attachment": (tuple(ATTACHMENTS), _attachment)}
-"""Names of an axis' points, in order, and the knobs of each."""
+"""Names of the points of each axis, in order, with the knobs of each point."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A design point: where it is on each axis, and the ``--set`` texts that make it."""
+    """A design point: its position on each axis, and the ``--set`` texts that make it."""
 
     name: str
     place: Mapping[str, str]
@@ -51,12 +52,12 @@ class Point:
 
 
 def points(axes: Sequence[str]) -> list[Point]:
-    """All points of the cross of ``axes``.
+    """All combinations of points of ``axes``.
 
     Raises
     ------
     UserError
-        There is no such axis, or one is named twice.
+        An axis does not exist, or is named twice.
     """
     for axis in axes:
         if axis not in AXES:

@@ -1,6 +1,6 @@
 """NIC descriptions: from a TOML file and ``--set`` overrides to a validated configuration.
 
-Whatever is wrong is one line that names the file, the key, the value and the rule.
+Each error is one line that names the file, the key, the value and the rule.
 """
 
 import re
@@ -22,17 +22,17 @@ _FOLDER = Path(__file__).resolve().parents[2] / "nics"
 
 
 def names() -> list[str]:
-    """NIC descriptions that come with the package."""
+    """Names of the NIC descriptions that come with the package."""
     return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def find(nic: str) -> Path:
-    """The file of a description: a path, or the name of one that comes with the package.
+    """The file of a description, given as a path or as the name of one that comes with the package.
 
     Raises
     ------
     UserError
-        There is no such file.
+        The file does not exist.
     """
     path = Path(nic)
     if path.is_file():
@@ -76,14 +76,14 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
 
 
 def for_layer(description: Description, layer: str) -> Description:
-    """``description`` with via.design = 'auto' decided: firmware or an engine where layer via runs,
-    neither elsewhere; it has what the layer needs. To be called before anything is built or written
-    down.
+    """``description`` with via.design = 'auto' resolved: firmware or an engine if layer via runs,
+    neither otherwise; and with what the layer needs. To be called before anything is built or
+    written.
 
     Raises
     ------
     UserError
-        The layer needs a NIC processor or a send ring, and there is none.
+        The layer needs a NIC processor or a send ring, and the description has none.
     """
     if layer in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
@@ -104,7 +104,7 @@ def for_layer(description: Description, layer: str) -> Description:
 
 
 def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:
-    """The knobs that are not the same in all ``descriptions``, with each one's value."""
+    """The knobs whose values differ between ``descriptions``, with each one's value."""
     tables = [one.model_dump(mode="json") for one in descriptions]
     found = {}
     for knob in knobs():
@@ -121,7 +121,7 @@ def parse_set(text: str) -> tuple[str, Any]:
     Raises
     ------
     UserError
-        It is not key=value, there is no such knob, or the value is not of its type.
+        The text is not KNOB=VALUE, the knob does not exist, or the value is not of its type.
     """
     name, equals, value = text.partition("=")
     name, value = name.strip(), value.strip()
@@ -171,7 +171,7 @@ def _describe(error: ValidationError, nic: str, origin: Mapping[str, str]) -> st
 
 
 def _rule(knob: Knob) -> str:
-    """What a value of ``knob`` must be, with its unit."""
+    """The rule for values of ``knob``, with its unit."""
     if isinstance(knob.default, str):
         return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
     low, high = knob.bounds.removeprefix("> ").split(" to ")
@@ -188,7 +188,7 @@ def _rule(knob: Knob) -> str:
 
 
 def _hint(knob: Knob, value: Any) -> str:
-    """Why a text is not a number, where it can be told."""
+    """Why a text is not a number, if this is known."""
     if isinstance(knob.default, str) or not isinstance(value, str):
         return ""
     if knob.unit and re.fullmatch(r"[\d.,/_]+\s*[a-zA-Zµ%/]+", value):

@@ -12,9 +12,9 @@ TOLERANCE = Fraction(2, 100)
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity's estimate and truth, in cycles. ``bias`` names why they differ, each with the
-    size that the trace predicts: estimate = truth + bias + what is left. ``defined``, where there
-    is one, is a second truth: what the quantity is by the definition that the estimate follows."""
+    """A quantity's estimate and truth, in cycles. ``bias`` names the reasons for their difference,
+    each with its size from the trace: estimate = truth + bias + rest. ``defined``, if given, is a
+    second truth: the quantity by the definition that the estimate follows."""
 
     quantity: str
     estimate: Fraction
@@ -24,16 +24,16 @@ class Row:
 
     @property
     def left(self) -> Fraction:
-        """Difference that no bias accounts for."""
+        """The difference that no bias accounts for."""
         return self.estimate - self.truth - sum(size for _, size in self.bias)
 
     @property
     def ok(self) -> bool:
-        """Whether what is left is within 2 % of the truth, or a tick's rounding."""
+        """Whether the rest is within 2 % of the truth, or within the rounding of a tick."""
         return abs(self.left) <= max(abs(self.truth) * TOLERANCE, Fraction(1, 64))
 
     def plain(self) -> dict[str, Any]:
-        """As it stands in a result file; biases below a thousandth of a cycle left out."""
+        """The row in the form of a result file, without biases below a thousandth of a cycle."""
         second = {} if self.defined is None else {
             "defined": self.defined, "defined_difference": self.estimate - self.defined}
         return {"quantity": self.quantity, "estimate": self.estimate, "truth": self.truth,
@@ -43,5 +43,5 @@ class Row:
 
 
 def check(name: str, ok: bool, detail: str) -> dict[str, Any]:
-    """A check's outcome as it stands in a result file."""
+    """A check's outcome in the form of a result file."""
     return {"check": name, "ok": bool(ok), "detail": detail}

@@ -1,4 +1,4 @@
-"""Who got how much of what several wanted at once."""
+"""Shares of a resource that several parties wanted at once."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from fractions import Fraction
 __all__ = ["STARVED", "Fairness", "fairness", "progress"]
 
 STARVED = Fraction(9, 10)
-"""Who gets less than this of a fair share starves."""
+"""A party starves if it gets less than this fraction of a fair share."""
 
 
 def progress(times: Sequence[int], at: Fraction, begin: int = 0) -> Fraction:
-    """How many of ``times``, in order, had passed at ``at``; between two of them, or ``begin`` and
-    the first, the part of the way to the next."""
+    """How many of ``times``, in order, had passed at ``at``. Between two of them, or between
+    ``begin`` and the first, the value is interpolated."""
     count = bisect_right(times, at)
     if count == len(times):
         return Fraction(count)
@@ -23,14 +23,14 @@ def progress(times: Sequence[int], at: Fraction, begin: int = 0) -> Fraction:
 
 @dataclass(frozen=True)
 class Fairness:
-    """What each of several got in a time in which all of them wanted more.
+    """What each of several parties got in an interval in which all of them wanted more.
 
     Attributes
     ----------
     got
-        Of each, messages, or parts of them.
+        Messages of each party, with fractions.
     length
-        Of the time, ticks.
+        Length of the interval, in ticks.
     """
 
     got: Mapping[int, Fraction]
@@ -38,7 +38,7 @@ class Fairness:
 
     @property
     def shares(self) -> dict[int, Fraction]:
-        """Of each, what it got over a fair share."""
+        """What each party got, divided by a fair share."""
         total = sum(self.got.values(), Fraction(0))
         return {one: len(self.got) * value / total if total else Fraction(1)
                 for one, value in self.got.items()}
@@ -53,33 +53,34 @@ class Fairness:
 
     @property
     def jain(self) -> Fraction:
-        """Jain's index: 1 where all got the same, 1/K where one of K got all."""
+        """Jain's index: 1 if all got the same, 1/K if one of K got everything."""
         shares = self.shares.values()
         total = sum(shares, Fraction(0))
         return total * total / (len(shares) * sum(share * share for share in shares))
 
     @property
     def starves(self) -> bool:
-        """Whether one got less than STARVED."""
+        """Whether a party got less than STARVED."""
         return self.least < STARVED
 
     @property
     def gap(self) -> Fraction:
-        """Ticks from one message to the next of each, on average of all."""
+        """Ticks from one message to the next of each party, averaged over all parties."""
         total = sum(self.got.values(), Fraction(0))
         return len(self.got) * self.length / total
 
 
 def fairness(begins: Mapping[int, int], times: Mapping[int, Sequence[int]],
              skip: Fraction = Fraction(1, 3)) -> Fairness:
-    """From the latest of ``begins`` to the time at which the first has all of its ``times``, ticks
-    in order, less the first ``skip`` of that, in which pipelines fill.
+    """Fairness in an interval that ends when the first party has all of its ``times`` (ticks, in
+    order). It begins at the latest of ``begins``, plus the fraction ``skip`` of the time from there
+    to the end, in which pipelines fill.
 
-    One that has begun and gets nothing counts: it wanted to.
+    A party that has begun and gets nothing counts as well.
     """
     start = Fraction(max(begins.values()))
     stop = Fraction(min(each[-1] for each in times.values()))
-    if stop <= start:  # one was through before another had begun
+    if stop <= start:  # one had finished before another began
         start = Fraction(min(begins.values()))
     start += (stop - start) * skip
     return Fairness({one: progress(each, stop, begins[one]) - progress(each, start, begins[one])

@@ -1,4 +1,4 @@
-"""LogP parameters from a signature: what a program sees with its own clock, and nothing else.
+"""LogP parameters from a signature, from measurements by a program's own clock alone.
 
 All times are ticks (1/256 of a target cycle) as integers or exact fractions.
 """
@@ -13,9 +13,9 @@ __all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "send_overhead", "recei
            "estimate"]
 
 VISIBLE = Fraction(2, 100)
-"""The gap is seen when it exceeds o_s + o_r by this share of itself."""
+"""The gap is visible if it exceeds o_s + o_r by this fraction of itself."""
 USUAL = 8
-"""Issues of which the median says what one costs as a rule."""
+"""Issues whose median is the usual cost of an issue."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Curve:
         return Fraction(self.issued[count - 1], count)
 
     def step(self, index: int) -> int:
-        """What issue ``index`` alone cost."""
+        """Cost of issue ``index`` alone."""
         return self.issued[index] - (self.issued[index - 1] if index else 0)
 
 
@@ -51,13 +51,13 @@ class Regimes:
 
 
 def regimes(curve: Curve) -> Regimes:
-    """Where the regimes of ``curve`` meet.
+    """The boundaries of the regimes of ``curve``.
 
-    *Send only* ends before the first issue that handled a reply, or where two in a row cost a
-    quarter more than the cheapest before, or a twentieth less than the ones before as a rule (a
-    capacity was reached: they wait, or the layer keeps the message). *Steady state* begins where
-    the total comes within a quarter of a gap (or the line's own ripple) of the line through the
-    second half, to stay.
+    *Send only* ends before the first issue that handled a reply, or before two issues in a row that
+    cost a quarter more than the cheapest before, or a twentieth less than the usual cost before (a
+    capacity was reached, so issues wait, or the layer keeps the message). *Steady state* begins at
+    the issue from which on the total stays within a quarter of a gap (or the line's own ripple) of
+    the line through the second half.
     """
     count = len(curve.issued)
     send_only = 1
@@ -89,7 +89,7 @@ def regimes(curve: Curve) -> Regimes:
 def gap(curve: Curve, where: Regimes | None = None) -> Line:
     """The slope of total issue time over M in steady state, with its residual.
 
-    The fit takes the second half at most, clear of what the transition left behind.
+    The fit uses at most the second half, without effects of the transition.
     """
     where = where or regimes(curve)
     count = len(curve.issued)
@@ -99,9 +99,9 @@ def gap(curve: Curve, where: Regimes | None = None) -> Line:
 
 
 def send_overhead(curve: Curve, where: Regimes) -> Fraction:
-    """o_s: the average cost of a send-only issue at D = 0. What the layer does in every request is
-    in it, the check for messages that ends one too. An issue a quarter dearer than the cheapest
-    (a timer of the layer ran out in it) is left out."""
+    """o_s: the average cost of a send-only issue at D = 0. It includes everything that the layer
+    does in each request, also the check for messages at its end. Issues that cost a quarter more
+    than the cheapest (a timer of the layer expired in them) are left out."""
     steps = [curve.step(index) - curve.delay for index in range(where.send_only)]
     chosen = [step for step in steps if step * 4 <= min(steps) * 5]
     return Fraction(sum(chosen), len(chosen))
@@ -111,8 +111,8 @@ def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
                       ) -> list[tuple[int, Fraction]]:
     """(D, o_r = g' - D - o_s) for each curve whose D is at least ``beyond`` ticks.
 
-    Beyond the knee every issue handles one reply and costs the same, but for the few in which a
-    timer of the layer runs out: g' is the median of the second half.
+    Beyond the knee every issue handles one reply and costs the same, except for the few in which a
+    timer of the layer expires. So g' is the median of the second half.
     """
     found = []
     for curve in curves:
@@ -125,8 +125,9 @@ def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
 
 @dataclass(frozen=True)
 class LogP:
-    """Estimates, in ticks. ``spread`` is how far the o_r of several D lie apart, ``knee`` the D
-    from which on the sender is the bottleneck, ``visible`` whether g exceeds o_s + o_r."""
+    """Estimates, in ticks. ``spread`` is the largest difference between the o_r of several D,
+    ``knee`` the D from which on the sender is the bottleneck, ``visible`` whether g exceeds o_s +
+    o_r."""
 
     o_s: Fraction
     o_r: Fraction
@@ -156,7 +157,8 @@ def estimate(curves: Sequence[Curve], rtt: Fraction) -> LogP:
     where = regimes(base)
     line = gap(base, where)
     o_s = send_overhead(base, where)
-    # Beyond one round trip each reply is back before the next issue: no doubt about the knee.
+    # # Beyond one round trip each reply is back before the next issue, so this is surely beyond the
+    # knee.
     by_delay = receive_overheads(curves, o_s, rtt)
     if not by_delay:
         raise ValueError("the signature needs a curve with D beyond the round trip")

@@ -1,4 +1,4 @@
-"""Latency, and the LogP parameters of a one-way layer: from what a program's own clock says.
+"""Latency, and the LogP parameters of a one-way layer, from a program's own clock.
 
 Times in ticks, exact.
 """
@@ -15,7 +15,7 @@ __all__ = ["HalfTrip", "counting_loop", "few_sends", "flight", "growth", "half_t
 
 @dataclass(frozen=True)
 class HalfTrip:
-    """Half of the round trips: the latency that a ping-pong shows."""
+    """Half of the round trips: the latency in a ping-pong."""
 
     mean: Fraction
     low: Fraction
@@ -29,7 +29,7 @@ def half_trip(trips: Sequence[int]) -> HalfTrip:
     Raises
     ------
     ValueError
-        There are none.
+        ``trips`` is empty.
     """
     if not trips:
         raise ValueError("no round trips")
@@ -40,13 +40,13 @@ def half_trip(trips: Sequence[int]) -> HalfTrip:
 
 def receive_overhead(trips: Sequence[int], delay: int, o_s: Fraction) -> Fraction:
     """o_r from a ping-pong with ``delay`` ticks, longer than the round trip, between send and
-    receive: an exchange is then o_s + delay + o_r."""
+    receive. An exchange then takes o_s + delay + o_r."""
     return Fraction(sum(trips), len(trips)) - delay - o_s
 
 
 def few_sends(issued: Sequence[int], delay: int, count: int) -> Fraction:
-    """o_s: the average cost of the first ``count`` sends of a stream, ``delay`` ticks after each
-    not counted."""
+    """o_s: the average cost of the first ``count`` sends of a stream, without the ``delay`` ticks
+    after each."""
     return Fraction(issued[count - 1], count) - delay
 
 
@@ -56,8 +56,8 @@ def flight(half: Fraction, o_s: Fraction, o_r: Fraction) -> Fraction:
 
 
 def counting_loop(alone: int, disturbed: int, messages: int, time: int) -> Fraction:
-    """o_r where messages interrupt: a loop counts to ``alone`` in ``time`` ticks, to ``disturbed``
-    while ``messages`` arrive. Lost counts a message, times the time of a count.
+    """o_r if messages interrupt: a loop counts to ``alone`` in ``time`` ticks, and to ``disturbed``
+    while ``messages`` arrive. o_r is the lost counts for each message, times the time of a count.
 
     Raises
     ------
@@ -70,5 +70,6 @@ def counting_loop(alone: int, disturbed: int, messages: int, time: int) -> Fract
 
 
 def growth(x: Sequence[int], y: Sequence[Fraction]) -> Line:
-    """``y`` over ``x`` as a line: its slope says whether it grows, its residual how straight."""
+    """``y`` over ``x`` as a line. Its slope says whether it grows, its residual how straight it
+    is."""
     return fit(x, y)

@@ -1,4 +1,4 @@
-"""Design points on the axes of processing and attachment: what each costs, and what bounds it."""
+"""Design points on the axes of processing and attachment: the costs and the bound of each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,14 +10,14 @@ __all__ = ["draw", "point", "points_table"]
 _SHARES = {"processor": ("NI processor", "receiver's NI processor"), "bus": ("bus",),
            "DMA": ("send DMA", "receive DMA", "H2N", "N2H", "VI fetch", "VI send", "VI receive",
                    "completion"), "link": ("link",)}
-"""Busy shares that are told, each the busiest of its blocks."""
+"""Busy shares in the table, each of the busiest of its blocks."""
 
 DECADES = 5
-"""From this ratio of the most to the least on, a panel's scale is logarithmic."""
+"""From this ratio of the largest to the smallest value on, a panel's scale is logarithmic."""
 
 
 def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
-    """What the runs of design point ``name`` say: LogP in cycles, messages a second, bytes a
+    """Figures of design point ``name`` from its runs: LogP in cycles, messages a second, bytes a
     second, busy shares (0 to 1), the bounds of g and of the bandwidth."""
     found: dict[str, Any] = {}
     if "logp" in documents:
@@ -36,7 +36,7 @@ def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, An
 
 
 def _signature(results: Mapping[str, Any]) -> dict[str, Any]:
-    """o_s, o_r, g, L, RTT of the smallest messages, whichever the layer."""
+    """o_s, o_r, g, L, RTT of the smallest messages, for every layer."""
     if "by_size" in results:
         one = results["by_size"][min(results["by_size"], key=int)]
         return {"o_s": one["o_s"], "o_r": one["o_r"], "g": one["rate"], "L": one["L"],
@@ -45,10 +45,10 @@ def _signature(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def points_table(document: Mapping[str, Any]) -> Any:
-    """One row a design point."""
+    """One row for each design point."""
     axes = document["axes"]
     rows = []
-    for name in document["descriptions"]:  # in order, which a file's keys are not
+    for name in document["descriptions"]:  # in order; a file's keys are sorted
         place = document["points"][name]
         one = point(document["documents"], name)
         shares = one.get("shares", {})
@@ -65,7 +65,7 @@ def points_table(document: Mapping[str, Any]) -> Any:
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """o_s, g and L over the points of the first axis, one line a point of the second."""
+    """o_s, g and L over the points of the first axis, one line for each point of the second."""
     from .plots import line, plain_log
 
     first, *others = document["axes"]

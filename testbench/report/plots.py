@@ -14,7 +14,7 @@ __all__ = ["INK", "PALETTE", "label_right", "line", "microseconds", "octaves", "
            "ramp", "render", "warm_up"]
 
 PALETTE = ("#0b5fa5", "#d1495b", "#2e933c", "#8f5ea2", "#c97b12", "#3c8d9e", "#6b6b6b", "#a23e48")
-"""Told apart by colour-blind readers in this order, and on paper by their lightness."""
+"""Colour-blind readers can distinguish them in this order; on paper their lightness differs."""
 INK = "#2b2b2b"
 _RAMP = ("#08306b", "#08519c", "#2171b5", "#4292c6", "#5aa77b", "#8abf4d", "#d9b93b", "#e8862e",
          "#d64a3b", "#a31f4d", "#6e1550", "#40104a")
@@ -37,13 +37,13 @@ _STYLE: dict[Any, Any] = {
 
 
 def ramp(index: int, count: int) -> str:
-    """Colour ``index`` of ``count`` along the ramp from dark blue to red."""
+    """Colour ``index`` of ``count`` on the ramp from dark blue to red."""
     return _RAMP[round(index * (len(_RAMP) - 1) / max(count - 1, 1))]
 
 
 def line(index: int, count: int) -> dict[str, Any]:
-    """How line ``index`` of ``count`` is drawn: narrower than those before it, with dashes and
-    markers of its own, so that of equal lines each shows."""
+    """Style of line ``index`` of ``count``: narrower than those before it, with its own dashes and
+    markers, so that each of several equal lines is visible."""
     step = 1 - index / max(count - 1, 1)
     return {"color": PALETTE[index % len(PALETTE)], "ls": _DASHES[index % len(_DASHES)],
             "marker": _MARKERS[index % len(_MARKERS)], "lw": 1.5 + 2 * step if count > 1 else 1.5,
@@ -74,7 +74,8 @@ def _size(value: int) -> str:
 
 
 def plain_log(axes: Axes, low: float, high: float) -> None:
-    """A logarithmic y axis from ``low`` to ``high`` with plain numbers at 1, 2 and 5 a decade."""
+    """A logarithmic y axis from ``low`` to ``high`` with plain numbers at 1, 2 and 5 of each
+    decade."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     ticks = [step * 10.0 ** power for power in range(-6, 10) for step in (1, 2, 5)]
@@ -84,7 +85,7 @@ def plain_log(axes: Axes, low: float, high: float) -> None:
 
 
 def label_right(axes: Axes, labels: Sequence[tuple[float, str, str]], gap: float = 0.032) -> None:
-    """(y, text, colour) labels at the right edge, apart from each other; axes limits must be
+    """Put labels (y, text, colour) at the right edge without overlap; the axes' limits must be
     final."""
     to_axes = axes.transData + axes.transAxes.inverted()
     x = axes.get_xlim()[1]
@@ -99,7 +100,7 @@ def label_right(axes: Axes, labels: Sequence[tuple[float, str, str]], gap: float
 
 def microseconds(axes: Axes, clock_mhz: float,
                  where: float | Literal["left", "right"] = "right") -> None:
-    """A second scale in microseconds beside a y axis in cycles."""
+    """Add a second scale in microseconds to a y axis in cycles."""
     def there(value: Any) -> Any:
         return value / clock_mhz
 
@@ -118,7 +119,7 @@ def microseconds(axes: Axes, clock_mhz: float,
 
 
 def warm_up() -> None:
-    """Draw something: fonts and layout code are then loaded."""
+    """Draw something, which loads fonts and layout code."""
     def dummy(document: Mapping[str, Any], figure: Figure) -> None:
         axes = figure.add_subplot()
         axes.set_title("n$_{1/2}$ 0123456789")

@@ -1,4 +1,4 @@
-"""A profile of NIC processors: functions, then the lines that cost most."""
+"""A profile of NIC processors: functions, then the lines with the highest cost."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,7 +50,7 @@ def _share(cycles: float, total: float) -> str:
 
 
 def _source(file: str, line: str) -> str:
-    """The text of a line of firmware that comes with nicbed."""
+    """The text of a line of a firmware that comes with nicbed."""
     path = Path(__file__).resolve().parent.parent.parent / file
     if not line or not path.is_file():
         return ""

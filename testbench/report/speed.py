@@ -12,7 +12,7 @@ COLUMNS = ["workload", "nodes", "cycles/s", "limit", "ratio", "Python µs/messag
 
 
 def rows_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a workload and node count, however they are grouped."""
+    """One row for each workload and node count."""
     found: list[dict[str, Any]] = []
     for workload, by_nodes in results.items():
         if not isinstance(by_nodes, Mapping):

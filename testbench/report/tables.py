@@ -1,4 +1,4 @@
-"""Tables for people: what a result file says, on a terminal or in a pipe."""
+"""Tables for readers: the content of a result file, on a terminal or in a pipe."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ PIPE_WIDTH = 110
 
 
 def console(*, stderr: bool = False, pipe: int = PIPE_WIDTH) -> "Console":
-    """A console: the terminal's width there, ``pipe`` columns in a pipe."""
+    """A console with the width of the terminal, or ``pipe`` columns in a pipe."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -24,7 +24,7 @@ def console(*, stderr: bool = False, pipe: int = PIPE_WIDTH) -> "Console":
 
 
 def amount(value: float | None, digits: int = 2) -> str:
-    """A number of cycles or bytes, without needless zeros; "-" for none."""
+    """A number of cycles or bytes, without unnecessary zeros; "-" for None."""
     if value is None:
         return "-"
     shown = f"{value:,.{digits}f}"
@@ -59,7 +59,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *,
 
 
 def shares(found: Mapping[str, Any]) -> "Table":
-    """Busy shares of the blocks on the way, and the bound among them."""
+    """Busy shares of the blocks on the path, with the bound among them."""
     rows = [(("→ " if one["block"] == found["block"] else "  ") + one["block"], str(one["node"]),
              f"{100 * one['busy']:.1f} %") for one in found["shares"]]
     return table("Busy in steady state", ["block", "node", "busy"], rows)
@@ -75,11 +75,12 @@ def stages(found: Sequence[Mapping[str, Any]], clock_mhz: float, title: str) -> 
 
 
 def lives(found: Mapping[str, Sequence[Mapping[str, Any]]], most: int = 6) -> "Table":
-    """Lives of messages side by side, of more than ``most`` every so many, and their sums."""
+    """Lives of messages side by side, and their sums. Of more than ``most`` lives only some, evenly
+    spaced."""
     titles = list(found)
     titles = titles[::max(1, -(-len(titles) // most))]
     each = [{stage["stage"]: stage["cycles"] for stage in found[title]} for title in titles]
-    # Whose stages differ have them in the same order.
+    # # Lives with different stages have them in the same order.
     every: list[str] = []
     for life in each:
         at = 0
@@ -96,7 +97,7 @@ def lives(found: Mapping[str, Sequence[Mapping[str, Any]]], most: int = 6) -> "T
 
 
 def checks(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One line for all that hold, one for each check that does not."""
+    """One line for all checks that hold, and one for each failed check."""
     failed = [check for check in found if not check["ok"]]
     lines = [f"[bold red]check failed:[/] {check['check']}: {check['detail']}" for check in failed]
     if found and not failed:

@@ -1,10 +1,11 @@
-"""What is kept of a run, and what ends one.
+"""What is recorded of a run, and what stops one.
 
 In the order in which to read:
 
-- :mod:`.recording`: What Python gave a target in a run, in order, for the bare loop to give again
-- :mod:`.sent_again`: Whether anything was sent again: what a network that loses nothing must
-  never see
-- :mod:`.watchdog`: Tells of a host program that never lets target time go on, and ends it in the
-  end
+- :mod:`.recording`: Records Python's inputs to a target in a run, in order, for replay by the bare
+  loop
+- :mod:`.sent_again`: Checks whether packets were sent again, which must not happen on a network
+  without losses
+- :mod:`.watchdog`: Reports, and in the end stops, a host program that never lets target time
+  advance
 """

@@ -1,4 +1,4 @@
-"""What Python gave a target in a run, in order, for the bare loop to give again."""
+"""Records Python's inputs to a target in a run, in order, for replay by the bare loop."""
 
 import struct
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _END, _GIVE, _WRITE = 0, 1, 2
 
 
 class _Mailbox:
-    """A mailbox that notes what it is given."""
+    """A mailbox that records the blocks it is given."""
 
     def __init__(self, mailbox: Any, notes: bytearray) -> None:
         self._mailbox = mailbox
@@ -33,7 +33,7 @@ class _Mailbox:
 
 
 class _Memory:
-    """A memory that notes what is written to it."""
+    """A memory that records writes to it."""
 
     def __init__(self, memory: Any, node: int, notes: bytearray) -> None:
         self._memory = memory
@@ -53,9 +53,9 @@ class _Memory:
 class Recording:
     """Wraps a back end's mailbox and memories.
 
-    The file: records of four 32-bit words (kind, port or node, count or address, bytes) and their
-    bytes, filled up to a multiple of 4. Kind 1 is a block given, 2 a memory write, 0 the end of
-    what was given at one attention.
+    The file has records of four 32-bit words (kind, port or node, count or address, bytes) and
+    their bytes, padded to a multiple of 4. Kind 1 is a block, 2 a memory write, 0 the end of the
+    inputs of one attention.
     """
 
     def __init__(self, mailbox: Any, memories: Sequence[Any]) -> None:
@@ -65,9 +65,9 @@ class Recording:
                          for node, memory in enumerate(memories)]
 
     def end_attention(self) -> None:
-        """All ports that asked have been served."""
+        """Note that all ports that needed a block have been served."""
         self._notes += _HEAD.pack(_END, 0, 0, 0)
 
     def save(self, file: Path) -> None:
-        """Write what was noted."""
+        """Write the records."""
         file.write_bytes(self._notes)

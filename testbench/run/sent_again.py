@@ -1,4 +1,4 @@
-"""Whether anything was sent again: what a network that loses nothing must never see."""
+"""Checks whether packets were sent again, which must not happen on a network without losses."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ __all__ = ["NAME", "Account", "Resent", "loses", "sent_again"]
 
 NAME = "nothing is sent again"
 MOST = 6
-"""Lines of an account that are told one by one."""
+"""Most lines of an account that are listed singly."""
 
 
 class Resent(NamedTuple):
-    """Packets that ``layer`` on ``node`` sent again ``to`` whom ("node 3", "the peer of VI 5"), for
+    """Packets that ``layer`` on ``node`` sent again to ``to`` ("node 3", "the peer of VI 5"), for
     one ``cause``."""
 
     layer: str
@@ -31,14 +31,14 @@ class Resent(NamedTuple):
 
 
 def loses(description: Description) -> bool:
-    """Whether faults are injected that make a packet late, or have it lost, or twice."""
+    """Whether faults are injected that delay, lose or duplicate packets."""
     faults = description.faults
     return any((faults.drop, faults.corrupt, faults.duplicate, faults.delay))
 
 
 def sent_again(ports: Iterable[Port], events: Iterable[Event]) -> Counter[Resent]:
-    """Packets sent again in a run: by layers of the host on ``ports``, by VI engines and firmware,
-    which tell so in ``events``."""
+    """Packets sent again in a run: by layers of the host on ``ports``, and by VI engines and
+    firmware, which emit ``events`` for them."""
     found: Counter[Resent] = Counter()
     for port in ports:
         for again in port.sent_again:
@@ -57,17 +57,17 @@ def sent_again(ports: Iterable[Port], events: Iterable[Event]) -> Counter[Resent
 
 
 class Account:
-    """What was sent again in all runs without faults of a lab.
+    """Packets sent again in all runs of a lab without faults.
 
-    What came back for want of room does not count: a layer that has packets returned (Fast
-    Messages) controls the flow so, and nothing was lost.
+    Packets returned for lack of room do not count: they are the flow control of a layer (Fast
+    Messages), and nothing was lost.
 
     Attributes
     ----------
     runs
-        How many there were.
+        Number of runs.
     found
-        Packets, by who sent them.
+        Packets, by sender.
     """
 
     def __init__(self) -> None:
@@ -75,19 +75,19 @@ class Account:
         self.found: Counter[Resent] = Counter()
 
     def note(self, description: Description, again: Counter[Resent]) -> None:
-        """A run with the settings of ``description`` is over."""
+        """Note the end of a run with the settings of ``description``."""
         if not loses(description):
             self.runs += 1
             self.found += Counter({who: count for who, count in again.items()
                                    if who.cause != Cause.RETURNED})
 
     def join(self, other: "Account") -> None:
-        """The runs of ``other`` are this one's, too."""
+        """Add the runs of ``other``."""
         self.runs += other.runs
         self.found += other.found
 
     def checks(self) -> list[dict[str, Any]]:
-        """The check, as it stands in a result file; none if there were faults in every run."""
+        """The check in the form of a result file; none if every run had faults."""
         if not self.runs:
             return []
         detail = f"no packet in {self.runs} runs without faults"

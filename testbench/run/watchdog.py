@@ -1,4 +1,4 @@
-"""Tells of a host program that never lets target time go on, and ends it in the end."""
+"""Reports, and in the end stops, a host program that never lets target time advance."""
 
 import os
 import signal
@@ -14,25 +14,25 @@ from ...host.runtime import Runtime, Stuck
 __all__ = ["PATIENCE", "TOLD", "Watchdog", "watching"]
 
 TOLD = 30.0
-"""CPU seconds without an operation of any host port after which a line says whose program it is."""
+"""CPU seconds without an operation of any host port after which a line names the program."""
 PATIENCE = 300.0
-"""CPU seconds after which it is given up; the environment's NICBED_PATIENCE overrides it. No cycle
-depends on either."""
+"""CPU seconds after which the program is stopped; NICBED_PATIENCE in the environment overrides it.
+Neither affects a cycle."""
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = (f"{_ROOT / 'host'}{os.sep}", f"{_ROOT / 'testbench'}{os.sep}")
 
 
 class Watchdog:
-    """Looks in now and then at a program that runs: looks at the same attention and the same cycle
-    belong together. It costs nothing but the looks.
+    """Checks a running program from time to time. Checks at the same attention and cycle see the
+    same activation of the program. Checks take little time.
 
     Parameters
     ----------
     say
-        Told one line about a program that has run for ``told`` seconds, once.
+        Called once with a line about a program that has run for ``told`` seconds.
     told, patience
-        Seconds of ``clock``. After ``patience`` a look raises :class:`Stuck`.
+        Seconds of ``clock``. After ``patience`` a check raises :class:`Stuck`.
     """
 
     def __init__(self, runtime: Runtime, mailbox: Any, say: Callable[[str], None], *,
@@ -45,7 +45,7 @@ class Watchdog:
         self._silent = True
 
     def look(self, frame: FrameType | None) -> None:
-        """``frame`` is what runs now."""
+        """Check the program; ``frame`` is the frame that runs now."""
         now = (self._runtime.wakes, self._mailbox.cycle())
         node = _node(frame)
         if now != self._seen or node is None:
@@ -65,11 +65,11 @@ class Watchdog:
 
 @contextmanager
 def watching(runtime: Runtime, mailbox: Any, say: Callable[[str], None]) -> Iterator[None]:
-    """While it lasts, a program that runs on without awaiting an operation is told of by ``say``,
+    """In this context, a program that runs without awaiting an operation is reported by ``say``,
     and gets :class:`Stuck` in the end.
 
-    Time stands still while a program runs, so that no cycle limit can end it. A timer of CPU time
-    looks in instead.
+    Target time stands still while a program runs, so no cycle limit can stop it. A timer of CPU
+    time checks it instead.
     """
     patience = float(os.environ.get("NICBED_PATIENCE", PATIENCE))
     dog = Watchdog(runtime, mailbox, say, patience=patience)
@@ -84,7 +84,8 @@ def watching(runtime: Runtime, mailbox: Any, say: Callable[[str], None]) -> Iter
 
 
 def _node(frame: FrameType | None) -> int | None:
-    """Whose program runs in ``frame``: that which the runtime serves in one of its callers."""
+    """Node of the program that runs in ``frame``: the one that the runtime serves in one of its
+    callers."""
     while frame is not None:
         if frame.f_code is Runtime.attention.__code__:
             return int(frame.f_locals.get("index", 0))
@@ -93,7 +94,7 @@ def _node(frame: FrameType | None) -> int | None:
 
 
 def _place(frame: FrameType | None) -> str:
-    """File and line of the user's own code, where there is some."""
+    """File and line in the user's own code, if there is any."""
     inner = frame
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back

@@ -1,9 +1,8 @@
-"""How fast the simulation runs, against its limit.
+"""How fast the simulation runs, compared with its limit.
 
 In the order in which to read:
 
-- :mod:`.measurement`: How fast the simulation runs, against its limit: the bare loop over the
+- :mod:`.measurement`: How fast the simulation runs, compared with its limit: the bare loop over the
   same netlist
-- :mod:`.workloads`: The host programs that `nicbed speed` runs: each goes on until a cycle, and
-  returns how many one-way messages its node had to do with
+- :mod:`.workloads`: The host programs of `nicbed speed`
 """

@@ -1,12 +1,12 @@
-"""How fast the simulation runs, against its limit: the bare loop over the same netlist.
+"""How fast the simulation runs, compared with its limit: the bare loop over the same netlist.
 
 Fixed workloads, skipping off. Active Messages: *dense*, all pairs ping-pong one-word requests;
 *busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. VIA:
-*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* beside them
-only computes, BUSY_CYCLES at a time: what the target costs when nothing moves. Each is timed in CPU
-seconds, and so is the netlist in a plain C++ loop that is given the same blocks and memory writes
-from a recording: the same cycles with the same activity. They take turns, so that whatever else the
-machine does hits both alike.
+*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* only
+computes, BUSY_CYCLES at a time: the cost of the target without traffic. Each workload is timed in
+CPU seconds, and so is the netlist in a plain C++ loop that replays the same blocks and memory
+writes from a recording: the same cycles with the same activity. They take turns, so that other work
+on the machine affects both alike.
 """
 
 import json
@@ -30,16 +30,16 @@ __all__ = ["NODES", "measure", "workload"]
 
 NODES = (2, 4, 8, 16)
 CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000}
-"""Target cycles of one run; of VIA a quarter, which takes as long and moves as many messages."""
+"""Target cycles of one run; for VIA a quarter, which takes as long and moves as many messages."""
 
 TURNS = 3
-"""How often each workload and the bare loop take turns; the sums count."""
+"""How many turns each workload and the bare loop take; the sums count."""
 
 
 async def workload(lab: Any, layer: str, name: str, until: int, short: int, turns: int, record: str
                    ) -> dict[str, Any]:
-    """Inside the simulator: run a workload, timed, ``short`` cycles of it with Python timed apart,
-    less what its begin and end alone take; then record it."""
+    """Inside the simulator: run a workload, timed. Time Python separately over ``short`` cycles,
+    less the cost of the beginning and the end. Then record the run."""
     nodes = lab.description.fabric.nodes
     program = WORKLOADS[layer][name]
 
@@ -123,14 +123,13 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
 def measure(description: Description, *, layer: str = "am", sim: str = "verilator",
             nodes: Sequence[int] | None = None,
             progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
-    """Speed of each workload of ``layer`` for each number of nodes, as a result file's document has
-    it.
+    """Speed of each workload of ``layer`` for each number of nodes, in the form of a result file's
+    document.
 
-    Figures: target cycles a CPU second of the whole simulator process, the same of the bare loop
-    (the limit) and their ratio; the CPU time of all that happens at attentions, a one-way message
-    (microseconds; in runs of their own, as measuring it costs, and without opening the layer,
-    which loads firmware where there is some); wake-ups of host programs a message; peak memory in
-    MB.
+    Figures: target cycles for each CPU second of the whole simulator process, the same for the bare
+    loop (the limit), and their ratio; the CPU time of attentions for each one-way message
+    (microseconds; in separate runs, because the measurement costs time, and without opening the
+    layer, which may load firmware); wake-ups of host programs for each message; peak memory in MB.
     """
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")

@@ -1,5 +1,5 @@
-"""The host programs that `nicbed speed` runs: each goes on until a cycle, and returns how many
-one-way messages its node had to do with."""
+"""The host programs of `nicbed speed`. Each runs until a given cycle and returns the number of
+one-way messages of its node."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,19 +13,19 @@ __all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS"]
 BUSY_CYCLES = 2000
 """Target cycles of computation between two requests of the busy workload."""
 SIZE, END = 8, 4
-"""Bytes of a message on a VI, and of the one that says that it was the last."""
+"""Bytes of a message on a VI, and of the last message."""
 RECEIVES, CREDIT, SENDS = 32, 16, 8
-"""Of the stream: receives posted, messages that are reported at a time, sends not reaped."""
+"""For the stream: receives posted, messages reported at a time, sends not reaped."""
 
 SETTINGS = {"via.spin": 1 << 24}
-"""Waiting calls of VIPL spin in the host port: a program that polls by VipRecvDone is woken at each
-poll, 64 times a message."""
+"""Waiting calls of VIPL spin in the host port, because a program that polls by VipRecvDone is woken
+at each poll, 64 times for each message."""
 
 Program = Callable[[Any], Any]
 
 
 def _exchange(until: int, compute: int) -> Program:
-    """Active Messages: even nodes request of the odd one beside them."""
+    """Active Messages: each even node sends requests to the odd node beside it."""
     async def program(node: Any) -> int:
         from ...host.am import Gam
         replies = requests = 0
@@ -65,7 +65,7 @@ def _busy(until: int) -> Program:
 
 
 def _idle(until: int) -> Program:
-    """Compute, and nothing else."""
+    """Compute only."""
     async def program(node: Any) -> int:
         while node.port.cycle < until:
             await node.port.delay(BUSY_CYCLES)
@@ -86,7 +86,7 @@ class _End(Party):
         self.place: Any = None
         self.sends: list[int] = []
         self.last = 0
-        """A send of END bytes."""
+        """The last send, of END bytes."""
 
     async def set_up(self) -> None:
         await self.open()
@@ -107,11 +107,12 @@ class _End(Party):
         await self.post_send(self.vi, descriptor, self.place)
 
     async def reap(self) -> None:
-        """Wait until the oldest send is over."""
+        """Wait until the oldest send is done."""
         self.sound("VipSendWait", await self.vipl.VipSendWait(self.vi, VIP_INFINITE))
 
     async def take(self) -> bool:
-        """Wait for a message, post its receive again; whether it is not the last."""
+        """Wait for a message and post its receive again; return whether it is not the last
+        message."""
         receive = await self.received(self.vi, BLOCK)
         more = descriptors.read(self.process, receive).length == SIZE
         await self.give(receive)
@@ -119,7 +120,7 @@ class _End(Party):
 
 
 def _pingpong(until: int) -> Program:
-    """One VI a pair: a message there, one back."""
+    """One VI for each pair: a message there, one back."""
     async def program(node: Any) -> int:
         if node.number ^ 1 >= node.nodes:
             return 0
@@ -143,8 +144,8 @@ def _pingpong(until: int) -> Program:
 
 
 def _stream(until: int) -> Program:
-    """One VI a pair: the even node sends, the odd one tells it of each CREDIT messages, so that
-    never more than RECEIVES are under way."""
+    """One VI for each pair: the even node sends, and the odd one reports every CREDIT messages, so
+    that never more than RECEIVES are under way."""
     async def source(end: _End) -> int:
         count = reaped = credited = 0
         while end.port.cycle < until:
@@ -188,4 +189,4 @@ WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
     "am": {"dense": _dense, "busy": _busy, "idle": _idle},
     "via": {"ping-pong": _pingpong, "stream": _stream, "idle": _idle},
 }
-"""Of each layer, from the cycle at which to end."""
+"""Workloads of each layer; their argument is the cycle at which to end."""

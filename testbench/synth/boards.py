@@ -1,4 +1,4 @@
-"""The boards there are."""
+"""The supported boards."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ BOARDS = {
     "ecpix5": "nicbed.rtl.boards.devices.ecpix5",
     "ulx3s": "nicbed.rtl.boards.devices.ulx3s",
 }
-"""Name of each board, and the module that has it as its BOARD."""
+"""Name of each board, and the module that has its BOARD."""
 
 
 def board(name: str) -> "Board":
@@ -24,7 +24,7 @@ def board(name: str) -> "Board":
     Raises
     ------
     UserError
-        There is none, or what it is made from is not installed.
+        The board does not exist, or amaranth-boards is not installed.
     """
     if name not in BOARDS:
         raise UserError(f"no board is called {name}{nearest(name, sorted(BOARDS))}")

@@ -1,4 +1,4 @@
-"""Clocks that a board can have: its PLL makes them, and they give the line's rate."""
+"""Clocks of a board: those that its PLL can make and that give the line's rate."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,12 +12,12 @@ __all__ = ["clock_divisor", "clocks", "parse_clock", "source_mhz"]
 
 
 def parse_clock(text: str) -> Fraction:
-    """MHz that a user gave.
+    """MHz from a user's text.
 
     Raises
     ------
     UserError
-        It is no frequency.
+        The text is no frequency.
     """
     try:
         value = Fraction(text)
@@ -34,12 +34,12 @@ def source_mhz(board: "Board") -> Fraction:
 
 
 def clock_divisor(board: "Board", clock_mhz: Fraction) -> int:
-    """Clocks a bit of the line of ``board`` at ``clock_mhz``.
+    """Clocks for each bit of the line of ``board`` at ``clock_mhz``.
 
     Raises
     ------
     UserError
-        Its PLL does not make that clock, or that clock does not give the line's rate.
+        The PLL cannot make the clock, or the clock does not give the line's rate.
     """
     from ...rtl.boards.devices.board import uart_divisor
     from ...rtl.boards.devices.pll import pll_settings
@@ -54,7 +54,7 @@ def clock_divisor(board: "Board", clock_mhz: Fraction) -> int:
 
 
 def clocks(board: "Board") -> list[Fraction]:
-    """Clocks of ``board`` in whole kHz, from the slowest."""
+    """Clocks of ``board`` in whole kHz, from the slowest on."""
     from ...rtl.boards.devices.pll import pll_clocks
 
     return [one for one in pll_clocks(source_mhz(board)) if _gives_the_rate(one)]

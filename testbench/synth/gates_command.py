@@ -26,7 +26,7 @@ __all__ = ["main"]
 @click.option("--out", required=True, metavar="FILE.v",
               type=click.Path(dir_okay=False, path_type=Path))
 def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
-    """Write the netlist of what is behind a board's pins, with models, and tell its hash."""
+    """Write the netlist of the logic behind a board's pins, with models, and print its hash."""
     from ..commands.measure import check_places, progress_bar
     from ..report.document import save
 

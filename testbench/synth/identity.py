@@ -1,4 +1,4 @@
-"""What tells one configuration's bitstream from another's."""
+"""The hash that identifies a bitstream's configuration."""
 
 import hashlib
 import json
@@ -16,12 +16,12 @@ _PACKAGE = Path(layouts.__file__).parent.parent
 
 
 def identity(description: Description) -> bytes:
-    """The 32 bytes that a board with ``description`` answers HELLO with.
+    """The 32 bytes with which a board for ``description`` answers HELLO.
 
-    They say what a run's results depend on and a bitstream fixes: the structure knobs, the version
-    of a NIC processor's core, and the sources of the target and of its layouts. Not the timing and
-    cost knobs, which the back end brings along; and not the board, its clock or how much of the
-    hosts' memory is resident, which change no cycle.
+    The hash covers everything that a bitstream fixes and that results depend on: the structure
+    knobs, the version of a NIC processor's core, and the sources of the target and of its layouts.
+    It does not cover the timing and cost knobs, which the back end sets, nor the board, its clock
+    and the size of the resident host memory, which change no cycle.
     """
     digest = hashlib.sha256()
     digest.update(json.dumps(structure(description), sort_keys=True).encode())

@@ -1,4 +1,4 @@
-"""What is synthesised: a NIC description on a board, or the same without a board's pins."""
+"""The design to synthesise: a NIC description on a board, or the same without a board's pins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ FRAMES = 64
 
 @dataclass(frozen=True)
 class Plan:
-    """RTLIL of the top, the sources it needs beside it, and the board's constraints."""
+    """RTLIL of the top, the sources it needs, and the board's constraints."""
 
     text: str
     cores: Mapping[str, str]
@@ -34,7 +34,7 @@ class Plan:
 
 
 def board_core(description: Description, divisor: int, frames: int = FRAMES) -> Any:
-    """What is behind a board's pins.
+    """The logic behind a board's pins.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A bitstream into a board, by openFPGALoader."""
+"""Programs a bitstream into a board by openFPGALoader."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["loader", "program", "try_loader"]
 
 TIME_LIMIT = 120
-"""Seconds after which a board that does not answer, or the loader, is given up."""
+"""Seconds after which the board or the loader is taken not to answer."""
 
 _LIBRARY = "error while loading shared libraries: "
 
@@ -27,7 +27,7 @@ def loader() -> str:
     Raises
     ------
     UserError
-        There is none.
+        No openFPGALoader was found.
     """
     chosen = named("NICBED_OPENFPGALOADER")
     if chosen:
@@ -45,12 +45,12 @@ def loader() -> str:
 
 
 def program(board: "Board", bitstream: Path) -> None:
-    """Load ``bitstream`` into ``board``'s FPGA, until it loses its power.
+    """Load ``bitstream`` into ``board``'s FPGA, which keeps it until it loses power.
 
     Raises
     ------
     UserError
-        There is no such board, or it cannot be programmed.
+        The board does not answer, or cannot be programmed.
     """
     wrong = _run(["--board", board.programmer, str(bitstream)],
                  f"the {board.title} does not answer")
@@ -60,12 +60,12 @@ def program(board: "Board", bitstream: Path) -> None:
 
 
 def try_loader() -> None:
-    """Refuse to begin without a loader that runs.
+    """Refuse to begin if there is no loader that runs.
 
     Raises
     ------
     UserError
-        There is none, or it does not run here.
+        There is no loader, or it does not run on this machine.
     """
     wrong = _run(["--help"], "openFPGALoader does not run")
     if wrong:
@@ -73,8 +73,8 @@ def try_loader() -> None:
 
 
 def _run(arguments: Sequence[str], endless: str) -> str | None:
-    """Run the loader; the last that it said if it failed. ``endless``: what is wrong if it goes on
-    and on."""
+    """Run the loader; return the last line of its output if it failed. ``endless``: the error text
+    if it does not end."""
     command = [loader(), *arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

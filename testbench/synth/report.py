@@ -1,4 +1,4 @@
-"""What a synthesis found: a table, a document, and why it is no good."""
+"""Reports of a synthesis: a table, a document, and errors."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -20,12 +20,12 @@ __all__ = ["area_rows", "area_table", "cannot_be_routed", "document", "misses_cl
 
 _COLUMNS = ("LUT", "of these memory", "flip-flops", "RAM 18 kbit", "multipliers")
 DEPTH = 6
-"""Levels of blocks that a table shows: down to those of a NIC, or of its engine."""
+"""Levels of blocks in a table: down to those of a NIC, or of its engine."""
 
 
 def area_rows(found: Mapping[str, Area], depth: int = DEPTH) -> list[tuple[str, Area]]:
-    """Each block down to ``depth`` levels with all that is in it, each below the one it is in; the
-    whole first, called ""."""
+    """Each block down to ``depth`` levels with everything inside it, below its parent; the whole
+    design first, called ""."""
     whole = totals(found)
     return [(name, area) for name, area in sorted(whole.items(), key=lambda one: _order(one[0]))
             if name.count(".") < depth]
@@ -50,7 +50,7 @@ def area_table(found: Mapping[str, Area], title: str) -> "Table":
 
 
 def seeds_table(reached: Mapping[str, float | None], best: int) -> "Table":
-    """What each seed reached, and which is in the bitstream."""
+    """The result of each seed, and which one is in the bitstream."""
     from ..report.tables import table
 
     return table("Seeds", ["seed", "fmax MHz", ""], [
@@ -61,7 +61,7 @@ def seeds_table(reached: Mapping[str, float | None], best: int) -> "Table":
 def document(*, board: str, config: Mapping[str, Any], identity: str, clock_mhz: Fraction,
              best: Best, found: Mapping[str, Area], paths: Sequence[Path], frames: int,
              baud: Fraction, versions: Mapping[str, str]) -> dict[str, Any]:
-    """What is written beside the bitstream."""
+    """The document that is written beside the bitstream."""
     return {
         "board": board,
         "config": dict(config),
@@ -87,7 +87,7 @@ def _plain(area: Area) -> dict[str, int]:
 
 
 def too_large(title: str, over: Mapping[str, tuple[int, int]], found: Mapping[str, Area]) -> str:
-    """One line: what there is not enough of, and who takes most of it."""
+    """One line: the resources that are short, and the blocks that take most of them."""
     parts = []
     for name, (used, available) in over.items():
         what, words = CAPACITY[name]
@@ -98,7 +98,7 @@ def too_large(title: str, over: Mapping[str, tuple[int, int]], found: Mapping[st
 
 
 def cannot_be_routed(title: str, stuck: DoesNotRoute, found: Mapping[str, Area]) -> str:
-    """One line: how far the router came, and who takes most of the LUTs."""
+    """One line: how far the router came, and the blocks with most LUTs."""
     most = ", ".join(f"{block or 'the top'} {area.lut:,}" for block, area in largest(found, "lut"))
     return (f"the NIC cannot be routed on the {title}: {stuck.left:,} of {stuck.arcs:,} "
             f"connections left after {stuck.tries:,} tries (most LUTs in {most}); a smaller NIC, "
@@ -107,7 +107,8 @@ def cannot_be_routed(title: str, stuck: DoesNotRoute, found: Mapping[str, Area])
 
 def misses_clock(title: str, clock_mhz: Fraction, fmax_mhz: float, paths: Sequence[Path],
                  clocks: Sequence[Fraction]) -> str:
-    """One line: by how much, and where; and the fastest of the board's ``clocks`` that it meets."""
+    """One line: by how much the clock is missed, and on which path; and the fastest of the board's
+    ``clocks`` that is met."""
     where = ""
     if paths:
         through = " → ".join(paths[0].blocks) or "the top"

@@ -1,4 +1,4 @@
-"""A netlist placed with several seeds, and the best of them."""
+"""Places a netlist with several seeds and keeps the best result."""
 
 import os
 import threading
@@ -14,8 +14,8 @@ from .flow.tools import Progress
 __all__ = ["Best", "PlaceOne", "best_of"]
 
 PlaceOne = Callable[[int, Progress, Callable[[], None]], Placement]
-"""Places with a seed, tells its progress, and calls the last argument twice a second: what that
-raises ends it."""
+"""Places with a seed, reports progress, and calls the last argument twice a second; an exception of
+that ends it."""
 
 
 class _Stopped(BaseException):
@@ -24,7 +24,7 @@ class _Stopped(BaseException):
 
 @dataclass(frozen=True)
 class Best:
-    """The placement with the highest fmax, its seed, and what each seed reached: MHz, or None where
+    """The placement with the highest fmax, its seed, and the result of each seed: MHz, or None if
     the router did not end."""
 
     placed: Placement
@@ -33,23 +33,23 @@ class Best:
 
     @property
     def fmax_mhz(self) -> float:
-        """What the best one reached."""
+        """fmax of the best placement, in MHz."""
         return fmax(self.placed.report)
 
 
 def best_of(seeds: Sequence[int], place: PlaceOne, progress: Progress = lambda *_: None,
             at_once: int | None = None) -> Best:
-    """``place`` with each of ``seeds``; of equal ones the first wins.
+    """The best placement of ``seeds``, each made by ``place``; of equal ones the first wins.
 
-    Each seed costs a whole placing and routing: as much CPU time and memory as the first. So many
-    run ``at_once``, by default as many as there are cores.
+    Each seed costs a whole placing and routing: as much CPU time and memory as the first.
+    ``at_once`` seeds run in parallel, by default as many as there are cores.
 
     Raises
     ------
     DoesNotRoute
-        With no seed the router ends; that of the first seed.
+        The router ends with no seed; this is the first seed's exception.
     Exception
-        What ``place`` raises otherwise; the other seeds are ended.
+        Any other exception of ``place``; the other seeds are stopped.
     """
     if not seeds:
         raise ValueError("seeds must have at least one")
@@ -81,15 +81,15 @@ def best_of(seeds: Sequence[int], place: PlaceOne, progress: Progress = lambda *
     reached = {seed: None if future.exception() else fmax(future.result().report)
                for seed, future in found.items()}
     best = max(seeds, key=lambda seed: reached[seed] or 0.0)
-    # Where none was routed, this raises the first one's DoesNotRoute.
+    # # If none was routed, this raises the first one's DoesNotRoute.
     return Best(found[best].result(), best, reached)
 
 
 def _all_over(futures: Iterable[Future[Placement]]) -> None:
-    """Wait for all; raise what one of them raises, but for a router that does not end."""
+    """Wait for all; raise the exception of any of them, except for a router that does not end."""
     pending = set(futures)
     while pending:
-        # In short turns, so that an interrupt is taken.
+        # # With short time-outs, so that an interrupt is handled.
         done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in done:
             error = future.exception()

@@ -1,4 +1,4 @@
-"""Which block bounds the gap: busy shares over the steady state, from the trace."""
+"""The block that bounds the gap: busy shares in steady state, from the trace."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,38 +11,38 @@ from .spans import Span
 __all__ = ["Share", "Bound", "shares", "bound", "SATURATED", "NAMES"]
 
 SATURATED = Fraction(90, 100)
-"""A block busy for less than this bounds nothing: the round trip through the window does."""
+"""If all blocks are less busy than this, the round trip through the window is the bound."""
 TIE = Fraction(3, 100)
 
 NAMES = ("host", "receiver", "NI processor", "receiver's NI processor", "VI fetch", "VI send",
          "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
          "bus")
-"""In the order in which blocks wait for each other; those of a VI engine or of a NIC processor
-(awake; H2N, N2H: its transfers from and to host memory) only where one is at work. A block held up
-by another counts as busy too, so among the busiest the last of this order is the bound: a CPU waits
-for the bus when its posted writes are full, a link for the receive DMA, a DMA engine for the bus,
-and nobody makes the bus wait."""
+"""Blocks in the order in which they wait for each other. Blocks of a VI engine or of a NIC
+processor (awake; H2N, N2H: its transfers from and to host memory) are listed only if one is at
+work. A block that is held up by another also counts as busy, so the bound is the last of the
+busiest blocks in this order: a CPU waits for the bus when its posted writes are full, a link for
+the receive DMA, a DMA engine for the bus, and the bus waits for nobody."""
 
 MOSTLY = Fraction(3, 4)
-"""A saturated bus that serves one DMA engine for this share of its time is that engine's doing."""
+"""If a saturated bus serves one DMA engine for this share of its time, the engine is the bound."""
 
 SEND, RECEIVE = 1, 2
-"""Initiators on the bus, as its events name them; 0 is the CPU."""
+"""Initiators on the bus, numbered as in its events; 0 is the CPU."""
 
 _ENGINE = (("VI fetch", Block.VI_FETCH, True), ("VI send", Block.VI_SEND, True),
            ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False),
            ("NI processor", Block.PROCESSOR, True),
            ("receiver's NI processor", Block.PROCESSOR, False),
            ("H2N", Block.H2N, True), ("N2H", Block.N2H, False))
-"""Blocks of a VI engine and of a NIC processor, and whether the sender's is on the way."""
+"""Blocks of a VI engine and of a NIC processor, and whether the sender's block is on the path."""
 
 
 @dataclass(frozen=True)
 class Share:
     """``busy`` is the share of the interval, 0 to 1, in which ``block`` of ``node`` served.
 
-    ``held`` says that it was so for another's sake: a link that waits for a switch port where
-    packets of several nodes meet, a bus that one DMA engine takes up.
+    ``held``: the block was busy because of another one. A link waits for a switch port where
+    packets of several nodes meet; one DMA engine takes up the bus.
     """
 
     block: str
@@ -53,7 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Bound:
-    """The block that bounds g, or "window" when none is busy throughout."""
+    """The block that bounds g, or "window" if none is busy throughout."""
 
     block: str
     busy: Fraction
@@ -62,9 +62,9 @@ class Bound:
 
 def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int, sender: int,
            receiver: int) -> list[Share]:
-    """Busy shares of the blocks on the way from ``sender`` to ``receiver``, ``start`` to ``stop``
-    ticks: of the switch ports the busiest that the sender's packets pass, of the two buses the
-    busier; a bus that one DMA engine takes up is charged to the engine."""
+    """Busy shares of the blocks on the path from ``sender`` to ``receiver``, between ``start`` and
+    ``stop`` ticks. Of the switch ports on the path the busiest one counts, of the two buses the
+    busier one. If one DMA engine takes up a bus, the bus's share is charged to the engine."""
     length = stop - start
     served = services(events, start, stop)
 
@@ -98,7 +98,7 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
                      if block in at_work for node in [sender if sends else receiver]]
     found_shares.sort(key=lambda one: NAMES.index(one.block))
-    # What takes up the bus takes the place of the bus.
+    # # The engine that takes up the bus replaces the bus.
     return ([one for one in found_shares if one.block not in takers]
             + [one for one in found_shares if one.block in takers])
 

@@ -1,4 +1,4 @@
-"""The life of a message by stage: from its call to its handler's end, without a gap."""
+"""The life of a message by stage, from its call to its handler's end, without gaps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -24,18 +24,19 @@ _STEPS = {
     (Block.N2H, Kind.BEGIN): "firmware: receiving",
     (Block.N2H, Kind.END): "to host memory",
 }
-"""In order. What happens to several packets, or pieces, of a message counts the last time."""
+"""In order. If a step happens to several packets, or pieces, of a message, the last one counts."""
 
 STAGES = ("send call", *_STEPS.values(), "landed, until the poll looks", "handling")
-"""A stage ends when the message's last byte leaves it, so stages that overlap are each counted only
-for what they add. The poll's stage is negative when its check had begun before the landing."""
+"""A stage ends when the message's last byte leaves it, so an overlapping stage counts only for the
+time that it adds. The poll's stage is negative if its check had begun before the message
+arrived."""
 
 _SENDS = (Activity.REQUEST_SEND, Activity.REPLY_SEND, Activity.BULK_SEND)
 _HANDLES = (Activity.REQUEST_HANDLE, Activity.REPLY_HANDLE, Activity.BULK_HANDLE)
 
 _QUEUED = (("posted write, bus, doorbell", Block.DOORBELL),
            ("doorbell to the VI's turn", Block.VI_FETCH))
-"""These carry no number, but the work queue's; they are BEGINs of the sender."""
+"""Events without a trace number, but with the work queue's; they are BEGINs of the sender."""
 
 _SENDER, _RECEIVER, _BETWEEN = range(3)
 _FLIGHT = (
@@ -59,19 +60,20 @@ _FLIGHT = (
     ("firmware: until it is written", Block.N2H, Kind.BEGIN, _RECEIVER),
     ("to host memory", Block.N2H, Kind.END, _RECEIVER),
 )
-"""In order; of what happens to each packet the last counts, the descriptor is fetched once."""
+"""In order. If a step happens to each packet, the last one counts; the descriptor is fetched
+once."""
 
 _UNTRACED = "not traced"
 _AROUND = ("o_s: the send call", "landed, until the CPU looks", "o_r: the call that finds it")
 VIA_STAGES = (_AROUND[0], *(name for name, _ in _QUEUED), *(name for name, *_ in _FLIGHT),
               _UNTRACED, *_AROUND[1:])
-"""The life of a VI's message, with an engine and without. Those between the first and the last two
-add up to the flight."""
+"""The life of a VI's message, with an engine and without. The stages between the first and the last
+two add up to the flight."""
 
 
 def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
           ) -> list[dict[str, int]]:
-    """For each message of ``numbers`` that arrived, ticks by stage, in order. They add up to the
+    """Ticks by stage, in order, for each message of ``numbers`` that arrived. They add up to the
     time from its call to the end of its handling."""
     wanted = set(numbers)
     ends: dict[int, dict[tuple[int, int], int]] = {}

@@ -1,4 +1,4 @@
-"""Where a CPU's time goes in steady state: mean ticks a request, activity by activity."""
+"""A CPU's time in steady state: mean ticks for each request, by activity."""
 
 from bisect import bisect_right
 from collections.abc import Container, Sequence
@@ -13,8 +13,8 @@ __all__ = ["Budget", "budget", "ending_check", "put_off", "sends", "usual"]
 
 @dataclass(frozen=True)
 class Budget:
-    """Ticks a request: ``interval`` between the beginnings of two, and what it was spent on.
-    ``rest`` is what no mark covers."""
+    """Ticks for each request: ``interval`` from one beginning to the next, divided by activity.
+    ``rest`` is the time that no mark covers."""
 
     interval: Fraction
     spent: dict[Activity, Fraction]
@@ -31,8 +31,8 @@ def sends(found: Sequence[Span], node: int) -> list[Span]:
 
 
 def put_off(found: Sequence[Span], events: Sequence[Event], node: int) -> set[int]:
-    """Numbers of the packets that the layer of ``node`` sent later than in the call that they are
-    of: nothing was seen of them before. (What was is sent again.)"""
+    """Numbers of the packets that the layer of ``node`` sent later than in their own call, with no
+    earlier event of theirs. (A packet with an earlier event is sent again.)"""
     first: dict[int, int] = {}
     for event in events:
         first[event.number] = min(event.cycle, first.get(event.number, event.cycle))
@@ -70,10 +70,11 @@ def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
 
 def ending_check(found: Sequence[Span], node: int, numbers: Container[int] | None = None
                  ) -> Fraction:
-    """Ticks of the check that ends each of the requests ``numbers`` (default: all) of ``node``, an
-    empty poll with the request's own number: the median, that of a slot in the cache
-    while no reply is back. A request that finds a message ends with such a check too, but of the
-    next slot, and without a number. If none of ``numbers`` has one, the cheapest of the node."""
+    """Ticks of the check that ends each of the requests ``numbers`` (default: all) of ``node``: an
+    empty poll with the request's own number. The result is the median, which is the check of a slot
+    in the cache while no reply is back. A request that finds a message also ends with such a check,
+    but of the next slot and without a number. If none of ``numbers`` has one, the result is the
+    cheapest check of the node."""
     every = [span for span in found if span.activity == Activity.EMPTY_POLL
              and span.node == node and span.number]
     own = sorted(span.own for span in every if numbers is None or span.number in numbers)
@@ -83,7 +84,8 @@ def ending_check(found: Sequence[Span], node: int, numbers: Container[int] | Non
 
 
 def usual(found: Sequence[Span], node: int, first: int, last: int, activity: Activity) -> Fraction:
-    """Ticks of ``activity`` an issue, request ``first`` to ``last`` of ``node``: the median."""
+    """Ticks of ``activity`` in each issue, request ``first`` to ``last`` of ``node``: the
+    median."""
     begins = [span.begin for span in sends(found, node)[first:last + 1]]
     spent = [0] * (len(begins) - 1)
     for span in found:

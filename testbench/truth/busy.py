@@ -1,4 +1,4 @@
-"""When blocks served, and CPUs worked: intervals from events and marks."""
+"""Intervals in which blocks served and CPUs worked, from events and marks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,20 +25,20 @@ def union(intervals: Iterable[tuple[int, int]], start: int, stop: int) -> int:
 
 @dataclass
 class Services:
-    """Intervals of service in ticks: by (block, node), of switch ports by (switch, port), and of
+    """Intervals of service in ticks: by (block, node), for switch ports by (switch, port), and for
     the bus by (node, initiator)."""
 
     blocks: dict[tuple[int, int], list[tuple[int, int]]]
     ports: dict[tuple[int, int], list[tuple[int, int]]]
     initiators: dict[tuple[int, int], list[tuple[int, int]]]
     sources: dict[tuple[int, int], set[int]]
-    """Of a switch port, the nodes whose packets it served in the interval."""
+    """For a switch port: the nodes whose packets it served in the interval."""
     ways: dict[tuple[int, int], set[int]]
-    """Of a switch port, the packets themselves."""
+    """For a switch port: the packets themselves."""
 
 
 def services(events: Iterable[Event], start: int, stop: int) -> Services:
-    """Services that lie at least in part between ``start`` and ``stop`` ticks."""
+    """Services that lie at least partly between ``start`` and ``stop`` ticks."""
     open_: dict[tuple[int, int, int, int], int] = {}
     found = Services({}, {}, {}, {}, {})
     origin: dict[int, int] = {}
@@ -50,7 +50,7 @@ def services(events: Iterable[Event], start: int, stop: int) -> Services:
         key = (block, node, port, number)
         if kind == Kind.BEGIN:
             open_.setdefault(key, cycle)
-            if block == Block.SEND_DMA:  # it tells when its descriptor's fetch began
+            if block == Block.SEND_DMA:  # arg: when its descriptor's fetch began
                 fetched[node, number] = cycle - (cycle - arg & 0xFFFF_FFFF)
             continue
         begin = open_.pop(key, None) if kind == Kind.END else None
@@ -69,15 +69,15 @@ def services(events: Iterable[Event], start: int, stop: int) -> Services:
             if block == Block.BUS:
                 found.initiators.setdefault((node, arg), []).append(interval)
     for (block, node, *_), begin in open_.items():
-        if block == Block.PROCESSOR and begin * TICKS < stop:  # it need not ever sleep again
+        if block == Block.PROCESSOR and begin * TICKS < stop:  # it may stay awake
             found.blocks.setdefault((block, node), []).append((begin * TICKS, stop))
     return found
 
 
 def cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
-    """Busy share of the CPU of ``node``: what is neither computing nor waiting."""
+    """Busy share of the CPU of ``node``: its time without computation and waiting."""
     mine = [span for span in found if span.node == node]
-    # The check that ends each request is work; waiting, a spin finds nothing for longer.
+    # # The check that ends each request is work; a spin of a waiting program takes longer.
     checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
                   and span.number), default=-1)
     waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
@@ -89,7 +89,7 @@ def cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
         if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
             continue
         at = span.begin
-        for inner in span.inner:  # what is nested speaks for itself
+        for inner in span.inner:  # nested spans count by themselves
             own.append((at, inner.begin))
             at = inner.end
         own.append((at, span.end))

@@ -1,4 +1,4 @@
-"""Each request with its reply: every leg of the way there and back, from events and marks."""
+"""Each request with its reply: every leg there and back, from events and marks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ __all__ = ["Legs", "Exchange", "crossings", "exchanges", "landings", "mean_legs"
 
 
 _LANDINGS = (Block.RECEIVE_DMA, Block.N2H)
-"""Who writes received packets to host memory: the ring's engine, or firmware's."""
+"""Blocks that write received packets to host memory: the ring's engine, or firmware's."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Legs:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its reply, by trace numbers; ``tail`` ticks of the request's handling came
-    after the reply had left, off the path of the round trip."""
+    """A request and its reply, by trace numbers. ``tail`` ticks of the request's handling came
+    after the reply had left and are not on the path of the round trip."""
 
     request: int
     reply: int
@@ -54,7 +54,7 @@ class Exchange:
 
 
 def landings(events: Iterable[Event]) -> dict[int, int]:
-    """For each trace number, the tick at which its packet had landed in host memory."""
+    """The tick at which each packet had arrived in host memory, by trace number."""
     landed: dict[int, int] = {}
     for event in events:
         if event.block in _LANDINGS and event.kind == Kind.END and event.number:
@@ -63,8 +63,8 @@ def landings(events: Iterable[Event]) -> dict[int, int]:
 
 
 def crossings(events: Iterable[Event]) -> dict[int, int]:
-    """For each trace number, the ticks from its packet's first event to its landing: the hardware's
-    part of the flight, in whole cycles."""
+    """Ticks from each packet's first event to its arrival in memory, by trace number: the
+    hardware's part of the flight, in whole cycles."""
     first: dict[int, int] = {}
     found: dict[int, int] = {}
     for event in events:

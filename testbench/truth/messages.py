@@ -1,4 +1,4 @@
-"""One-way messages and their echoes, from events and marks: where half a round trip goes."""
+"""One-way messages and their echoes, from events and marks: the legs of half a round trip."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -37,8 +37,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Trip:
-    """A message out, and its echo. ``turn`` ticks are between finding the one and sending the
-    other, ``after`` between finding the other and the program going on: interrupts, if any."""
+    """A message out, and its echo. ``turn``: ticks between finding the message and sending the
+    echo. ``after``: ticks between finding the echo and the program's next step (interrupts, if
+    any)."""
 
     out: Way
     back: Way
@@ -77,10 +78,10 @@ def posted(found: Sequence[Span], node: int, since: int = 0) -> list[Span]:
 
 def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
           stops: Sequence[int] | None = None, client: int = 0, server: int = 1) -> list[Trip]:
-    """The round trips that ``client`` began from tick ``begin`` to ``end``: each send's message is
-    found by ``server``, whose next send is its echo. Of calls in a row that find one message (a
-    completion queue's, then the work queue's) the first begins o_r and the last ends it. A call
-    that waited for its message from before it was sent begins o_r when the message has landed.
+    """The round trips that ``client`` began from tick ``begin`` to ``end``: ``server`` finds the
+    message of each send, and its next send is the echo. If several calls in a row find one message
+    (a completion queue's, then the work queue's), the first begins o_r and the last ends it. If a
+    call waited for its message since before it was sent, o_r begins when the message has arrived.
     ``stops``: when the client went on after each trip."""
     landed: dict[tuple[int, int], list[int]] = {}
     for event in events:
@@ -108,7 +109,7 @@ def _way(sent: Span, calls: Sequence[Span], landed: dict[tuple[int, int], list[i
              for tick in landed.get((first.node, number), []) if sent.begin <= tick <= last.end]
     left = sent.end - sent.end % TICKS
     begin = first.begin
-    # Without an event the call that finds it is the first that is known of it.
+    # # Without an event, the call that finds the message is the first sign of it.
     arrived = max(times, default=begin if begin >= sent.end else last.end)
     if begin < sent.end:
         begin = min(max(arrived, left), last.end)
@@ -122,7 +123,7 @@ def mean_half(pairs: Sequence[Trip]) -> Half:
     Raises
     ------
     ValueError
-        There are no trips.
+        ``trips`` is empty.
     """
     if not pairs:
         raise ValueError("the trace holds no complete round trip")

@@ -1,5 +1,5 @@
-"""What each stage needs for a message, from a run of one sender and one receiver; and what follows
-for many: the stage with most to serve sets the pace."""
+"""The service time of each stage for a message, from a run of one sender and one receiver, and
+predictions for many nodes: the stage with the most service sets the pace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _NAMES: dict[int, str] = {Block.BUS: "bus", Block.SEND_DMA: "send DMA", Block.SE
           Block.VI_RECEIVE: "VI receive", Block.COMPLETION: "completion",
           Block.PROCESSOR: "NI processor", Block.H2N: "H2N", Block.N2H: "N2H"}
 OWN = "its own"
-"""What a sender, or receiver, does not share with the others."""
+"""Stages that a sender, or a receiver, does not share with others."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """``time`` ticks a message in which ``stage`` of ``node`` served: the ``sender``'s, the
-    ``receiver``'s, or (a switch port) neither's own."""
+    """``time`` ticks for each message in which ``stage`` of ``node`` served. The stage is the
+    ``sender``'s, the ``receiver``'s, or (a switch port) of neither."""
 
     stage: str
     node: int
@@ -36,7 +36,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Prediction:
-    """``gap`` ticks from one message of a sender to its next, for ``stage`` takes as long."""
+    """``gap`` ticks from one message of a sender to its next, because ``stage`` takes as long."""
 
     gap: Fraction
     stage: str
@@ -44,9 +44,9 @@ class Prediction:
 
 def service_times(events: Sequence[Event], found: Sequence[Span], start: int, stop: int,
                   messages: Fraction, nodes: tuple[int, int]) -> list[Service]:
-    """Services between ``start`` and ``stop`` ticks of a run in which one of ``nodes`` sends to the
-    other, ``messages`` of them in that time. Of a stage that is held up by the next, the time that
-    it was held is in it: the other's is as long then."""
+    """Services between ``start`` and ``stop`` ticks of a run in which one of ``nodes`` sends
+    ``messages`` to the other. The time of a stage includes the time in which the next stage held it
+    up; that stage then has as long a time."""
     served = services(events, start, stop)
     made = [Service("CPU", node, cpu(found, node, start, stop) * (stop - start) / messages)
             for node in nodes]
@@ -59,8 +59,8 @@ def service_times(events: Sequence[Event], found: Sequence[Span], start: int, st
 
 
 def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
-    """Services as they stand in a result file, in cycles, the longest first; those that are less
-    than a hundredth of the longest left out."""
+    """Services in the form of a result file, in cycles, the longest first, without those shorter
+    than a hundredth of the longest."""
     most = max(one.time for one in found)
     return [{"stage": one.stage, "node": one.node, "cycles": one.time / TICKS,
              **({"port": one.port[1]} if one.port else {})}
@@ -69,8 +69,8 @@ def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
 
 def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: Sequence[int],
               topology: Topology) -> Prediction:
-    """The gap of each of ``senders`` that send to ``receiver`` at once: ``gap``, that of one alone,
-    unless a stage that all of them share has longer to serve one message of each."""
+    """The gap of each of ``senders`` that send to ``receiver`` at once. It is ``gap``, the gap of
+    one alone, unless a stage that all senders share needs longer for one message of each."""
     ways = [_way(topology, sender, receiver) for sender in senders]
     best = Prediction(gap, OWN)
     for one in found:
@@ -84,8 +84,9 @@ def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: S
 
 
 def to_many(found: Sequence[Service], gap: Fraction, sender: int, receivers: int) -> Prediction:
-    """The gap of ``sender`` whose messages go to ``receivers`` in turn, if it is ``gap`` to one
-    alone: what it has of its own serves all of them, so the gap falls to that at the most."""
+    """The gap of ``sender`` if its messages go to ``receivers`` in turn and ``gap`` is its gap to
+    one alone. The sender's own stages serve all receivers, so the gap does not fall below their
+    time."""
     best = Prediction(gap / receivers, OWN)
     for one in found:
         if one.port is None and one.node == sender and one.time > best.gap:

@@ -1,4 +1,4 @@
-"""What each CPU was doing when: marks paired into spans."""
+"""The activity of each CPU over time: marks paired into spans."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Span:
 
     @property
     def own(self) -> int:
-        """Ticks of it that no nested span took."""
+        """Ticks of the span outside of nested spans."""
         return self.end - self.begin - sum(span.end - span.begin for span in self.inner)
 
     def find(self, activity: Activity) -> "Span | None":

@@ -41,5 +41,5 @@ def true_gap(times: Sequence[int]) -> Fraction:
 
 
 def window(times: Sequence[int]) -> tuple[int, int]:
-    """The second half of ``times`` as an interval: steady state, as the trace sees it."""
+    """The second half of ``times`` as an interval: the steady state in the trace."""
     return times[len(times) // 2], times[-1]

@@ -20,7 +20,7 @@ _NO_ANSWERS = bytes(4 * BLOCK * ANSWER_WORDS)
 
 
 class Transport(Protocol):
-    """What carries frames: :class:`~.line.Line`."""
+    """A transport of frames: :class:`~.line.Line`."""
 
     def hello(self) -> list[int]: ...
 
@@ -29,7 +29,7 @@ class Transport(Protocol):
 
 
 class BoardMailbox:
-    """The host ports' blocks and answers, as they were when time last stood still."""
+    """The host ports' blocks and answers, as of the last time at which time stood still."""
 
     def __init__(self, ports: int) -> None:
         self.ports = ports
@@ -61,25 +61,25 @@ class BoardMailbox:
 
 
 class BoardBackend:
-    """What :class:`~nicbed.testbench.lab.Lab` needs of a board.
+    """The part of a board that :class:`~nicbed.testbench.lab.Lab` needs.
 
     Parameters
     ----------
     line
         The serial line.
     memory_bytes
-        Of the description.
+        Bytes of a node's host memory, as in the description.
     identity
-        The configuration's hash, as the board must have it: nodes and memory are in it.
+        The configuration's hash that the board must have; it covers nodes and memory.
     advice
-        What to do if it has another.
+        Text for the error if the board has another hash.
     tell
-        Called with the cycle now and then while time runs.
+        Called from time to time with the cycle while time runs.
 
     Raises
     ------
     LineError
-        Nothing answers, or the board is another configuration's.
+        Nothing answers, or the board has another configuration.
     """
 
     def __init__(self, line: Transport, *, memory_bytes: int, identity: bytes, advice: str = "",
@@ -125,7 +125,7 @@ class BoardBackend:
                 if response.more:
                     response = self._send([] if stands else [commands.RUN])
                 elif response.miss is not None:
-                    # All that was written is here: the page is as the target left it.
+                    # # All writes have arrived, so this copy of the page is up to date.
                     node, page = response.miss
                     response = self._send([*self.memories[node].load(page), commands.RUN])
                 elif response.attention or response.expired:
@@ -138,14 +138,14 @@ class BoardBackend:
         return self._events
 
     def profile(self, node: int) -> dict[int, int]:
-        """Nothing is counted here."""
+        """A board counts no profile."""
         return {}
 
     def _changes(self) -> list[tuple[int, ...]]:
         return [command for memory in self.memories for command in memory.changes()]
 
     def _send(self, wanted: Sequence[tuple[int, ...]]) -> Response:
-        """Have ``wanted`` carried out; the response to the last frame of it."""
+        """Have ``wanted`` executed; return the response to the last frame."""
         *before, last = commands.frames(wanted)
         for frame in before:
             self._take(self._transact(frame))
@@ -161,7 +161,7 @@ class BoardBackend:
             raise LineError(f"the board answers what no board answers: {error}") from None
 
     def _take(self, response: Response) -> None:
-        """Make the mailbox and the memories what ``response`` says."""
+        """Update the mailbox and the memories from ``response``."""
         box = self.mailbox
         box.now = response.cycle
         box.waiting = response.needs

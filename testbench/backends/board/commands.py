@@ -11,7 +11,7 @@ from ..switches import Switches
 __all__ = ["CAPACITY", "RUN", "forget", "frames", "give", "map_page", "reset", "write"]
 
 CAPACITY = COMMAND_FRAME - 2
-"""Words of commands in a frame: without header and CRC."""
+"""Words of commands in a frame, without header and CRC."""
 RUN = (COMMAND.pack(operation=Operation.RUN), 0)
 _ENTRY = struct.Struct(f"<{ENTRY_WORDS}I")
 _INDEX = COMMAND.offset("index")
@@ -27,7 +27,7 @@ def _set(register: Register, value: int) -> tuple[int, int]:
 
 
 def reset(switches: Switches) -> list[tuple[int, ...]]:
-    """Reset of the target with its registers set, and the end of reset."""
+    """Commands that reset the target with its registers set, and end the reset."""
     held = {"trace": int(switches.trace), "skip": int(switches.skip)}
     return [
         _set(Register.SWITCHES, SWITCHES.pack(reset=1, **held)),
@@ -50,18 +50,18 @@ def give(port: int, entries: bytes | bytearray, count: int) -> tuple[int, ...]:
 
 
 def map_page(node: int, page: int, frame: int) -> tuple[int, int]:
-    """``page`` of the node's memory is resident in ``frame``."""
+    """Make ``page`` of the node's memory resident in ``frame``."""
     return (_command(Operation.MAP, node), MAP_WORD.pack(page=page, frame=frame, valid=1))
 
 
 def forget(node: int, page: int, count: int) -> tuple[int, int]:
-    """``count`` pages of the node's memory, from ``page`` on, are not resident."""
+    """Remove ``count`` pages of the node's memory, from ``page`` on, from the resident ones."""
     return _command(Operation.FORGET, node, count), page
 
 
 def write(node: int, place: int, words: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """8-byte ``words`` from ``place`` (in 8-byte words) of the node's resident memory on: zeros as
-    such where there are enough of them."""
+    """Write 8-byte ``words`` to the node's resident memory from ``place`` (in 8-byte words) on;
+    longer runs of zeros become ZERO commands."""
     begin = 0
     while begin < len(words):
         zero = not words[begin]
@@ -78,7 +78,7 @@ def write(node: int, place: int, words: Sequence[int]) -> Iterator[tuple[int, ..
 
 
 def frames(commands: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
-    """The ``commands`` in as few frames as hold them, in order, none of them cut."""
+    """The ``commands`` in order, in as few frames as possible, none of them cut."""
     frame: list[int] = []
     for command in commands:
         if len(frame) + len(command) > CAPACITY:

@@ -1,4 +1,4 @@
-"""The process that carries out a job on a board, or on a board's top in a simulator."""
+"""The process that executes a job on a board, or on a board's top in a simulator."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +19,7 @@ def _backend(wanted: dict[str, Any], progress: Progress) -> BoardBackend:
         line = Line(open_port(place, wanted["baud"]))
         advice = "; program it: nicbed synth --program"
     else:
-        # A simulated byte takes its time, however loaded the machine is.
+        # # A simulated byte takes long on a busy machine.
         patience = 120.0 if wanted["sim"] == "uart" else 3600.0
         line = Line(simulated_port(Path(place)), patience, resend=patience / 2)
         advice = ""
@@ -29,7 +29,7 @@ def _backend(wanted: dict[str, Any], progress: Progress) -> BoardBackend:
 
 
 def main() -> None:
-    """Carry out the job that NICBED_JOB names."""
+    """Execute the job that NICBED_JOB names."""
     job = carry_out(_backend)
     with suppress(StopIteration):
         job.send(None)

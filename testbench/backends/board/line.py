@@ -1,4 +1,4 @@
-"""The serial line to a board: carries commands and responses, even if the line loses or damages
+"""The serial line to a board: transports commands and responses, even if the line loses or damages
 frames."""
 
 import secrets
@@ -35,7 +35,7 @@ _FLAG, _ESCAPE = bytes([FLAG]), bytes([ESCAPE])
 _ESCAPED_FLAG, _ESCAPED_ESCAPE = bytes([ESCAPE, FLAG ^ FLIP]), bytes([ESCAPE, ESCAPE ^ FLIP])
 _LONGEST = 2 * 4 * RESPONSE_FRAME + 2
 _SLOWEST = 1.0
-"""Seconds between repetitions that none exceeds by backing off."""
+"""Largest interval in seconds between repetitions, which back off."""
 
 
 class LineError(UserError):
@@ -43,9 +43,9 @@ class LineError(UserError):
 
 
 class Port(Protocol):
-    """What a line needs of a serial port: a part of pyserial's Serial.
+    """The part of pyserial's Serial that a line needs.
 
-    ``name`` and ``baudrate`` are used if they are there. An error is an OSError.
+    ``name`` and ``baudrate`` are used if they exist. An error is an OSError.
     """
 
     timeout: Any
@@ -61,7 +61,7 @@ class Port(Protocol):
 
 
 def encode(words: Sequence[int]) -> bytes:
-    """The frame of ``words``, as it is on the line: with CRC, escapes and both FLAGs."""
+    """The frame of ``words`` as it is sent on the line: with CRC, escapes and both FLAGs."""
     body = struct.pack(f"<{len(words)}I", *words)
     body += zlib.crc32(body).to_bytes(4, "little")
     body = body.replace(_ESCAPE, _ESCAPED_ESCAPE).replace(_FLAG, _ESCAPED_FLAG)
@@ -69,9 +69,9 @@ def encode(words: Sequence[int]) -> bytes:
 
 
 def decode(body: bytes) -> tuple[int, ...] | None:
-    """The words of a frame, of which ``body`` is what was between two FLAGs; without its CRC.
+    """The words of a frame without its CRC; ``body`` has the bytes between two FLAGs.
 
-    None if it is none: not whole words, fewer than 2, wrong CRC or wrong magic.
+    None if this is no frame: not whole words, fewer than 2, wrong CRC or wrong magic.
     """
     body = body.replace(_ESCAPED_FLAG, _FLAG).replace(_ESCAPED_ESCAPE, _ESCAPE)
     if len(body) % 4 or len(body) < 8:
@@ -83,11 +83,11 @@ def decode(body: bytes) -> tuple[int, ...] | None:
 
 
 class Line:
-    """Has a board execute commands, each once, and returns their responses.
+    """Has a board execute commands, each once, and returns the responses.
 
-    One command is under way at a time. Its frame is sent again when no response to it has come for
-    a while: what the line loses, garbles or doubles costs time alone. After an error, or an
-    exception within a call, a session is over: only :meth:`hello` begins one.
+    One command is under way at a time. Its frame is sent again if no response has come for a while,
+    so lost, garbled and duplicated frames only cost time. An error, or an exception within a call,
+    ends the session; :meth:`hello` begins a new one.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ class Line:
         The serial port; its ``timeout`` is set. A port whose ``write`` can block for ever should
         have a ``write_timeout``.
     patience
-        Seconds without a response after which nobody is taken to be there, beside the time the
-        frames take on the line.
+        Seconds without a response after which the board is taken to be absent, in addition to the
+        time of the frames on the line.
     resend
-        Seconds without a byte after which a frame is sent again; twice as many after each time, up
-        to one second (or to this, if it is more).
+        Seconds without a byte after which a frame is sent again. They double each time, up to one
+        second (or to this value, if it is more).
     clock
-        The time, in seconds.
+        Function that returns the time in seconds.
 
     Raises
     ------
@@ -131,14 +131,14 @@ class Line:
             raise self._failed(error) from None
 
     def hello(self) -> list[int]:
-        """Begin a session; the words of the response after its header.
+        """Begin a session; return the words of the response after its header.
 
         Raises
         ------
         LineError
-            Nothing answers, or not a board.
+            Nothing answers, or the answer is not a board's.
         """
-        # Old responses may still come: the nonce is one that nobody used.
+        # # Old responses may still arrive: the nonce has not been used before.
         nonce = secrets.randbits(32)
         sequence = secrets.randbits(8)
         self._sequence = None
@@ -157,14 +157,14 @@ class Line:
 
     def transact(self, words: Sequence[int], *,
                  on_busy: Callable[[int], None] | None = None) -> list[int]:
-        """Have the commands ``words`` executed; the words of the response after its header.
+        """Have the commands ``words`` executed; return the words of the response after its header.
 
-        While time runs on the board, ``on_busy`` is called now and then with its cycle.
+        While time runs on the board, ``on_busy`` is called from time to time with its cycle.
 
         Raises
         ------
         LineError
-            Nothing answers, the board refuses a command, or there is no session (any more).
+            Nothing answers, the board refuses a command, or there is no session.
         ValueError
             More words than a frame holds.
         """
@@ -196,7 +196,7 @@ class Line:
 
     def _exchange(self, kind: Kind, sequence: int, words: Sequence[int],
                   judge: Callable[[int, Sequence[int]], Sequence[int] | None]) -> Sequence[int]:
-        """Send a frame, until ``judge`` gives something for a response to it."""
+        """Send a frame, repeatedly, until ``judge`` accepts a response and returns a result."""
         header = HEADER.pack(sequence=sequence, kind=kind, magic=MAGIC)
         frame = encode([header, *words])
         going = len(frame) * self._byte_time
@@ -230,7 +230,8 @@ class Line:
             pause = min(2 * pause, max(self._resend, _SLOWEST))
 
     def _read(self) -> bytes:
-        """What is there; if nothing is, what comes next, or nothing after the port's timeout."""
+        """The bytes that are there; if there are none, the next ones, or none after the port's
+        timeout."""
         try:
             return self._port.read(max(1, self._port.in_waiting))
         except _FAILURES as error:
@@ -249,7 +250,7 @@ class Line:
                 yield words
 
     def _silence(self, seen: int, frames: int) -> str:
-        """What to tell the user when there was no response."""
+        """The error text if there was no response."""
         if not seen:
             return (f"{self._name}: no board answers within {self._patience:g} s: is it powered, "
                     "programmed, and on this port?")
@@ -265,7 +266,7 @@ class Line:
 
 
 def _command(words: Sequence[int], refused: Sequence[int]) -> str:
-    """The command of frame ``words`` that a REFUSED response names."""
+    """The command of frame ``words`` to which a REFUSED response refers."""
     if len(refused) != 1:
         return "a command"
     place = refused[0]

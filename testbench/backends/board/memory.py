@@ -1,4 +1,4 @@
-"""A node's host memory, all of it here, and pages of it resident on the board."""
+"""A node's host memory: a complete copy here, and pages of it resident on the board."""
 
 from ....host.port.memory import ArrayMemory
 from ....layouts.board import PAGE_BYTES
@@ -8,15 +8,15 @@ __all__ = ["PagedMemory"]
 
 _WORDS = PAGE_BYTES // 8
 _AT_ONCE = 1 << 15
-"""Pages of one FORGET."""
+"""Most pages of one FORGET."""
 
 
 class PagedMemory(ArrayMemory):
     """The memory of node ``node``: ``size`` bytes, of which ``frames`` pages fit on the board.
 
-    What the target writes is told by the board (:meth:`take`), so that this copy is always the
-    memory's content; reads cost nothing. What is written here is remembered if its page is
-    resident, and goes to the board with :meth:`changes`. The page that came first gives way first.
+    The board reports all writes of the target (:meth:`take`), so this copy always equals the
+    memory, and reads cost nothing. A write to this copy is recorded if its page is resident, and
+    goes to the board with :meth:`changes`. The page that became resident first is replaced first.
     """
 
     __slots__ = ("node", "frames", "_resident", "_changed")
@@ -49,7 +49,8 @@ class PagedMemory(ArrayMemory):
                              for word in range(page * _WORDS, (page + 1) * _WORDS))
 
     def take(self, place: int, strobe: int, word: int) -> None:
-        """The target wrote the bytes of 8-byte word ``place`` that ``strobe`` selects."""
+        """Take over a write of the target: the bytes of 8-byte word ``place`` that ``strobe``
+        selects."""
         data = word.to_bytes(8, "little")
         address = 8 * place
         if strobe == 0xFF:
@@ -60,26 +61,27 @@ class PagedMemory(ArrayMemory):
                 self.data[address + byte] = data[byte]
 
     def begin(self) -> list[tuple[int, ...]]:
-        """Commands that make the board forget what it had resident before this one."""
+        """Commands that remove all pages that were resident on the board before this session."""
         pages = self.size // PAGE_BYTES
         return [commands.forget(self.node, first, min(_AT_ONCE, pages - first))
                 for first in range(0, pages, _AT_ONCE)]
 
     def changes(self) -> list[tuple[int, ...]]:
-        """Commands that make the resident pages what they are here; they are then."""
+        """Commands that update the resident pages from this copy."""
         found: list[tuple[int, ...]] = []
         words = sorted(self._changed)
         self._changed.clear()
         begin = 0
         for end in range(1, len(words) + 1):
-            # A run ends at a gap and at the end of a page, as the next one is somewhere else.
+            # # A run of words ends at a gap and at the end of a page, because the next page is
+            # elsewhere.
             if end == len(words) or words[end] != words[end - 1] + 1 or not words[end] % _WORDS:
                 found += self._copy(words[begin], words[end - 1] + 1)
                 begin = end
         return found
 
     def load(self, page: int) -> list[tuple[int, ...]]:
-        """Commands that make ``page`` resident, in place of another if need be."""
+        """Commands that make ``page`` resident, in place of another page if necessary."""
         found: list[tuple[int, ...]] = []
         if len(self._resident) == self.frames:
             victim = next(iter(self._resident))
@@ -94,7 +96,7 @@ class PagedMemory(ArrayMemory):
         return found
 
     def _copy(self, first: int, end: int) -> list[tuple[int, ...]]:
-        """Commands that copy 8-byte words ``first`` to ``end``, of one resident page."""
+        """Commands that copy 8-byte words ``first`` to ``end`` of one resident page."""
         page, offset = divmod(first, _WORDS)
         words = memoryview(self.data).cast("Q")[first:end].tolist()
         return list(commands.write(self.node, self._resident[page] * _WORDS + offset, words))

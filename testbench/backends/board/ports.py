@@ -1,4 +1,4 @@
-"""Serial ports: a board's, and that of a board's top in a simulator."""
+"""Serial ports: a board's, and the port of a board's top in a simulator."""
 
 import array
 import errno
@@ -25,9 +25,9 @@ def open_port(path: str, baud: int = BAUD) -> Any:
     Raises
     ------
     LineError
-        It cannot be opened.
+        The port cannot be opened.
     UserError
-        There is no pyserial.
+        pyserial is not installed.
     """
     try:
         import serial
@@ -42,14 +42,14 @@ def open_port(path: str, baud: int = BAUD) -> Any:
                             "until it is done") from None
         why = os.strerror(number) if number else str(error)
         raise LineError(f"{path}: the serial port cannot be opened: {why}") from None
-    # Bridges of FTDI keep what comes for 16 ms unless they are told not to.
+    # # FTDI's bridges hold received bytes for 16 ms unless this is changed.
     with suppress(Exception):
         port.set_low_latency_mode(True)
     return port
 
 
 class SocketPort:
-    """A stream socket, as a serial port is used."""
+    """A stream socket with the interface of a serial port."""
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
@@ -57,7 +57,7 @@ class SocketPort:
 
     @property
     def in_waiting(self) -> int:
-        """Bytes that have come."""
+        """Number of bytes that have arrived."""
         waiting = array.array("i", [0])
         fcntl.ioctl(self._socket, termios.FIONREAD, waiting)
         return waiting[0]
@@ -77,15 +77,17 @@ class SocketPort:
         return len(data)
 
     def reset_input_buffer(self) -> None:
-        """Drop what has come."""
+        """Drop all bytes that have arrived."""
         while self.in_waiting:
             self._socket.recv(self.in_waiting)
 
 
 def simulated_port(executable: Path) -> Any:
-    """A port at whose other end ``executable`` runs a board's top. It ends when the port is closed.
+    """A port to ``executable``, which runs a board's top at the other end and ends when the port is
+    closed.
 
-    The port is a pseudo-terminal; on a machine without any, such as a bare container, a socket.
+    The port is a pseudo-terminal, or a socket on a machine without pseudo-terminals, such as a bare
+    container.
     """
     try:
         theirs, ours = os.openpty()

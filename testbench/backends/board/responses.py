@@ -1,4 +1,4 @@
-"""What a board answers, out of the words of a response (:mod:`nicbed.layouts.board`)."""
+"""Decodes the words of a board's response (:mod:`nicbed.layouts.board`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,13 +23,13 @@ _ITEM_WORDS = {Section.IDENTITY: 1, Section.ANSWERS: ANSWER_WORDS, Section.CRASH
 
 
 class Damaged(Exception):
-    """A response that no board gives."""
+    """The words are no valid response of a board."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the target wrote to host memory: the bytes of the 8-byte ``word`` that ``strobe``
-    selects, at ``address`` in 8-byte words, all nodes' memories one behind the other."""
+    """A write of the target to host memory: the bytes of the 8-byte ``word`` that ``strobe``
+    selects, at ``address`` in 8-byte words over the memories of all nodes, one after the other."""
 
     address: int
     strobe: int
@@ -45,9 +45,9 @@ class Response:
     cycle
         The cycle counter.
     attention, expired, more, needs
-        As STATUS says.
+        The fields of STATUS.
     miss
-        Node and page wanted, if any.
+        Node and page that are needed, if any.
     answers
         By host port, as words.
     """
@@ -67,12 +67,12 @@ class Response:
 
 
 def parse(words: Sequence[int]) -> Response:
-    """The response whose words after the header are ``words``.
+    """Decode the response whose words after the header are ``words``.
 
     Raises
     ------
     Damaged
-        They end within something, or say what there is not.
+        The words end inside an item, or name something that does not exist.
     """
     if len(words) < STATUS_WORDS:
         raise Damaged(f"{len(words)} words are no response")

@@ -4,22 +4,22 @@ In the order in which to read:
 
 - :mod:`.rtt`: Round trips of a request and its reply, 1 to 4 words: measured, and leg by leg from
   the trace
-- :mod:`.overhead`: What single calls cost the CPU: requests and replies by words, empty polls,
-  polls that find
-- :mod:`.logp`: The LogP signature of small messages: o_s, o_r, g, L and RTT, the truth beside
+- :mod:`.overhead`: CPU costs of single calls: requests and replies by words, empty polls,
+  successful polls
+- :mod:`.logp`: The LogP signature of small messages: o_s, o_r, g, L and RTT, with the truth beside
   them
-- :mod:`.prtt`: LogP the LogGP way, as a cross-check: from PRTT(n, d, s), the time of n messages
-  of s bytes with delay d between them and the answer to the last
+- :mod:`.prtt`: LogP the LogGP way, as a cross-check: from PRTT(n, d, s), the time of n messages of
+  s bytes with delay d between them and the answer to the last
 - :mod:`.bulk`: Bulk transfers over sizes: T(n), o_s(n), o_r(n), g(n), bandwidth, r_inf, n_1/2, T0
   and G
-- :mod:`.pipelined`: A fixed total moved as requests of 64 B to 1 MB: asynchronous and pipelined,
-  or blocking
-- :mod:`.exchange`: Both nodes send at once, started by a third; and one node does both, with a
-  get and a store
-- :mod:`.pairs`: All pairs at once, half of the nodes requesting, half replying: is each as fast
-  as one alone?
-- :mod:`.one_to_many`: One node sends to many in turn: its gap falls where the remote reply was
-  the bottleneck
+- :mod:`.pipelined`: A fixed total moved as requests of 64 B to 1 MB: asynchronous and pipelined, or
+  blocking
+- :mod:`.exchange`: Both nodes send at once, started by a third; and one node does both, with a get
+  and a store
+- :mod:`.pairs`: All pairs at once, half of the nodes requesting, half replying: is each as fast as
+  one alone?
+- :mod:`.one_to_many`: One node sends to many in turn: its gap falls if the remote reply was the
+  bottleneck
 - :mod:`.many_to_one`: K nodes send to one: the gap at K senders over the gap at one, beside the
   prediction from the stages' services, and each sender's share
 """

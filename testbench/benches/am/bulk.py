@@ -29,11 +29,11 @@ __all__ = ["answer_gap", "draw", "evaluate", "headline", "measure", "parameters"
            "tables"]
 
 BUDGET = 128 << 10
-"""Bytes of a stream, M * n; at least LEAST and at most MOST transfers all the same."""
+"""Bytes of a stream, M * n; but at least LEAST and at most MOST transfers."""
 LEAST, MOST = 2, 96
 WARM = 1 << 16
-"""Sizes up to this one are transferred once before they are timed: warm caches, as far as they
-reach. Beyond, no cache holds the buffers anyway."""
+"""Sizes up to this one are transferred once before they are timed, to warm the caches. Buffers of
+larger transfers do not fit a cache."""
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -98,7 +98,7 @@ async def _measure_single(lab: Any, kind: str, chosen: list[int]) -> dict[str, A
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Everything over sizes, kind by kind."""
+    """All figures over sizes, for each kind."""
     results, truth, points, checks = {}, {}, {}, []
     for kind, one in raw.items():
         chosen = parameters["sizes"]
@@ -129,7 +129,8 @@ def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, descriptio
          ) -> tuple[dict[str, Any], dict[str, Any]]:
     curve = Curve(0, tuple(stream["issued"]), tuple(stream["handled"]))
     truth = transfer_truth(stream, description)
-    # Only issues whose packets all had room in the bulk window: the others leave them for later.
+    # # Only issues whose packets all had room in the bulk window; the packets of others are sent
+    # later.
     packets = -(-stream["size"] // description.nic.mtu)
     room = window_bytes(description) // description.nic.mtu // packets
     where = Regimes(min(regimes(curve).send_only, max(1, room)), 0)
@@ -157,15 +158,15 @@ def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, descriptio
 
 
 def answer_gap(answered: list[int]) -> Fraction:
-    """The gap, in ticks: the slope of the times of the answers over their number, the last two
-    thirds of them. An asynchronous issue returns long before its data have left, so issue times
-    show the gap only once the request window is full of transfers."""
+    """The gap, in ticks: the slope of the times of the answers over their number, in the last two
+    thirds of them. An asynchronous issue returns long before its data has left, so issue times show
+    the gap only when the request window is full of transfers."""
     first = len(answered) // 3
     return fit(range(first, len(answered)), answered[first:]).slope
 
 
 def _per_byte(rows: list[dict[str, Any]], description: Description) -> float | None:
-    """G, cycles a byte, from the sizes of whole packets at which g was seen."""
+    """G, cycles a byte, from the sizes of whole packets at which g was visible."""
     chosen = [row for row in rows if row["g"] is not None
               and row["size"] >= description.nic.mtu // 4]
     if len(chosen) < 2:
@@ -175,7 +176,7 @@ def _per_byte(rows: list[dict[str, Any]], description: Description) -> float | N
 
 
 def _check_times(kind: str, single: Mapping[str, Any], chosen: list[int]) -> dict[str, Any]:
-    """T(n) by the program's clock against the marks of the call and of its answer."""
+    """Compare T(n) by the program's clock with the marks of the call and of its answer."""
     found = spans(single["marks"])
     begins = {span.begin for span in found if span.activity == Activity.BULK_SEND and not span.node}
     ends = {span.end for span in found if not span.node and span.activity != Activity.COMPUTE}

@@ -28,7 +28,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run a size and way."""
+    """One run for each size and way."""
     found: dict[str, Any] = {"both": {}, "one": {}}
     for index, size in enumerate(parameters["sizes"]):
         tell(f"{size} bytes", index, len(parameters["sizes"]))
@@ -48,7 +48,7 @@ async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
         issue = party.transfers("store_async", other, size)
         for index in range(count):
             await issue(index)
-        # All sent is acknowledged, all of the other's has landed.
+        # # All data sent is acknowledged, and all data of the other node has arrived.
         await party.am.wait(lambda: party.answers >= count and party.requests >= count)
         stop = stamp(node)
         await party.am.disable()
@@ -104,7 +104,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size."""
+    """One row for each size."""
     found, clock = document["results"]["bandwidth"], document["clock_mhz"]
     rows = []
     for size in found["both"]:
@@ -136,7 +136,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The best of each way."""
+    """The best bandwidth of each way."""
     return [Headline(f"{way}, best", max(one.values()), "bytes/cycle")
             for way, one in document["results"]["bandwidth"].items()]
 

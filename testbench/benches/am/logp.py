@@ -1,8 +1,8 @@
-"""The LogP signature of small messages: o_s, o_r, g, L and RTT, the truth beside them.
+"""The LogP signature of small messages: o_s, o_r, g, L and RTT, with the truth beside them.
 
-M requests are issued in a row with D cycles of computation after each; the average cost of an issue
-over M, one curve a D, is the signature. One run a D gives its whole curve: the target is
-deterministic, so a run of M issues is the beginning of a longer one.
+M requests are issued in a row with D cycles of computation after each. The signature is the average
+cost of an issue over M, one curve for each D. One run for each D gives its whole curve: the target
+is deterministic, so a run of M issues is the beginning of a longer one.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ __all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "paramete
 
 TRIPS = 16
 CYCLES = 2_000_000
-"""Of computation in the run of one D, about: at a large D there are fewer issues."""
+"""Approximate cycles of computation in the run of one D: a large D has fewer issues."""
 FEWEST = 16
 
 
 def issues(count: int, delay: int) -> int:
-    """How many of ``count`` issues there are at D = ``delay``."""
+    """Number of issues at D = ``delay``, out of ``count``."""
     return min(count, max(FEWEST, CYCLES // delay)) if delay else count
 
 
@@ -37,7 +37,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """The round trip, then one run a D."""
+    """The round trip, then one run for each D."""
     words, count = parameters["words"], parameters["issues"]
     tell("round trip", 0, 1)
     found: dict[str, Any] = {"rtt": await measure_trips(lab, words), "curves": []}
@@ -73,7 +73,7 @@ async def measure_curve(lab: Any, count: int, delay: int, words: int = 1) -> dic
 
 
 async def measure_trips(lab: Any, words: int = 1) -> dict[str, Any]:
-    """Round trips one after the other."""
+    """Round trips, one after the other."""
 
     async def requester(node: Node) -> Any:
         party = Party(node)

@@ -1,8 +1,8 @@
 """K nodes send to one: the gap at K senders over the gap at one, beside the prediction from the
 stages' services, and each sender's share.
 
-Once a stage that all share is the bottleneck, each of K senders gets one Kth of it: its gap is K
-times what a request, and its reply, take there.
+When a shared stage is the bottleneck, each of K senders gets one Kth of it: its gap is K times the
+service of a request and its reply in this stage.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run a number of senders, all of them streaming to node 0."""
+    """One run for each number of senders, all of them streaming to node 0."""
     return await measure_counts(
         lab, "senders", parameters["senders"],
         lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
@@ -51,7 +51,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Gaps, their ratios, shares, and the prediction from the stages' services at the fewest
+    """Gaps, their ratios, shares, and the prediction from the stages' services with the fewest
     senders."""
     found = {count: common(run) for count, run in raw.items()}
     gaps = {count: one.gap for count, one in found.items()}
@@ -81,7 +81,7 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a number of senders."""
+    """One row for each number of senders."""
     results, truth = document["results"], document["truth"]
     rows = gap_rows(document, lambda count: [f"{results['predicted_ratio'][count]:.3f}",
                                              amount(truth[count]["o_r"]),

@@ -1,4 +1,4 @@
-"""One node sends to many in turn: its gap falls where the remote reply was the bottleneck."""
+"""One node sends to many in turn: its gap falls if the remote reply was the bottleneck."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -40,14 +40,14 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run a number of receivers."""
+    """One run for each number of receivers."""
     return await measure_counts(
         lab, "receivers", parameters["receivers"],
         lambda count: {SENDER: list(range(1, count + 1))}, parameters["issues"], tell)
 
 
 def _shares(run: Mapping[str, Any]) -> Fairness:
-    """What each receiver handled of the stream."""
+    """Requests of the stream that each receiver handled."""
     begin = run["streams"][SENDER]["begin"]
     handled: dict[int, list[int]] = {}
     for span in spans(run["marks"]):
@@ -58,8 +58,8 @@ def _shares(run: Mapping[str, Any]) -> Fairness:
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """The sender's gap by number of receivers, the prediction from the stages' services at the
-    fewest, and the receivers' shares."""
+    """The sender's gap by number of receivers, the prediction from the stages' services with the
+    fewest receivers, and the receivers' shares."""
     lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
     truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
     one = lines[min(lines)].slope
@@ -87,7 +87,7 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a number of receivers."""
+    """One row for each number of receivers."""
     results, truth = document["results"], document["truth"]
     rows = gap_rows(document, lambda count: [amount(truth[count]["gap"])])
     last = list(results["gap"])[-1]

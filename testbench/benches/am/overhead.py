@@ -1,4 +1,4 @@
-"""What single calls cost the CPU: requests and replies by words, empty polls, polls that find."""
+"""CPU costs of single calls: requests and replies by words, empty polls, successful polls."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,7 +19,7 @@ from ..common.programs import ECHO, Party, programs, server, stamp, ticks_betwee
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
 APART = 1000
-"""Cycles in which messages come to rest, and in which no timer of the layer runs out."""
+"""Cycles in which all messages arrive and no timer of the layer expires."""
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -114,7 +114,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Mean costs beside the traced ones; the cost of a found message from the slope."""
+    """Mean costs beside the traced ones; the cost of each message found, from the slope."""
 
     def mean(values: list[int]) -> Fraction:
         return Fraction(sum(values), len(values))

@@ -25,7 +25,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One pair alone, then all at once."""
+    """One pair alone, then all pairs at once."""
     tell("one pair", 0, 2)
     alone = await measure_streams(lab, {0: [1]}, parameters["issues"])
     tell("all pairs", 1, 2)
@@ -35,7 +35,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """The gap of one pair alone, and of each of all."""
+    """The gap of one pair alone, and of each pair when all run at once."""
     alone = gap_of(raw["alone"]["streams"][0]).slope
     gaps = {sender: gap_of(stream).slope for sender, stream in raw["together"]["streams"].items()}
     truth_alone = stream_truth(raw["alone"], 0, 1)
@@ -57,7 +57,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a pair."""
+    """One row for each pair."""
     results, truth, clock = document["results"], document["truth"], document["clock_mhz"]
     rows = [("one alone", amount(results["alone"]), micro(results["alone"], clock), "",
              amount(truth["alone"]))]
@@ -68,7 +68,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """A bar a pair, and the line of one alone."""
+    """One bar for each pair, and the line of one alone."""
     from ...report.plots import INK, PALETTE, microseconds
 
     results = document["results"]

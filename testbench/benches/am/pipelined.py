@@ -25,7 +25,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run a kind and size."""
+    """One run for each kind and size."""
     steps = [(kind, size) for kind in parameters["kinds"] for size in parameters["sizes"]]
     found: dict[str, Any] = {kind: {} for kind in parameters["kinds"]}
     for index, (kind, size) in enumerate(steps):
@@ -51,7 +51,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a request size."""
+    """One row for each request size."""
     found, clock = document["results"]["bandwidth"], document["clock_mhz"]
     rows = []
     for size in next(iter(found.values())):
@@ -86,7 +86,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The best of each kind."""
+    """The best bandwidth of each kind."""
     return [Headline(f"{kind}, best", max(one.values()), "bytes/cycle")
             for kind, one in document["results"]["bandwidth"].items()]
 

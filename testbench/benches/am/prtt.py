@@ -1,8 +1,8 @@
 """LogP the LogGP way, as a cross-check: from PRTT(n, d, s), the time of n messages of s bytes with
 delay d between them and the answer to the last.
 
-Active Messages answer every request (its credit comes back with the reply), so handling an answer
-is part of each message here; the table names it as the bias it is.
+Active Messages answer every request (its credit comes back with the reply), so each message here
+includes the handling of an answer; the table names this bias.
 """
 
 from collections.abc import Mapping
@@ -75,13 +75,13 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 
 def _span_of(run: Mapping[str, Any]) -> Fraction:
-    """PRTT of a run in cycles, the computation after the last issue left out."""
+    """PRTT of a run in cycles, without the computation after the last issue."""
     return Fraction(run["done"], TICKS)
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """o_s, g and G, and the traced o_s with what is not of it."""
+    """o_s, g and G, and the traced o_s with the parts that do not belong to it."""
     many, one = raw["many"], raw["one"]
     count, delay = len(many["issued"]), many["delay"]
     # The delay after the last message hides its answer; count it as METHODS does, between them.

@@ -24,7 +24,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """Sixteen round trips of each number of words."""
+    """Sixteen round trips for each number of words."""
     found = {}
     for index, words in enumerate(parameters["words"]):
         tell(f"{words} words", index, len(parameters["words"]))
@@ -34,7 +34,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Round trips, their legs, and whether they add up."""
+    """Round trips, their legs, and the check that the legs add up."""
     results, truth, points, checks, breakdown = {}, {}, {}, [], {}
     for words, run in raw.items():
         trips = sorted(run["trips"])
@@ -59,7 +59,7 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """Round trips by words, one leg a row."""
+    """Round trips by words, one row for each leg."""
     clock = document["clock_mhz"]
     results, truth = document["results"]["words"], document["truth"]["words"]
     rows = [(title, *(amount(truth[words]["legs"][leg]) for words in truth))
@@ -74,7 +74,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """The legs of the round trip, stacked, one bar a number of words."""
+    """The legs of the round trip, stacked, one bar for each number of words."""
     from ...report.plots import PALETTE
 
     axes = figure.add_subplot()
@@ -111,7 +111,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The round trip of each number of words."""
+    """The round trip for each number of words."""
     return [Headline(f"RTT, {words} word{'s' if words != '1' else ''}", one["rtt"])
             for words, one in document["results"]["words"].items()]
 

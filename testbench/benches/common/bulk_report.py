@@ -10,7 +10,7 @@ __all__ = ["draw", "headline", "series", "size_text", "tables"]
 
 
 def size_text(size: int) -> str:
-    """Bytes with K and M for powers of two."""
+    """Bytes as text, with K and M for powers of two."""
     for unit, scale in ((" MB", 1 << 20), (" KB", 1 << 10)):
         if size >= scale and size % scale == 0:
             return f"{size // scale}{unit}"
@@ -18,7 +18,7 @@ def size_text(size: int) -> str:
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """Times of single transfers, then streams kind by kind; powers of two only."""
+    """Times of single transfers, then streams of each kind; powers of two only."""
     clock = document["clock_mhz"]
     results, points = document["results"], document["points"]
     times = {kind: dict(one["T"]) for kind, one in points.items()}

@@ -1,4 +1,4 @@
-"""What a benchmark hands to ``nicbed compare``."""
+"""Figures of a benchmark for ``nicbed compare``."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ __all__ = ["Headline", "Series"]
 
 
 class Headline(NamedTuple):
-    """A figure of a run as it stands beside those of other descriptions. ``value`` is None where
-    the run did not show it; what is in ``cycles`` is told in microseconds, too, where the
-    descriptions' clocks differ."""
+    """A figure of a run to compare with those of other descriptions. ``value`` is None if the run
+    did not show it. Figures in ``cycles`` are also given in microseconds if the descriptions'
+    clocks differ."""
 
     name: str
     value: float | None
@@ -16,8 +16,8 @@ class Headline(NamedTuple):
 
 
 class Series(NamedTuple):
-    """What a benchmark shows over something: ``points`` are (x, y); ``sizes``: x is in bytes;
-    ``log``: y spans decades."""
+    """A curve of a benchmark: ``points`` are (x, y); ``sizes``: x is in bytes; ``log``: y spans
+    decades."""
 
     x: str
     y: str

@@ -1,5 +1,5 @@
-"""What the latency benchmarks share: half round trips by variant and over some x, their legs from
-the trace, what a variant costs beyond the plain one; tables, plot, headline figures.
+"""Common part of the latency benchmarks: half round trips by variant over x, their legs from the
+trace, the difference of a variant to the plain one; tables, plot, headline figures.
 
 A run is a dictionary: ``trips`` in ticks and, where it was traced, ``begin`` and ``end`` (ticks),
 ``marks`` and ``events``.
@@ -31,13 +31,14 @@ Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 
 def ordered(found: Iterable[str]) -> list[str]:
-    """Each x of ``found`` once, by number: a result file has its keys by letters."""
+    """Each x of ``found`` once, as a number and in order; the keys of a result file are sorted as
+    text."""
     return sorted(set(found), key=int)
 
 
 def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) -> dict[str, Any]:
-    """The check that no message was faster than its bytes on the link: ``size`` says how many at an
-    x, ``rate`` is in bytes a cycle."""
+    """Check that no message was faster than its bytes on the link. ``size`` gives the bytes at an
+    x; ``rate`` is in bytes a cycle."""
     wrong = [(variant, x) for variant, by_x in runs.items() for x, run in by_x.items()
              if min(run["trips"]) < 2 * TICKS * size(x) / rate]
     return check("no message is faster than its bytes on the link", not wrong,
@@ -46,10 +47,11 @@ def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) ->
 
 @dataclass(frozen=True)
 class Latencies:
-    """What a latency benchmark makes of its runs; its methods may be the benchmark's own functions.
+    """Evaluation of a latency benchmark's runs; its methods may serve as the benchmark's own
+    functions.
 
-    ``title`` is that of table and plot, ``x`` what latency is shown over (``sizes``: in bytes),
-    ``base`` the variant that the others are compared with, ``chosen`` the values of ``x`` that are
+    ``title``: title of table and plot. ``x``: the quantity on the x axis (``sizes``: it is in
+    bytes). ``base``: the variant to compare the others with. ``chosen``: the values of ``x`` for
     headlines (default: the least and the most)."""
 
     title: str
@@ -93,7 +95,7 @@ class Latencies:
                                      for x, run in by_x.items()} for variant, by_x in runs.items()}}
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
-        """Half round trips, one row an x; then where they go."""
+        """Half round trips, one row for each x; then their legs."""
         clock, results = document["clock_mhz"], document["results"]
         half, extra = results["half"], results.get("extra", {})
         every = ordered(x for by_x in half.values() for x in by_x)
@@ -106,7 +108,7 @@ class Latencies:
         return shown
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
-        """A line a variant."""
+        """One line for each variant."""
         from ...report.plots import line, microseconds, octaves, plain_log
 
         axes = figure.add_subplot()
@@ -129,8 +131,8 @@ class Latencies:
         axes.set_title(self.title)
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """Each variant at the least and the most x (or at ``chosen``), and what it costs there
-        beyond ``base``."""
+        """Each variant at the least and the most x (or at ``chosen``), and its difference to
+        ``base`` there."""
         found = []
         results = document["results"]
         for variant, by_x in results["half"].items():
@@ -153,7 +155,7 @@ class Latencies:
 
     def _table(self, title: str, found: Mapping[str, Mapping[str, float]], every: Sequence[str],
                clock: float) -> Any:
-        """A column a variant; microseconds beside each as long as they are few."""
+        """One column for each variant, with microseconds beside it if there are few columns."""
         columns, rows = [self.x], []
         wide = len(found) <= 3
         for variant in found:
@@ -184,7 +186,7 @@ class Latencies:
 
 
 def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str, list[Any]]:
-    """The legs of a run, what is wrong with them, and its messages' mean life by stage."""
+    """The legs of a run, errors in them, and the mean life of its messages by stage."""
     pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
     if not pairs:
         return None, "the trace holds no round trip", []

@@ -59,7 +59,7 @@ def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange]) -> dict[str, Any]
 
 
 class _Truth:
-    """What the trace says, in ticks."""
+    """The truth from the trace, in ticks."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.pairs = traced_trips(raw["rtt"])
@@ -85,12 +85,13 @@ class _Truth:
                     default=stream[-1].begin)
         alone = next((index for index, span in enumerate(stream)
                       if span.end > first or span.number in later), len(stream))
-        # Over issues that only send, as in the estimate: later the check may cost more, as it looks
-        # at a slot that is not in the cache.
+        # # Only over issues that do nothing but send, as in the estimate. Later the check may cost
+        # more, because it reads a slot that is not in the cache.
         sending = {span.number for span in stream[:max(alone, 1)]}
         self.check = ending_check(marks, SENDER, sending)
         self.o_s = self.send + self.check
-        # The last issue before a reply has handled it already: its sending counts, its poll not.
+        # # The last issue before a reply has already handled it: its send counts, its poll does
+        # not.
         last = skip + min(max(alone - 1, 1), len(stream) - 1)
         self.sending = budget(marks, SENDER, skip, last)
         self.first_send = usual(marks, SENDER, skip, last, Activity.REQUEST_SEND)
@@ -115,7 +116,8 @@ class _Truth:
         self.o_r = sum(overheads, Fraction(0)) / len(overheads)
         self.behind = sum((one.of(Activity.EMPTY_POLL) for _, one in self.beyond),
                           Fraction(0)) / len(self.beyond) - self.check
-        """The empty check behind each message, of the next slot, which is not in the cache."""
+        """The empty check behind each message, which reads the next slot; that slot is not in the
+        cache."""
 
     @property
     def o_r_defined(self) -> Fraction:
@@ -129,11 +131,12 @@ class _Truth:
 
     @property
     def flight(self) -> Fraction:
-        """L: the mean of the flights there and back, until landed in host memory."""
+        """L: the mean of the flights there and back, until the message is in host memory."""
         return Fraction(self.legs.flight_out + self.legs.flight_back) / 2
 
     def hardware(self) -> dict[str, Any]:
-        """Cycles from a packet's first beat on the bus to its landing: mean, there and back."""
+        """Cycles from a packet's first beat on the bus until it is in memory: mean, there and
+        back."""
         return {name: cycles(Fraction(sum(times), len(times))) for name, times in (
             ("out", [self.wire[pair.request] for pair in self.pairs if pair.request in self.wire]),
             ("back", [self.wire[pair.reply] for pair in self.pairs if pair.reply in self.wire]))
@@ -195,7 +198,7 @@ def _rows(found: LogP, truth: _Truth, rtt: Fraction) -> list[Row]:
 
 
 def bound_of(found: Any) -> dict[str, Any]:
-    """A bound as it stands in a result file."""
+    """A bound in the form of a result file."""
     return {"block": found.block, "busy": found.busy,
             "shares": [asdict(share) for share in found.shares]}
 
@@ -232,8 +235,8 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
     made = [
         check("RTT is the sum of its legs", len(trips) == len(legs) and not differ, said),
         check("no leg is negative", not negative, ", ".join(negative) or "none"),
-        # Of o_r, what is bias is not needed in steady state. Replies handled in a row cost a little
-        # less than one by one: 2 % of room.
+        # # The bias in o_r is not needed in steady state. Replies handled in a row cost a little
+        # less than single ones, so 2 % are allowed.
         check("g >= o_s + o_r", found.idle + bias >= -found.g / 50,
               f"g {cycles(found.g)}, o_s + o_r {cycles(found.o_s + found.o_r)}, of which bias "
               f"{cycles(bias)}"),
@@ -242,8 +245,8 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
         check("o_r agrees over D", found.spread <= max(found.o_r / 50, Fraction(TICKS, 8)),
               f"spread {cycles(found.spread)} cycles over {len(found.by_delay)} D"),
     ]
-    # o_s is that of sends to a NIC that has nothing to do yet. Where those of the steady state cost
-    # other than that, the truth of all is no measure of it; what no mark covers is an error.
+    # # o_s is measured on sends to an idle NIC. If sends in steady state have another cost, the
+    # mean over all sends is not the truth of this o_s. Time that no mark covers is an error.
     first = (truth.first_send + truth.check) / TICKS
     for what, estimated, true in (
             ("o_s within 2 % of the truth of the first sends", by_name["o_s"].estimate, first),
@@ -251,7 +254,8 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
         off = abs(estimated - true)
         made.append(check(what, off <= true / 50,
                           f"off by {float(off):.3f} cycles of {float(true):.3f}"))
-    # LogP's definition leaves out waiting for the window and acknowledgements: they stay bias.
+    # # LogP's definition does not include waiting for the window and acknowledgements: they stay
+    # bias.
     behind = truth.behind / TICKS
     other = sum((size for name, size in by_name["o_r"].bias if name != BEHIND), Fraction(0))
     for name, bias in (("o_r", other), ("L", -other - sum(

@@ -20,7 +20,7 @@ LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
 
 
 def bound_line(found: Mapping[str, Any], what: str = "g") -> str:
-    """What bounds the gap, in a sentence."""
+    """A sentence that says what bounds the gap."""
     busy = f"{100 * found['busy']:.0f} % busy"
     if found["block"] == "window":
         return f"{what} is bound by: the window (no block is busy throughout; the busiest {busy})"
@@ -28,7 +28,7 @@ def bound_line(found: Mapping[str, Any], what: str = "g") -> str:
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """What the terminal shows."""
+    """The tables for the terminal."""
     clock = document["clock_mhz"]
     results = document["results"]
     rows = []
@@ -68,7 +68,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 
 def draw(document: Mapping[str, Any], figure: "Figure") -> None:
-    """The signature: average cost of an issue over M, one curve a D."""
+    """The signature: average cost of an issue over M, one curve for each D."""
     from ...report.plots import INK, label_right, microseconds, octaves, plain_log, ramp
 
     results = document["results"]
@@ -122,7 +122,7 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The parameters; g only where it could be seen."""
+    """The parameters; g only if it was visible."""
     results = document["results"]
     return [Headline("o_s", results["o_s"]), Headline("o_r", results["o_r"]),
             Headline("g", results["g"] if results["g_visible"] else None),

@@ -1,4 +1,5 @@
-"""What the benchmarks' host programs share: parties with the same handlers, clocks, streams."""
+"""Common parts of the benchmarks' host programs: parties with the same handlers, clocks,
+streams."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -12,16 +13,16 @@ __all__ = ["ANSWER", "ARRIVED", "ECHO", "SINK", "START", "STOP", "STORED", "Part
 
 ECHO, ANSWER, STOP, STORED, SINK, START, ARRIVED = range(7)
 """The handler table, the same on all nodes. ECHO replies with its words, SINK leaves the reply to
-the layer, STORED is a store's and replies; ANSWER and ARRIVED (a get's) count what came back."""
+the layer, STORED handles a store and replies; ANSWER and ARRIVED (for gets) count the answers."""
 
 Stamp = list[int]
-"""A reading of the CPU's clock, [ticks, …]; its ticks are known when the run has ended."""
+"""A reading of the CPU's clock, [ticks, …]. Its ticks are known after the run."""
 
 WARM_UP = 8
 
 
 def stamp(node: Node, number: int = 0) -> Stamp:
-    """Read the CPU's clock. It costs nothing, and nothing is flushed for it."""
+    """Read the CPU's clock. This costs nothing and flushes nothing."""
     now = node.port.mark(Activity.COMPUTE, Kind.BEGIN, number)
     node.port.mark(Activity.COMPUTE, Kind.END, number)
     return now
@@ -38,7 +39,7 @@ class Party:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.answers = 0
-        """Replies (and data asked for) that have been handled."""
+        """Replies handled, and data of gets that arrived."""
         self.requests = 0
         self.stopped = 0
         self.started = False
@@ -81,26 +82,26 @@ class Party:
         self._answer(am, source)
 
     async def serve(self, requesters: int = 1) -> None:
-        """Handle what comes until ``requesters`` nodes have said stop."""
+        """Handle messages until ``requesters`` nodes have sent STOP."""
         await self.am.enable()
         await self.am.wait(lambda: self.stopped >= requesters)
         await self.am.disable()
 
     async def start(self, peers: Sequence[int], words: int = 1) -> None:
-        """Enable, and warm caches and windows up with round trips to each of ``peers``."""
+        """Enable the layer, and warm caches and windows by round trips to each of ``peers``."""
         await self.am.enable()
         for peer in peers:
             await self.trips(peer, WARM_UP, words)
         await self.am.poll()  # the next slot's line is in the cache
 
     async def finish(self, peers: Sequence[int]) -> None:
-        """Tell ``peers`` to stop, and end."""
+        """Send STOP to ``peers``, and end."""
         for peer in peers:
             await self.am.request(peer, STOP)
         await self.am.disable()
 
     async def trips(self, peer: int, count: int, words: int = 1) -> list[tuple[Stamp, Stamp]]:
-        """``count`` round trips one after the other: when each began and ended."""
+        """``count`` round trips, one after the other; return when each began and ended."""
         found = []
         arguments = tuple(range(1, words + 1))
         for _ in range(count):
@@ -113,8 +114,8 @@ class Party:
 
     async def stream(self, issue: Callable[[int], Coroutine[Any, Any, None]], count: int,
                      delay: int = 0) -> "Stream":
-        """``count`` issues with ``delay`` cycles of computation after each, and then the wait for
-        all their answers."""
+        """``count`` issues with ``delay`` cycles of computation after each, then the wait for all
+        their answers."""
         node, base = self.node, self.answers
         found = Stream(delay, stamp(node))
         self.answer_stamps = found.answers
@@ -154,7 +155,7 @@ class Stream:
         self.done: Stamp = begin
 
     def plain(self) -> dict[str, Any]:
-        """Readings in ticks from the begin, once the run has ended."""
+        """Readings in ticks from the beginning of the stream, after the run."""
         start = self.begin[0]
         return {"delay": self.delay, "begin": start, "handled": list(self.handled),
                 "issued": [end[0] - start for end in self.ends],
@@ -169,6 +170,6 @@ def server(requesters: int = 1) -> Callable[[Node], Coroutine[Any, Any, Any]]:
 
 def programs(nodes: int, chosen: dict[int, Callable[[Node], Coroutine[Any, Any, Any]]]
              ) -> list[Callable[[Node], Coroutine[Any, Any, Any]] | None]:
-    """One program a node, None where ``chosen`` has none."""
+    """A program for each node; None for nodes without one in ``chosen``."""
     return [chosen.get(number) for number in range(nodes)]
 

@@ -1,4 +1,4 @@
-"""Streams of requests between many nodes at once, and the gap of each; how it is shown."""
+"""Streams of requests between many nodes at once: the gap of each, and its presentation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -27,7 +27,8 @@ __all__ = ["common", "draw_gaps", "gap_headlines", "gap_of", "gap_results", "gap
 
 async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: int, delay: int = 0,
                           ) -> dict[str, Any]:
-    """Node s sends ``count`` requests to ``ways[s]`` in turn, all s at once, from reset."""
+    """Sender s sends ``count`` requests to the nodes ``ways[s]`` in turn, all senders at once, from
+    reset."""
 
     def requester(receivers: Sequence[int]) -> Any:
         async def program(node: Node) -> Any:
@@ -72,7 +73,7 @@ def _departures(raw: Mapping[str, Any], marks: Sequence[Span], sender: int) -> l
 
 
 def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str, Any]:
-    """Traced gap of ``sender``'s stream, what a request costs at ``receiver``, and the bound."""
+    """Traced gap of ``sender``'s stream, the cost of a request at ``receiver``, and the bound."""
     marks = spans(raw["marks"])
     times = _departures(raw, marks, sender)
     between = window(times)
@@ -91,7 +92,7 @@ def common(raw: Mapping[str, Any]) -> Fairness:
 
 
 def services_of(raw: Mapping[str, Any], sender: int, receiver: int) -> list[Service]:
-    """What each stage has to do for a request of ``sender`` and its reply."""
+    """The service of each stage for a request of ``sender`` and its reply."""
     marks = spans(raw["marks"])
     times = _departures(raw, marks, sender)
     return service_times(raw["events"], marks, *window(times),
@@ -99,7 +100,7 @@ def services_of(raw: Mapping[str, Any], sender: int, receiver: int) -> list[Serv
 
 
 def shares_table(document: Mapping[str, Any], who: str) -> Any:
-    """Predictions, and the shares of ``who``: a row for each number of nodes."""
+    """Predictions, and the shares of ``who``: one row for each number of nodes."""
     results = document["results"]
     rows = [(count, amount(gap), amount(results["predicted_gap"][count]),
              *(f"{results['share'][count][name]:.3f}" for name in ("least", "most", "jain")),
@@ -143,21 +144,22 @@ def gap_series(document: Mapping[str, Any], who: str, whose: str) -> Series:
 
 
 def plain_shares(found: Fairness) -> dict[str, Any]:
-    """Shares as they stand in a result file."""
+    """Shares in the form of a result file."""
     return {"each": {str(one): number(share) for one, share in found.shares.items()},
             "least": number(found.least), "most": number(found.most),
             "jain": number(found.jain)}
 
 
 def starving(found: Fairness, who: str) -> dict[str, Any]:
-    """The check that none of those who shared starves."""
+    """Check that no share is below the limit of starvation."""
     return check(f"{who} none starves", not found.starves,
                  f"the least has {float(found.least):.3f} of a fair share")
 
 
 def gap_rows(document: Mapping[str, Any], others: Callable[[str], Sequence[str]]
              ) -> list[Sequence[str]]:
-    """A table's row for each number of nodes: the gap, what ``others`` has for it, the bound."""
+    """Rows of a table, one for each number of nodes: the gap, its value in ``others``, the
+    bound."""
     results, clock = document["results"], document["clock_mhz"]
     return [(count, amount(gap), micro(gap, clock), f"{results['ratio'][count]:.3f}",
              *others(count),
@@ -167,7 +169,8 @@ def gap_rows(document: Mapping[str, Any], others: Callable[[str], Sequence[str]]
 
 def draw_gaps(document: Mapping[str, Any], axes: Any, text: Callable[[str], str], top: float
               ) -> None:
-    """The measured gap over the number of nodes, ``text`` beside each; ``top`` is the axis's."""
+    """The measured gap over the number of nodes, with ``text`` beside each point; ``top`` is the
+    upper end of the axis."""
     from ...report.plots import PALETTE, microseconds
 
     gaps = document["results"]["gap"]

@@ -21,7 +21,7 @@ LARGEST = 1 << 20
 
 
 def buffer_of(description: Description) -> int:
-    """Bytes of the buffers: 1 MB, or what the memory has room for."""
+    """Bytes of the buffers: 1 MB, or as many as the memory has room for."""
     return min(LARGEST, description.memory.bytes // 4)
 
 
@@ -36,16 +36,16 @@ def sizes(most: int, least: int = 4, *, around: int = 0) -> list[int]:
 
 
 def window_bytes(description: Description) -> int:
-    """Bytes that are on their way to a peer before an acknowledgement is needed."""
+    """Bytes that may be under way to a peer before an acknowledgement is needed."""
     return description.am.chunk_packets * description.am.chunks * description.nic.mtu
 
 
 class BulkParty(Party):
-    """A party with a buffer, at the same address on all nodes."""
+    """A party with a buffer, which has the same address on all nodes."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        # Rings are allocated later, and alike on all nodes, so the addresses agree.
+        # # Rings are allocated later, and in the same way on all nodes, so the addresses agree.
         length = buffer_of(node.description)
         self.source = node.allocate(length, 4096)
         self.target = node.allocate(length, 4096)
@@ -62,7 +62,7 @@ class BulkParty(Party):
 
 
 def data_way(kind: str) -> tuple[int, int]:
-    """The nodes that data leave from and arrive at, when node 0 asks for the transfer."""
+    """The nodes from which and to which data flows when node 0 requests the transfer."""
     return (1, 0) if kind == "get" else (0, 1)
 
 
@@ -87,7 +87,7 @@ async def measure_transfers(lab: Any, kind: str, size: int, count: int, delay: i
 
 
 def transfer_truth(raw: Mapping[str, Any], description: Description) -> dict[str, Any]:
-    """Traced costs a transfer, in ticks: o_s and o_r of its packets, gap, and the bound."""
+    """Traced costs of a transfer, in ticks: o_s and o_r of its packets, gap, and the bound."""
     marks = spans(raw["marks"])
     sender, receiver = data_way(raw["kind"])
     sent = [span for span in marks if span.node == sender and span.begin >= raw["begin"]

@@ -19,8 +19,8 @@ def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]
 
 async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0
                         ) -> dict[str, Any]:
-    """Round trips of ``size`` bytes, ``delay`` cycles of computation between a send and the look
-    for its echo."""
+    """Round trips of ``size`` bytes, with ``delay`` cycles of computation between a send and the
+    check for its echo."""
     kind = PARTIES[layer]
 
     async def client(node: Node) -> Any:
@@ -51,8 +51,8 @@ async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: st
 
 async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: bool = False
                          ) -> dict[str, Any]:
-    """``count`` messages back to back behind one that warms up; the clock stops when the receiver's
-    answer, that all are there, has come."""
+    """``count`` messages back to back after one that warms up. The clock stops when the receiver
+    has answered that all have arrived."""
     kind = PARTIES[layer]
 
     async def source(node: Node) -> Any:

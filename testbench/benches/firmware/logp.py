@@ -1,5 +1,5 @@
 """LogP of GM and of Fast Messages: o_s from few sends, o_r from a ping-pong with a delay longer
-than the round trip, g from a stream, L from what is left of half a round trip."""
+than the round trip, g from a stream, L from the rest of half a round trip."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,7 +23,7 @@ from .exchange import measure_stream, measure_trips
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 BEYOND = Fraction(5, 4)
-"""Delay of the second ping-pong, in round trips of the first: every echo is there by then."""
+"""Delay of the second ping-pong, in round trips of the first. Every echo has arrived by then."""
 NAMES = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L", "rtt": "RTT"}
 
 
@@ -81,7 +81,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """The average cost of a send over how many were made in a row, between o_s and g."""
+    """The average cost of a send over the number of sends in a row, between o_s and g."""
     from ...report.plots import INK, line, microseconds, octaves, plain_log
 
     results, issued = document["results"], document["points"]["issued"]
@@ -107,7 +107,7 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 
 def series(document: Mapping[str, Any]) -> Series:
-    """The average cost of a send over how many were made in a row."""
+    """The average cost of a send over the number of sends in a row."""
     issued = document["points"]["issued"]
     return Series("messages sent in a row, M", "average cost of a send (cycles)",
                   [(count, issued[count - 1] / count) for count in range(1, len(issued) + 1)])

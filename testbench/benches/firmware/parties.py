@@ -1,5 +1,5 @@
-"""A node that takes part in a benchmark of GM or of Fast Messages: what both can do, under the same
-names."""
+"""A node that takes part in a benchmark of GM or of Fast Messages, with the same interface for
+both."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class GmParty:
         self._source = 0
 
     async def open(self) -> None:
-        """The first call."""
+        """The first call: open the layer."""
         status, self._port = await self._gm.gm_open(0, PORT, "bench")
         self._sound("gm_open", status)
         self._source = await self._memory(self.size)
@@ -39,7 +39,7 @@ class GmParty:
             await self._provide(await self._memory(self.size))
 
     async def send(self) -> None:
-        """One message; waits for a token if there is none."""
+        """Send one message; wait for a token if there is none."""
         while True:
             status = await self._gm.gm_send_with_callback(
                 self._port, self._source, self._class, self.size, 0, self.peer, PORT, self._sent)
@@ -49,12 +49,12 @@ class GmParty:
         self._sound("gm_send_with_callback", status)
 
     async def until(self, messages: int) -> None:
-        """Until ``messages`` have come in all."""
+        """Wait until ``messages`` have arrived in total."""
         while self.received < messages:
             await self._event()
 
     async def close(self) -> None:
-        """Until all sends are acknowledged."""
+        """Wait until all sends are acknowledged, then close."""
         while len(self._port.free_sends) < self._port.send_tokens:
             await self._event()
 
@@ -86,7 +86,7 @@ class GmParty:
 
 
 class FmParty:
-    """Fast Messages between nodes 0 and 1: a message is FM_send_4 up to 16 bytes, else as many
+    """Fast Messages between nodes 0 and 1. A message is one FM_send_4 up to 16 bytes, else as many
     frames as it needs."""
 
     def __init__(self, node: Node, size: int) -> None:
@@ -100,15 +100,15 @@ class FmParty:
 
     @property
     def received(self) -> int:
-        """Messages that have come."""
+        """Messages that have arrived."""
         return self._frames // (1 if self.size <= 16 else len(self._pieces))
 
     async def open(self) -> None:
-        """The first call."""
+        """The first call: open the layer."""
         await self._fm.FM_initialize()
 
     async def send(self) -> None:
-        """One message."""
+        """Send one message."""
         if self.size <= 16:
             await self._fm.FM_send_4(self.peer, self._took_words, 1, 2, 3, 4)
             return
@@ -118,11 +118,11 @@ class FmParty:
             at += length
 
     async def until(self, messages: int) -> None:
-        """Until ``messages`` have come in all."""
+        """Wait until ``messages`` have arrived in total."""
         await self._fm.extract_until(lambda: self.received >= messages)
 
     async def close(self) -> None:
-        """Until all frames are accepted."""
+        """Wait until all frames are accepted, then close."""
         await self._fm.FM_finalize()
 
     def _took_words(self, fm: Fm, source: int, *words: int) -> None:

@@ -2,27 +2,25 @@
 
 In the order in which to read:
 
-- :mod:`.party`: What the host programs of the VIA benchmarks share: a process with VIPL open,
+- :mod:`.party`: Common part of the VIA benchmarks' host programs: a process with VIPL open,
   registered memory, descriptors, VIs connected to the peer's, and the three ways to receive
-- :mod:`.pingpong`: Ping-pongs on VIPL: all that the latency benchmarks vary is said in a
-  :class:`Plan`
+- :mod:`.pingpong`: Ping-pongs on VIPL
 - :mod:`.stream`: Streams on VIPL: messages back to back, acknowledged when the last has come
-- :mod:`.counting`: o_r where arrivals interrupt: a counting loop on the receiver, alone and while
-  messages come
-- :mod:`.logp`: LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay
-  longer than L between send and receive, g from long streams, L, and o_r with interrupts from a
-  counting loop
+- :mod:`.counting`: o_r if arrivals interrupt: a counting loop on the receiver, alone and while
+  messages arrive
+- :mod:`.logp`: LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay longer
+  than L between send and receive, g from long streams, L, and o_r with interrupts from a counting
+  loop
 - :mod:`.logp_evaluation`: From the runs of logp on VIA to o_s(n), o_r(n), g(n), L(n), the truth
   beside them, and checks
 - :mod:`.logp_report`: Tables and plot of LogP on VIA
-- :mod:`.buffers`: Buffer management: latency with every send and every receive in a buffer of its
-  own, on pages of its own; less the plain one it is the cost of translation
-- :mod:`.connections`: Multiple connections: latency between two endpoints while n VIs are
-  connected
+- :mod:`.buffers`: Buffer management: latency if every send and every receive has its own buffer on
+  its own pages
+- :mod:`.connections`: Multiple connections: latency between two endpoints while n VIs are connected
 - :mod:`.blocking`: Blocking: latency with receives that wait for an interrupt, at once or after
-  spinning for a while; less the polling one
+  spinning for a while; and the difference to polling
 - :mod:`.gather`: Non-contiguous data: one message of a fixed total in 1 to 64 segments at either
   end
-- :mod:`.cq`: Completion queue: latency with completions taken from one with n receive queues on
-  it; less the plain one
+- :mod:`.cq`: Completion queue: latency with completions taken from a completion queue of n receive
+  queues, and the difference to the plain ping-pong
 """

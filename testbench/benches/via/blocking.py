@@ -1,5 +1,5 @@
 """Blocking: latency with receives that wait for an interrupt, at once or after spinning for a
-while; less the polling one."""
+while; and the difference to polling."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ tables = REPORT.tables
 draw = REPORT.draw
 headline = REPORT.headline
 LONG = 1_000_000
-"""Cycles of spinning: longer than any of these messages takes."""
+"""Cycles of spinning, longer than any of these messages takes."""
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size and way to wait."""
+    """One run for each size and way to wait."""
     ways = {POLLING: (POLL, 0), BLOCKING: (BLOCK, 0), SPINNING: (BLOCK, parameters["spin"])}
     found: dict[str, Any] = {variant: {} for variant in ways}
     steps = [(variant, size) for variant in ways for size in parameters["sizes"]]
@@ -43,7 +43,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 
 def series(document: Mapping[str, Any]) -> Series:
-    """What blocking adds, over size."""
+    """Difference of blocking to polling, over size."""
     extra = document["results"]["extra"][BLOCKING]
     return Series("n", "blocking less polling (cycles)",
                   [(int(size), extra[size]) for size in ordered(extra)], sizes=True)

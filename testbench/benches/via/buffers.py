@@ -1,5 +1,5 @@
-"""Buffer management: latency with every send and every receive in a buffer of its own, on pages of
-its own; less the plain one it is the cost of translation. And what registering costs."""
+"""Buffer management: latency if every send and every receive has its own buffer on its own pages.
+The difference to the plain ping-pong is the cost of translation. Also the cost of registration."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -34,7 +34,8 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size with the same buffers, and one with fresh ones; registrations in one."""
+    """One run for each size with the same buffers and one with fresh ones; one run for
+    registrations."""
     found: dict[str, Any] = {SAME: {}, FRESH: {}}
     chosen = parameters["sizes"]
     for index, size in enumerate(chosen):
@@ -46,7 +47,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 
 async def measure_registering(lab: Any, pages: list[int]) -> dict[int, dict[str, int]]:
-    """Ticks of VipRegisterMem and VipDeregisterMem of so many pages."""
+    """Ticks of VipRegisterMem and VipDeregisterMem for each number of pages."""
     async def program(node: Node) -> Any:
         party = Party(node)
         await party.open()
@@ -70,7 +71,7 @@ async def measure_registering(lab: Any, pages: list[int]) -> dict[int, dict[str,
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Latencies, what fresh buffers add, the table walks that the trace shows."""
+    """Latencies, the difference of fresh buffers, and the table walks in the trace."""
     outcome = REPORT.evaluate(raw["runs"])
     outcome["results"]["registering"] = {
         str(count): {call: cycles(ticks) for call, ticks in one.items()}
@@ -82,7 +83,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def _walks(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Table walks a message while it was timed, and how long one took."""
+    """Table walks for each message in the timed part, and the length of a walk."""
     begun: dict[tuple[int, int], int] = {}
     times = []
     for event in run["events"]:
@@ -128,7 +129,7 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 
 def series(document: Mapping[str, Any]) -> Series:
-    """What fresh buffers add, over size."""
+    """Difference of fresh buffers to the same one, over size."""
     extra = document["results"]["extra"][FRESH]
     return Series("n", "fresh buffers less the same one (cycles)",
                   [(int(size), extra[size]) for size in ordered(extra)], sizes=True)

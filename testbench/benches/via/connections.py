@@ -24,7 +24,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a number of VIs and way to use them."""
+    """One run for each number of VIs and way to use them."""
     found: dict[str, Any] = {ONE: {}, TURN: {}}
     steps = [(variant, count) for count in parameters["vis"] for variant in found]
     for index, (variant, count) in enumerate(steps):
@@ -36,7 +36,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Latency by VIs, and that of the most beside that of one."""
+    """Latency by VIs, and the ratio of the most VIs to one."""
     outcome = REPORT.evaluate(raw)
     half = outcome["results"]["half"]
     outcome["results"]["ratio"] = {
@@ -46,7 +46,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a number of VIs."""
+    """One row for each number of VIs."""
     ratio = document["results"]["ratio"]
     return [*REPORT.tables(document),
             "the most VIs beside one: " + ", ".join(f"{variant} × {value:.3f}"

@@ -1,4 +1,4 @@
-"""o_r where arrivals interrupt: a counting loop on the receiver, alone and while messages come."""
+"""o_r if arrivals interrupt: a counting loop on the receiver, alone and while messages arrive."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ __all__ = ["EACH", "measure_counting"]
 EACH = 20
 """Cycles of a count."""
 SETTLE = 2
-"""Times the messages' distance, before the loop begins."""
+"""Settling time before the loop begins, in distances of the messages."""
 
 
 class Counter(Party):
-    """Counts; a notify takes each message and asks for the next."""
+    """Counts; a notify takes each message and requests the next."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
@@ -27,8 +27,8 @@ class Counter(Party):
         await self.vipl.VipRecvNotify(vi, None, self._notified)
 
     async def run(self, size: int, count: int, time: int, settle: int) -> dict[str, Any]:
-        """Count for ``time`` cycles, with room for ``count`` messages; ``settle`` cycles first, in
-        which the making of the connection comes to rest."""
+        """Count for ``time`` cycles, with room for ``count`` messages. ``settle`` cycles pass
+        first, in which the set-up of the connection ends."""
         await self.open()
         vi = await self.endpoint()
         arena = await self.arena(count + 1)
@@ -71,8 +71,8 @@ class Sender(Party):
 
 
 async def measure_counting(lab: Any, size: int, count: int, apart: int) -> dict[str, Any]:
-    """The loop alone, and while ``count`` messages of ``size`` bytes come, ``apart`` cycles from
-    one another; the loop takes as long as all of them and three more."""
+    """The loop alone, and while ``count`` messages of ``size`` bytes arrive, ``apart`` cycles from
+    one another. The loop takes as long as all of them and three more."""
     found: dict[str, Any] = {}
     for name, messages in (("alone", 0), ("disturbed", count)):
         async def counter(node: Node) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Completion queue: latency with completions taken from one with n receive queues on it; less the
-plain one."""
+"""Completion queue: latency with completions taken from a completion queue of n receive queues, and
+the difference to the plain ping-pong."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """The plain ping-pong, then a run a number of queues."""
+    """The plain ping-pong, then one run for each number of queues."""
     chosen, size = parameters["queues"], parameters["size"]
     tell("work queue", 0, len(chosen) + 1)
     found: dict[str, Any] = {PLAIN: {1: await measure_plan(lab, Plan(size))}, QUEUE: {}}

@@ -25,7 +25,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a total and number of segments."""
+    """One run for each total and number of segments."""
     steps = [(total, count) for total in parameters["totals"] for count in parameters["segments"]]
     found: dict[str, Any] = {}
     for index, (total, count) in enumerate(steps):
@@ -37,7 +37,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Latencies, and what a segment costs: the slope over their number."""
+    """Latencies, and the cost of a segment: the slope over the number of segments."""
     outcome = REPORT.evaluate(raw)
     outcome["results"]["a_segment"] = {
         total: number(growth([int(x) for x in by_x],
@@ -47,7 +47,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a number of segments."""
+    """One row for each number of segments."""
     found = document["results"]["a_segment"]
     return [*REPORT.tables(document),
             "cycles a segment: " + ", ".join(f"{amount(value)} of {total}"

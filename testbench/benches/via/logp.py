@@ -18,14 +18,14 @@ __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "t
 BUDGET = 512 << 10
 LEAST, MOST = 24, 192
 BEYOND = Fraction(5, 4)
-"""Delay of the second ping-pong, in round trips of the first: every echo is there by then."""
+"""Delay of the second ping-pong, in round trips of the first. Every echo has arrived by then."""
 APART = 4
 """Round trips between the messages that interrupt the counting loop; at least GAP cycles."""
 GAP = 3000
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB; the signature at the least with D as fractions of the round trip."""
+    """4 B to 32 KB; the signature at the smallest size with D as fractions of the round trip."""
     return {"sizes": [4, 64, 256, 1024, 4096, 16384, 32768], "bytes": BUDGET,
             "delays": ["0", "1/8", "1/4", "1/2", "1"], "interrupts": 16}
 
@@ -36,7 +36,7 @@ def messages(size: int, budget: int) -> int:
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """Two ping-pongs and a stream a size; the signature; the counting loop."""
+    """Two ping-pongs and a stream for each size; the signature; the counting loop."""
     chosen, shares = parameters["sizes"], parameters["delays"]
     steps = len(chosen) + len(shares) + 1
     sizes: dict[int, Any] = {}

@@ -31,17 +31,17 @@ __all__ = ["evaluate"]
 
 SENDER, RECEIVER = 0, 1
 FEW = 4
-"""Sends of a stream that are few: what they cost is o_s."""
+"""Sends at the beginning of a stream whose mean cost is o_s."""
 
 
 @dataclass(frozen=True)
 class _Size:
     """Estimates and truth at one message size, in ticks. ``there``: in the delayed ping-pong every
-    message was there when it was looked for; else o_r and L cannot be told."""
+    message had arrived at the first check; otherwise o_r and L are unknown."""
 
     o_s: Fraction
     alone: Fraction
-    """o_s of a send to an empty queue: no descriptor to link it to."""
+    """o_s of a send to an empty queue, which has no descriptor to link to."""
     o_r: Fraction
     g: Fraction
     L: Fraction
@@ -54,11 +54,12 @@ class _Size:
     visible: bool
     there: bool
     takes_cpu: bool
-    """Without an engine: it does not arrive while the CPU computes, being more than a window."""
+    """Whether the message, without an engine and longer than a window, does not arrive while the
+    CPU computes."""
     exact: bool
 
     def rows(self) -> list[Row]:
-        """Estimate beside truth, in cycles."""
+        """Estimate and truth side by side, in cycles."""
         made = []
         for name in ("o_s", "o_r", "g", "L") if self.there else ("o_s", "g"):
             truth = self.truth[name]
@@ -70,7 +71,7 @@ class _Size:
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Everything by size, the signature at the least, and o_r from the counting loop."""
+    """All figures by size, the signature at the smallest size, and o_r from the counting loop."""
     found = {size: _size(run, size, description) for size, run in raw["sizes"].items()}
     rows = {size: one.rows() for size, one in found.items()}
     least = min(found)
@@ -125,7 +126,7 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
     where = regimes(curve)
     line = gap(curve, where)
     packets = max(1, -(-size // description.nic.mtu))
-    # Few: no more than the connection's window takes, whoever keeps it.
+    # # Few: no more than fit the connection's window, at every design point.
     few = max(1, min(FEW, description.via.window // packets, where.send_only))
     o_s = few_sends(curve.issued, curve.delay, few)
     half = half_trip(plain["trips"]).mean
@@ -169,7 +170,7 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
 
 
 def _behind(found: list[Span], sent: list[Span]) -> Fraction:
-    """Mean ticks between the end of a send's call and the program going on."""
+    """Mean ticks between the end of a send's call and the next step of the program."""
     going_on = sorted(span.begin for span in found
                       if span.node == SENDER and span.activity == Activity.COMPUTE)
     return _mean([going_on[bisect_left(going_on, span.end)] - span.end for span in sent
@@ -181,25 +182,25 @@ def _pairs(run: Mapping[str, Any]) -> list[Trip]:
 
 
 def _own(found: list[Span], activity: Activity, node: int) -> Fraction:
-    """Mean ticks of a call."""
+    """Mean ticks of a call, without nested spans."""
     return _mean([span.own for span in found if span.node == node and span.activity == activity])
 
 
 def _empty(run: Mapping[str, Any]) -> int:
-    """Checks of the client that found nothing, while it was timed."""
+    """Empty checks of the client in the timed part."""
     return sum(span.activity == Activity.EMPTY_CHECK and span.node == SENDER
                and run["begin"] <= span.begin < run["end"] for span in spans(run["marks"]))
 
 
 def _counting(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """o_r with interrupts; the truth is the time that the loop did not compute, beyond what it did
-    not compute alone."""
+    """o_r with interrupts. The truth is the time in which the loop did not compute, less the same
+    time of the loop alone."""
     alone, disturbed = raw["alone"], raw["disturbed"]
     messages = disturbed["messages"]
     o_r = counting_loop(alone["count"], disturbed["count"], messages, alone["ticks"])
     truth = Fraction(_lost(disturbed) - _lost(alone), messages)
     count = Fraction(alone["ticks"], alone["count"])
-    # A loop is left at a whole count: one count of rounding at either end.
+    # # A loop ends at a whole count, so there is a rounding of one count at each end.
     return ({"o_r": cycles(o_r), "messages": messages, "alone": alone["count"],
              "disturbed": disturbed["count"], "per_count": cycles(count)},
             {"o_r": cycles(truth)},

@@ -14,7 +14,7 @@ __all__ = ["draw", "headline", "series", "tables"]
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """The parameters of the smallest message, then over size."""
+    """The parameters of the smallest message, then figures over size."""
     clock, results, truth = document["clock_mhz"], document["results"], document["truth"]
     rows = []
     for row in document["comparison"]:

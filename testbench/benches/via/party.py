@@ -1,4 +1,4 @@
-"""What the host programs of the VIA benchmarks share: a process with VIPL open, registered memory,
+"""Common part of the VIA benchmarks' host programs: a process with VIPL open, registered memory,
 descriptors, VIs connected to the peer's, and the three ways to receive."""
 
 from collections.abc import Sequence
@@ -15,11 +15,12 @@ from ....host.via.vipl.vipl import Vipl
 __all__ = ["BLOCK", "CQ", "POLL", "Memory", "Party"]
 
 POLL, BLOCK, CQ = "poll", "block", "cq"
-"""Ways to receive: VipRecvDone until it finds, VipRecvWait, VipCQDone and then VipRecvDone."""
+"""Ways to receive: VipRecvDone until it finds a message, VipRecvWait, VipCQDone and then
+VipRecvDone."""
 
 
 class Memory:
-    """Registered memory, ``length`` bytes from ``va`` under ``handle``, handed out in pieces."""
+    """Registered memory, ``length`` bytes from ``va`` under ``handle``, allocated in pieces."""
 
     def __init__(self, va: int, length: int, handle: int) -> None:
         self.va = va
@@ -32,7 +33,7 @@ class Memory:
         return Segment(self.va + offset, self.handle, length)
 
     def take(self, length: int) -> int:
-        """Address of the next ``length`` bytes, filled up to a multiple of 64."""
+        """Address of the next ``length`` bytes, rounded up to a multiple of 64."""
         va = self._next
         self._next += -(-length // 64) * 64
         if self._next > self.va + self.length:
@@ -41,7 +42,7 @@ class Memory:
 
 
 class Party:
-    """A node that takes part, on the other of nodes 0 and 1 its peer."""
+    """A node that takes part. Its peer is the other one of nodes 0 and 1."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -53,19 +54,19 @@ class Party:
         self.tag: Any = None
 
     async def open(self) -> None:
-        """The first call."""
+        """The first call: open the NIC."""
         self.nic = self.sound("VipOpenNic", await self.vipl.VipOpenNic("nic0"))
         self.tag = self.sound("VipCreatePtag", await self.vipl.VipCreatePtag(self.nic))
 
     def sound(self, call: str, result: Any) -> Any:
-        """What ``call`` gave; anything but success ends the run."""
+        """The result of ``call``. Any code but success ends the run."""
         code, *values = result if isinstance(result, tuple) else (result,)
         if code is not VIP_RETURN.SUCCESS:
             raise RuntimeError(f"{call} on node {self.node.number}: {code.name}")
         return values[0] if len(values) == 1 else tuple(values) or None
 
     async def memory(self, length: int) -> Memory:
-        """``length`` bytes registered, in pages of their own."""
+        """``length`` registered bytes, in separate pages."""
         va = self.process.allocate(length, fresh=True)
         handle = self.sound("VipRegisterMem", await self.vipl.VipRegisterMem(
             self.nic, va, length, MemAttributes(self.tag)))
@@ -76,7 +77,7 @@ class Party:
         return await self.memory(count * -(-(32 + 16 * segments) // 64) * 64)
 
     async def descriptor(self, arena: Memory, segments: Sequence[Segment]) -> int:
-        """A descriptor in ``arena``: for sends and receives alike."""
+        """A descriptor in ``arena``, for sends and receives alike."""
         return await descriptors.send(self.process, arena.take(32 + 16 * len(segments)), segments)
 
     async def endpoint(self, receive_cq: Any = None) -> Any:
@@ -85,7 +86,7 @@ class Party:
             self.nic, ViAttributes(self.tag), None, receive_cq))
 
     async def connect(self, vi: Any, number: int = 0) -> None:
-        """Connect ``vi`` to the VI that the peer connects under the same ``number``."""
+        """Connect ``vi`` to the peer's VI with the same ``number``."""
         name = number.to_bytes(4, "little")
         here, there = NetAddress(self.node.number, name), NetAddress(self.peer, name)
         self.sound("VipConnectPeerRequest", await self.vipl.VipConnectPeerRequest(
@@ -103,7 +104,7 @@ class Party:
             self.sound("VipPostRecv", code)
 
     async def complete_send(self, vi: Any) -> None:
-        """Wait until the oldest send is over."""
+        """Wait until the oldest send is done."""
         done = self.vipl.VipSendDone
         code, _ = await done(vi)
         while code is VIP_RETURN.NOT_DONE:
@@ -112,7 +113,7 @@ class Party:
             self.sound("VipSendDone", code)
 
     async def received(self, vi: Any, how: str = POLL, cq: Any = None) -> int:
-        """Wait for the next message; its descriptor's address."""
+        """Wait for the next message; return its descriptor's address."""
         vipl = self.vipl
         if how == BLOCK:
             return self.sound("VipRecvWait", await vipl.VipRecvWait(vi, VIP_INFINITE))

@@ -1,4 +1,4 @@
-"""Ping-pongs on VIPL: all that the latency benchmarks vary is said in a :class:`Plan`."""
+"""Ping-pongs on VIPL. A :class:`Plan` has everything that the latency benchmarks vary."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Plan:
     Attributes
     ----------
     how
-        The way to receive, of both sides.
+        The way to receive, on both sides.
     fresh
         Every send and every receive has a buffer of its own, on pages of its own.
     segments
@@ -34,7 +34,7 @@ class Plan:
     queues
         Receive queues on the completion queue (``how`` = "cq").
     delay
-        Cycles between the client's send and its looking for the echo.
+        Cycles between the client's send and its first check for the echo.
     settings
         Knobs of the run.
     """
@@ -57,7 +57,7 @@ class Plan:
 
 
 class Side(Party):
-    """One side of a ping-pong: VIs, buffers, descriptors, laid out alike on both nodes."""
+    """One side of a ping-pong: VIs, buffers, descriptors, with the same layout on both nodes."""
 
     def __init__(self, node: Node, plan: Plan) -> None:
         super().__init__(node)
@@ -70,14 +70,14 @@ class Side(Party):
         self.receive_arena: Any = None
 
     async def set_up(self) -> None:
-        """Everything up to the first trip. The receives are posted before the VIs are connected,
-        so no message can come too early."""
+        """Everything before the first trip. The receives are posted before the VIs are connected,
+        so no message can arrive too early."""
         plan = self.plan
         await self.open()
         if plan.how == CQ:
             entries = max(plan.queues, plan.trips)
             self.cq = self.sound("VipCreateCQ", await self.vipl.VipCreateCQ(self.nic, entries))
-        # The queue in use is the last one that was made.
+        # # The queue in use is the last one that was made.
         count = max(plan.connections, plan.queues if plan.how == CQ else 1)
         for _ in range(count):
             self.vis.append(await self.endpoint(self.cq))
@@ -90,12 +90,12 @@ class Side(Party):
         connected = self.vis if plan.connections > 1 else self.vis[-1:]
         for number, vi in enumerate(connected):
             await self.connect(vi, number)
-        # However much was done since they were built, the CPU's cache has the descriptors.
+        # # Bring the descriptors into the CPU's cache, from which set-up may have removed them.
         for arena in (self.send_arena, self.receive_arena):
             await self.process.touch(arena.va, arena.length)
 
     def vi(self, trip: int) -> Any:
-        """The VI that carries a trip."""
+        """The VI of a trip."""
         return self.vis[trip % len(self.vis) if self.plan.turn else -1]
 
     async def _descriptors(self, arena: Memory) -> list[int]:
@@ -153,5 +153,5 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
 
 async def measure_trips(lab: Any, size: int, count: int = TRIPS, warm: int = WARM
                         ) -> dict[str, Any]:
-    """The plain one: one VI, polling, the same buffers throughout."""
+    """The plain ping-pong: one VI, polling, the same buffers throughout."""
     return await measure_plan(lab, Plan(size, count, warm))

@@ -10,12 +10,12 @@ from .party import Party
 __all__ = ["WINDOW", "Sink", "Source", "measure_stream"]
 
 WINDOW = 8
-"""Sends of the program that are posted and not finished, at most."""
+"""Most sends of the program that are posted and not finished."""
 WARM = 2
 
 
 class Source(Party):
-    """Sends; a message comes back at the end, and one before the clock starts."""
+    """Sends the stream. A message comes back at its end, and one before the clock starts."""
 
     async def run(self, size: int, count: int, delay: int) -> Stream:
         """``count`` sends of ``size`` bytes with ``delay`` cycles of computation after each."""
@@ -28,8 +28,8 @@ class Source(Party):
         for _ in range(2):
             await self.post_receive(vi, await self.descriptor(arena, [answer.segment(4)]), arena)
         await self.connect(vi)
-        # Descriptors and data are translated once before the clock starts, and nothing is under
-        # way when it does: all is acknowledged when the answer is here.
+        # # Before the clock starts, descriptors and data are translated once, and nothing is under
+        # way: everything is acknowledged when the answer has arrived.
         for descriptor in sends[:WARM]:
             await self.post_send(vi, descriptor, arena)
             await self.complete_send(vi)
@@ -52,7 +52,7 @@ class Source(Party):
 
 
 class Sink(Party):
-    """Takes WARM messages and then ``count``, and says when it has each of these lots."""
+    """Takes WARM messages and then ``count``, and reports when it has each of these lots."""
 
     async def run(self, size: int, count: int) -> None:
         await self.open()

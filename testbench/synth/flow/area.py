@@ -1,4 +1,4 @@
-"""What of a device a netlist takes, block by block."""
+"""The area of a netlist on a device, block by block."""
 
 import re
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ __all__ = ["Area", "by_block", "by_instance", "largest", "totals", "unnumbered"]
 
 @dataclass(frozen=True)
 class Area:
-    """Cells of an ECP5 that something takes."""
+    """Cells of an ECP5."""
 
     lut: int = 0
-    """4-input LUTs: of logic, of carry chains (2 a CCU2C) and as memory (6 a 16x4 bits)."""
+    """4-input LUTs: of logic, of carry chains (2 for each CCU2C) and as memory (6 for each 16x4
+    bits)."""
     lut_ram: int = 0
     """Of these, as memory."""
     ff: int = 0
@@ -29,7 +30,7 @@ class Area:
 
     @property
     def any(self) -> bool:
-        """Whether it is anything."""
+        """Whether any cell is used."""
         return self != Area()
 
 
@@ -41,17 +42,19 @@ _CELLS = {
     "DP16KD": Area(ram=1),
     "MULT18X18D": Area(dsp=1),
 }
-"""What nextpnr counts of each type of cell. The multiplexers between LUTs are part of them."""
+"""The kinds of cells that nextpnr counts for each cell type. They include the multiplexers between
+LUTs."""
 
 
 def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
-    """The area of each block of a flattened netlist, as yosys writes JSON, without that of the
-    blocks in it; the top's own is called "".
+    """The area of each block of a flattened netlist, as yosys writes JSON, without the area of
+    blocks inside it; the top is called "".
 
-    A cell is its block's by its name. Flip-flops and memories keep theirs. A LUT is named after
-    the signals it works on, so logic between two blocks is counted to either; and where two blocks
-    have a signal in common, what makes it may be counted to the wrong one. The numbers by which
-    Amaranth tells a block from a signal of its name are left out.
+    A cell is attributed to a block by its name. Flip-flops and memories keep their names. A LUT is
+    named after the signals that it computes, so logic between two blocks is counted for one of the
+    two; and if two blocks share a signal, the logic that drives it may be counted for the wrong
+    one. The numbers by which Amaranth distinguishes a block from a signal of the same name are
+    removed.
     """
     cells = [(unnumbered(name), cell["type"])
              for name, cell in netlist["modules"][top]["cells"].items()]
@@ -65,8 +68,8 @@ def by_block(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
 
 
 def by_instance(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
-    """As :func:`by_block`, of a netlist whose blocks were kept apart: every cell is counted to the
-    block that it is in."""
+    """As :func:`by_block`, for a netlist with separate blocks: every cell is counted for the block
+    that contains it."""
     modules = {name: module for name, module in netlist["modules"].items()
                if "blackbox" not in module["attributes"]}
     found: dict[str, Area] = {}
@@ -86,7 +89,7 @@ def by_instance(netlist: Mapping[str, Any], top: str) -> dict[str, Area]:
 
 
 def unnumbered(name: str) -> str:
-    """A name without Amaranth's numbers."""
+    """A name without the numbers that Amaranth appends."""
     return re.sub(r"\$\d+", "", name)
 
 
@@ -107,7 +110,7 @@ def largest(found: Mapping[str, Area], what: str, count: int = 3) -> list[tuple[
 
 
 def totals(found: Mapping[str, Area]) -> dict[str, Area]:
-    """``found`` with each block's area including that of the blocks in it."""
+    """``found`` with each block's area including that of the blocks inside it."""
     result = {name: Area() for name in found}
     for name, area in found.items():
         inside = name

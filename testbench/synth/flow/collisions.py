@@ -1,4 +1,4 @@
-"""Tells yosys which memories may read anything where a read meets a write."""
+"""Tells yosys which memories may read an undefined word if it is written at the same edge."""
 
 import re
 
@@ -14,10 +14,10 @@ _MASK = re.compile(r"(parameter \\COLLISION_X_MASK \d+')(0+)$", re.MULTILINE)
 
 
 def without_collisions(text: str) -> str:
-    """RTLIL ``text`` whose registered read ports, of memories with the attribute ``no_rw_check``
-    (:class:`nicbed.rtl.parts.block_ram.BlockRam`), give anything at an edge at which the same word
-    is written. yosys itself obeys the attribute only where it finds the registers of a port, not of
-    one that is registered to begin with."""
+    """RTLIL ``text`` in which registered read ports of memories with the attribute ``no_rw_check``
+    (:class:`nicbed.rtl.parts.block_ram.BlockRam`) give an undefined value at an edge at which the
+    same word is written. yosys itself obeys the attribute only for read ports whose registers it
+    finds, not for ports that are registered from the beginning."""
     return _MODULE.sub(_module, text)
 
 

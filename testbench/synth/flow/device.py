@@ -1,4 +1,4 @@
-"""The devices: what a platform of amaranth-boards says of its own, and what is in it."""
+"""Devices: the data of a platform of amaranth-boards, and the resources of each device."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,8 @@ CAPACITY = {
     "MULT18X18D": ("dsp", "multipliers"),
     "TRELLIS_RAMW": ("lut_ram", "LUTs as memory"),
 }
-"""What of a device may be too little: nextpnr's name of it, that of :class:`Area`, and ours."""
+"""Resources that a device may lack: nextpnr's name, the field of :class:`Area`, and the name in
+messages."""
 
 
 def device_options(platform: Any) -> list[str]:
@@ -24,7 +25,7 @@ def device_options(platform: Any) -> list[str]:
 
 
 def over(log: str) -> Mapping[str, tuple[int, int]]:
-    """What nextpnr's ``log`` says there is not enough of: used and available."""
+    """Resources that are short according to nextpnr's ``log``: used and available."""
     found = {}
     for line in log.splitlines():
         name, colon, rest = line.removeprefix("Info:").strip().partition(":")

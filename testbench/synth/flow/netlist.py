@@ -14,9 +14,9 @@ from .tools import Mark, Progress, run, tool_version
 __all__ = ["TOP", "Netlist", "netlist"]
 
 TOP = "top"
-"""Module that is synthesised, unless another one is named."""
+"""Name of the synthesised module, unless another one is given."""
 
-# Where the time goes: measured with two nodes of the default NIC.
+# # Shares of the run time, measured with two nodes of the default NIC.
 _MARKS: tuple[Mark, ...] = (
     ("Executing FLATTEN", 0.04, "synthesis: optimising"),
     ("Executing MEMORY_LIBMAP", 0.10, "synthesis: memories"),
@@ -36,7 +36,7 @@ class Netlist:
 
     @property
     def json(self) -> Path:
-        """For placing."""
+        """The netlist as JSON, for placing."""
         return self.place / f"{self.top}.json"
 
 
@@ -49,23 +49,23 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
     Parameters
     ----------
     cores
-        Verilog of the modules that it instantiates and does not define: name and source.
+        Verilog of the modules that the text instantiates and does not define: name and source.
     pads
-        Whether its ports are pins of a device; its large resets are then on global lines.
+        Whether the ports are pins of a device; large resets are then on global lines.
     flat
-        Whether it becomes one module, which takes less; else blocks are kept apart, so that it is
-        known exactly what each of them takes.
+        Whether the netlist becomes one module, which takes less area; else blocks stay separate, so
+        that the area of each is known exactly.
     empty
-        Modules that are taken for black boxes, and for nothing.
+        Modules that become black boxes without area.
     then
-        yosys' commands on the netlist once it is written; what they write is kept beside it.
+        yosys commands to run on the finished netlist; their output files are kept beside it.
     files
-        Files that these read: name and content.
+        Files that these commands read: name and content.
 
     Raises
     ------
     ToolError
-        yosys refuses it.
+        yosys refuses the text.
     """
     inputs = {"in.il": without_collisions(text),
               "in.ys": _script(cores, pads, flat, top, empty, then),
@@ -85,7 +85,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
         (work / "area.json").write_text(json.dumps(
             {name: asdict(one) for name, one in found.items()}))
 
-    # What is done with yosys' netlist before it is kept.
+    # # Changes to yosys' netlist before it is stored.
     own = (Path(str(module.__file__)).read_text() for module in (area, resets))
     place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
                                     tool_version("yosys"), *own], build)
@@ -95,11 +95,11 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
 
 def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, empty: Sequence[str],
             then: Sequence[str]) -> str:
-    # A LUT of more than 4 inputs would be 2 to 8 of them, with the same wires to each.
+    # # A LUT of more than 4 inputs would be 2 to 8 LUTs with the same wires to each.
     options = f" -nowidelut{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
     synthesis = f"synth_ecp5 -top {top} -json {top}.json{options}"
-    # Wires of several bits of a block kept apart make yosys' mapping stop at two of one name
-    # (its issue 4349).
+    # # With separate blocks, wires of several bits make yosys' mapping stop at duplicate names (its
+    # issue 4349).
     steps = [synthesis] if flat else [f"{synthesis} -run begin:map_luts", "splitnets",
                                       f"{synthesis} -run map_luts:"]
     return "\n".join([*(f"read_verilog {name}.v" for name in sorted(cores)), "read_rtlil in.il",

@@ -26,8 +26,8 @@ _MARKS: tuple[Mark, ...] = (
 
 
 class DoesNotFit(Exception):
-    """The device has not enough; ``over`` says of what: nextpnr's name of it to what is used and
-    what there is."""
+    """The device is too small. ``over``: used and available cells by nextpnr's name of their
+    kind."""
 
     def __init__(self, over: dict[str, tuple[int, int]]) -> None:
         super().__init__(", ".join(over))
@@ -43,14 +43,14 @@ class Placement:
 
     @property
     def bitstream(self) -> Path:
-        """What a board is programmed with."""
+        """The file to program a board with."""
         return self.place / f"{TOP}.bit"
 
 
 def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: Fraction,
           seed: int = 1, progress: Progress = lambda *_: None,
           alive: Callable[[], None] = lambda: None) -> Placement:
-    """``made`` on a device, whether or not it meets its clock.
+    """Place and route ``made`` on a device, whether or not it meets its clock.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     device
         nextpnr's options for it.
     seed
-        Of the placer: another one gives another clock.
+        Seed of the placer; another seed gives another clock.
     alive
-        Called twice a second; what it raises ends nextpnr.
+        Called twice a second; an exception that it raises ends nextpnr.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    # The placer: of nextpnr's the one with the shortest wires by far (docs/board.md).
+    # # Of nextpnr's placers, the one with by far the shortest wires (docs/board.md).
     options = [*device, "--placer", "static", "--json", made.json.name, "--lpf", f"{TOP}.lpf",
                "--freq", f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 
@@ -80,7 +80,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
         _link(made.json, work / made.json.name)
         (work / f"{TOP}.lpf").write_text(constraints)
         progress("placing", 0, 1000)
-        # What does not fit keeps this placer busy for long: so packing alone first.
+        # # This placer is busy for long if the netlist does not fit, so packing runs alone first.
         packed = run("nextpnr", [*options, "--pack-only", "--log", "pack.log", "-q"], work,
                      log="pack.log", marks=(), progress=progress, alive=alive)
         lacking = over(packed)

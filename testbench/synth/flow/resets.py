@@ -1,4 +1,4 @@
-"""Resets of a netlist on the network that reaches all of a device."""
+"""Puts large resets of a netlist on the global lines of a device."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 __all__ = ["FEWEST", "onto_global_network"]
 
 FEWEST = 1000
-"""Flip-flops of a reset that is worth one of the eight global lines that reach their reset pins."""
+"""Fewest flip-flops of a reset that gets one of the eight global lines to reset pins."""
 
 
 def onto_global_network(module: dict[str, Any]) -> int:
     """Give each reset of ``module``, of the JSON that yosys writes, that goes to FEWEST flip-flops
-    or more a global buffer (DCCA); how many there are.
+    or more a global buffer (DCCA); return the number of buffers.
 
-    nextpnr puts clocks on global lines, and a reset only if such a buffer is its driver; with the
-    buffer's enable it would be a clock's gate. A reset of all of a NIC is otherwise a tenth of the
-    connections that it has to find wires for. What else looks at the reset is left to the wires.
+    nextpnr puts clocks on global lines, and a reset only if such a buffer drives it. With its
+    enable the buffer would be a clock gate. Otherwise the reset of a NIC is a tenth of the
+    connections to route. Other uses of the reset keep ordinary wires.
     """
     users: dict[int, list[dict[str, Any]]] = {}
     for cell in module["cells"].values():
@@ -23,7 +23,7 @@ def onto_global_network(module: dict[str, Any]) -> int:
             for bit in _wires(cell["connections"].get("LSR", ())):
                 users.setdefault(bit, []).append(cell)
     resets = sorted(bit for bit, cells in users.items() if len(cells) >= FEWEST)
-    # All bits have a name; those that nothing drives are no cell's.
+    # # All bits have a name; undriven bits belong to no cell.
     free = 1 + max((bit for net in module["netnames"].values() for bit in _wires(net["bits"])),
                    default=1)
     for line, bit in enumerate(resets, free):
@@ -39,5 +39,5 @@ def onto_global_network(module: dict[str, Any]) -> int:
 
 
 def _wires(bits: Iterable[Any]) -> list[int]:
-    """Those of ``bits`` that are no constants."""
+    """The wires among ``bits``, without constants."""
     return [bit for bit in bits if isinstance(bit, int)]

@@ -1,4 +1,4 @@
-"""nextpnr's router, followed while it routes: how far it is, and when it will not end."""
+"""Follows nextpnr's router while it routes: its progress, and whether it will end."""
 
 import re
 
@@ -7,18 +7,19 @@ from .tools import Progress
 __all__ = ["BEGINS", "ENDS", "DoesNotRoute", "Routing"]
 
 BEGINS, ENDS = 0.28, 0.97
-"""Share of placing and routing that is done when routing begins and ends."""
+"""Fraction of placing and routing that is done when routing begins and ends."""
 
 _ALL = re.compile(r"Routing (\d+) arcs\.")
 _ROW = re.compile(r"^Info: +(\d+) \| +\d+ +\d+ \| +\d+ +\d+ \| +(\d+)\|", re.MULTILINE)
 _PATIENCE = 0.25
-"""Tries without fewer connections left after which the router will not end, as a share of all
-connections. The NICs that are routed had always fewer within a fiftieth."""
+"""The router is taken not to end after this many tries without a new minimum of connections left,
+as a fraction of all connections. The NICs that are routed always had a new minimum within a
+fiftieth."""
 
 
 class DoesNotRoute(Exception):
-    """The router finds no way for the connections that are ``left`` of ``arcs``: it takes up as
-    many others for every one it makes."""
+    """The router does not make the connections that are ``left`` of ``arcs``: for each one that it
+    makes, it removes as many others."""
 
     def __init__(self, left: int, arcs: int, tries: int) -> None:
         super().__init__(f"{left} of {arcs}")
@@ -35,12 +36,12 @@ class Routing:
         self._at = 0
 
     def read(self, text: str) -> None:
-        """Take more of the log, whole lines.
+        """Read more of the log, in whole lines.
 
         Raises
         ------
         DoesNotRoute
-            It goes on for ever.
+            The router makes no progress.
         """
         begun = _ALL.search(text)
         if begun:

