@@ -58,8 +58,8 @@ def _target_options(nic: bool = True) -> Any:
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
-                     help="Simulator, verilator or icarus; a board; a board's top in a simulator: "
-                          "uart, or gates, its netlist."),
+                     help="What runs the target. Simulators: verilator, icarus. FPGA board: board. "
+                          "A board's logic in a simulator: uart; its netlist: gates."),
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),
@@ -81,7 +81,7 @@ def _target_options(nic: bool = True) -> Any:
 def _layer(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
                         help="Communication layer: am, via, gm or fm."
-                        + ("" if default else "  [default: am where the benchmark has it]"))
+                        + ("" if default else "  [default: am if the benchmark has it]"))
 
 
 def _options(command: Any) -> Any:
@@ -90,17 +90,17 @@ def _options(command: Any) -> Any:
         click.option("--port", metavar="DEVICE",
                      help="Serial port of the board, such as /dev/ttyUSB0 (--sim board)."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-                     help="Record a waveform (a build of its own)."),
+                     help="Record a waveform; this builds a separate simulator."),
         click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-                     help="Stop a run after so many target cycles (200000000 unless given)."),
+                     help="Stop a run after this many target cycles.  [default: 200000000]"),
     ]):
         command = option(command)
     return _target_options()(command)
 
 
-EXITS = """Exit codes: 0 done (a check of a benchmark that fails is printed and in the result file:
-a finding, no error); 1 a build or run failed; 2 the command line, a description or a file is wrong;
-70 a mistake of nicbed's own; 130 interrupted; 141 standard output was closed."""
+EXITS = """Exit codes: 0 done (a failed check of a benchmark is a finding, printed and stored in the
+result file, and no error); 1 a build or run failed; 2 the command line, a description or a file is
+wrong; 70 an internal error; 130 interrupted; 141 standard output was closed."""
 
 
 @click.group(cls=_Commands, epilog=EXITS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -137,7 +137,7 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
         out: Path, port: str | None, wave: Path | None, limit: int | None,
         arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
-    `async def measure(lab)` for several runs. ARGUMENTS are its `arguments`."""
+    `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`."""
     from .commands.measure import run_experiment
 
     _check(layer, sim)
@@ -152,10 +152,10 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
               help="Benchmarks to run on each description.  [with --axis: logp,bandwidth]")
 @click.option("--axis", "axes", multiple=True, metavar="AXIS",
               help="Compare the points of a design axis, processor or attachment, on top of one "
-                   "description. Given for both: their cross.")
+                   "description. With both axes: every combination.")
 @_layer()
 @click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after so many target cycles (200000000 unless given).")
+              help="Stop a run after this many target cycles.  [default: 200000000]")
 @_target_options(nic=False)
 def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], layer: str | None,
             limit: int | None, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path
@@ -203,11 +203,11 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 @click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
               show_default=True, help="Bytes of a message.")
 @click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after so many target cycles (200000000 unless given).")
+              help="Stop a run after this many target cycles.  [default: 200000000]")
 @_target_options()
 def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
             nodes: int | None, sim: str, out: Path) -> None:
-    """Show where the cycles of the NIC's processor go a message, by function and source line."""
+    """Show the cycles of the NIC's processor for each message, by function and source line."""
     from .commands.measure import run_profile
 
     _check(layer, sim)
@@ -224,16 +224,16 @@ def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple
 @_layer("am")
 @click.option("--clock", metavar="MHZ", help="Clock of the target.  [default: the board's]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
-              help="First seed of placing: another one gives another fmax.")
+              help="First seed of placing. Another seed gives another fmax.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Place with N seeds, as many at once as there are cores, and keep the best; "
                    "each costs as much time and memory as the first.")
 @click.option("--out", default="results", metavar="DIR", show_default=True,
               type=click.Path(file_okay=False, path_type=Path),
               help="Folder for the bitstream and its report.")
-@click.option("--program", is_flag=True, help="Program the board with it.")
+@click.option("--program", is_flag=True, help="Program the board with the bitstream.")
 @click.option("--area", "area_only", is_flag=True,
-              help="Print what it takes, and stop there: before it is placed, which takes longest.")
+              help="Print the area and stop before placing, which takes longest.")
 def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
           seed: int, seeds: int, out: Path, program: bool, area_only: bool) -> None:
     """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
@@ -249,8 +249,8 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def test(arguments: tuple[str, ...]) -> None:
-    """Run the tests; --full runs what takes longer, too, --durations prints the slowest 30.
-    ARGUMENTS go to pytest."""
+    """Run the tests. --full includes long tests; --durations prints the slowest 30. ARGUMENTS go
+    to pytest."""
     from .commands.measure import run_tests
 
     sys.exit(run_tests(arguments))
@@ -312,7 +312,7 @@ def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
         if os.environ.get("NICBED_DEBUG"):
             raise
         said = (str(error).splitlines() or [""])[0]
-        _fail(f"a mistake of nicbed's own, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
+        _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
               "where)", 70)
 
 

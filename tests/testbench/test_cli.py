@@ -142,7 +142,7 @@ def run_main(body, **variables):
     ("raise UserError('the input is wrong')", 2, "nicbed: the input is wrong"),
     ("os.kill(os.getpid(), signal.SIGINT)", 130, "nicbed: interrupted"),
     ("os.kill(os.getpid(), signal.SIGTERM)", 130, "nicbed: interrupted"),
-    ("{}['nothing']", 70, "nicbed: a mistake of nicbed's own, KeyError: 'nothing' "),
+    ("{}['nothing']", 70, "nicbed: internal error, KeyError: 'nothing' "),
 ])
 def test_exit_codes(body, status, said, tmp_path):
     run = run_main(body)
