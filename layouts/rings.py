@@ -24,12 +24,12 @@ DESCRIPTOR_CONTROL = Word(
 )
 
 # The send ring that the NIC pulls (control bit 2, nic.attachment = memory_bus): a descriptor is one
-# cache line, so that a message is one ownership transaction. 8-byte words: 0    LINE_WORD, stored
-# last; the NIC makes the wire header of it and of its own node's number 1-3  the bytes behind the
-# wire header, up to 24; with a payload: 1 and 2 its first 16 bytes, 3 the address of the rest in
-# host memory, any alignment Descriptor n lies at send_base + LINE_BYTES * (n modulo the ring's
-# entries). There is no doorbell: the NIC reads a line after a CPU has taken it for writing.
-# Descriptors are stored in order.
+# cache line, so that a message is one ownership transaction. 8-byte words:
+#   0    LINE_WORD, stored last; the NIC makes the wire header of it and of its own node's number
+#   1-3  the bytes behind the wire header, up to 24; with a payload: 1 and 2 its first 16 bytes,
+#        3 the address of the rest in host memory, any alignment
+# Descriptor n lies at send_base + LINE_BYTES * (n modulo the ring's entries). There is no doorbell:
+# the NIC reads a line after a CPU has taken it for writing. Descriptors are stored in order.
 LINE_BYTES = 32
 LINE_INLINE = 24
 LINE_PAYLOAD_INLINE = 16

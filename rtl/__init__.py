@@ -1,4 +1,4 @@
-"""The target: everything that has time, in Amaranth.
+"""The target in Amaranth: all hardware, everything that takes target time.
 
 In the order in which to read:
 

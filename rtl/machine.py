@@ -1,4 +1,4 @@
-"""The machine: all nodes, the fabric between them, and time, but for what surrounds them."""
+"""The machine: all nodes, the fabric between them, and time, without its environment."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ NODE_MODULE = "nicbed_node"
 class Machine(wiring.Component):
     """Nodes, fabric, timing registers and timekeeper in one clock domain.
 
-    Its environment has the host memories and the host ports' blocks, and does what
-    :class:`Timekeeper` (attention, stall) and :class:`HostPort` (blocks) say: :class:`Target` for a
-    simulator, :class:`BoardCore` on a board. One cycle of reset is enough; timing registers are
-    written during it.
+    Its environment has the host memories and the host ports' blocks, and follows the rules of
+    :class:`Timekeeper` (attention, stall) and :class:`HostPort` (blocks). It is :class:`Target` in
+    a simulator and :class:`BoardCore` on a board. One cycle of reset is enough; timing registers
+    are written during it.
 
-    The nodes are copies of one module, converted to Verilog on its own: :attr:`node_module` is what
-    is to be converted. With ``inline`` they are submodules instead.
+    The nodes are copies of one module, :attr:`node_module`, which is converted to Verilog
+    separately. With ``inline`` they are submodules instead.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ class Machine(wiring.Component):
     inline : :class:`bool`
         Nodes as submodules.
     gated : :class:`bool`
-        The clock of all but the host ports and the timekeeper stands still while these have nothing
-        to do. Changes no cycle, and saves a simulator half of its work; not with ``inline``.
+        The clock of all blocks but the host ports and the timekeeper stands still while they are
+        idle. Changes no cycle and saves a simulator half of its work. Not with ``inline``.
     trace : :class:`str`
-        Where events leave: one of TRACES. By "ports" only with ``inline``.
+        How events leave: one of TRACES. "ports" only with ``inline``.
     step : :class:`Signal`, optional
-        Clock enable of whatever this is in, for the NIC processors' cores (:class:`Nic`).
+        Clock enable of the enclosing block, for the NIC processors' cores (:class:`Nic`).
     turn : :class:`Turn`, optional
-        The nodes, two, share one copy of a node's logic, in domain ``banks``; whose turn it is.
-        Only with ``inline``.
+        Selects one of two nodes that share one copy of a node's logic, in domain ``banks``. Only
+        with ``inline``.
 
     Members
     -------
@@ -69,7 +69,7 @@ class Machine(wiring.Component):
     profile_enable : ``In(1)``
         Whether NIC processors' cycles are counted by program counter.
     crash : ``Out(32 * CRASH_WORDS)``
-        The first crash of a NIC processor, with which time ended, as layouts.processor says.
+        The first crash of a NIC processor, which ended time, as layouts.processor declares it.
     attention, stall, expired : ``Out(1)``, cycle : ``Out(64)``
         As :class:`Timekeeper` says.
     waiting, stopped, needs : ``Out(P)``, quiescent : ``Out(1)``
@@ -88,7 +88,8 @@ class Machine(wiring.Component):
     TypeError
         ``description`` is not a :class:`Description`, or ``turn`` no :class:`Turn`.
     ValueError
-        ``trace`` is none of TRACES, or it does not go with the rest; neither does ``turn``.
+        ``trace`` is none of TRACES; or ``trace`` or ``turn`` cannot be combined with the other
+        parameters.
     """
 
     def __init__(self, *, description: Description, inline: bool = False, gated: bool = False,
@@ -152,7 +153,7 @@ class Machine(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._description
 
     @property
@@ -169,7 +170,7 @@ class Machine(wiring.Component):
 
     @property
     def node_module(self) -> Node:
-        """What module NODE_MODULE is to be converted from; not with ``inline``."""
+        """The component that module NODE_MODULE is converted from; not with ``inline``."""
         return Node(description=self._description, gated=self._gated)
 
     def elaborate(self, platform: object) -> Module:
@@ -188,7 +189,7 @@ class Machine(wiring.Component):
             wake, busy, settling = Signal(), Signal(), Signal(2)
             awake = Signal(init=1)
             m.d.low += awake.eq(wake)
-            # In a cycle that wakes the rest this is late, but the fabric looks at it later only.
+            # In a cycle that wakes the rest this is late, but the fabric uses it only later.
             m.d.rest += now.eq(keeper.following)
             m.d.comb += [
                 low.clk.eq(ClockSignal()),
@@ -226,7 +227,7 @@ class Machine(wiring.Component):
             keeper.skip_enable.eq(self.skip_enable),
             keeper.limit.eq(self.limit),
             keeper.fatal.eq(Cat(node.crashed for node in nodes).any()),
-            # Once all programs have ended there is no deadline left to jump to.
+            # When all programs have ended, there is no deadline to jump to.
             keeper.quiescent.eq(self.quiescent & ~self.stopped.all()),
             self.attention.eq(keeper.attention),
             self.stall.eq(keeper.stall),

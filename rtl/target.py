@@ -1,4 +1,4 @@
-"""The target as simulators run it: the machine with its host memories and mailboxes."""
+"""The target for simulators: the machine with its host memories and mailboxes."""
 
 from amaranth.hdl import ClockDomain, DomainRenamer, Module, ResetSignal
 from amaranth.lib import wiring
@@ -17,13 +17,14 @@ TARGET_MODULE = "target"
 _SHARED = ("cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable", "skip_enable",
            "limit", "attention", "stall", "expired", "cycle", "waiting", "stopped", "quiescent",
            "crash")
-"""Members of the machine that are the target's."""
+"""Members that the target shares with the machine."""
 
 
 class Target(wiring.Component):
-    """A :class:`Machine`, a :class:`HostMemory` a node, and a :class:`Mailbox` a host port.
+    """A :class:`Machine`, a :class:`HostMemory` for each node, and a :class:`Mailbox` for each host
+    port.
 
-    :attr:`modules` lists what is to be converted to Verilog.
+    :attr:`modules` lists the components to convert to Verilog.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Target(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._machine.description
 
     @property
@@ -93,7 +94,8 @@ class Target(wiring.Component):
 
     @property
     def modules(self) -> list[tuple[str, wiring.Component]]:
-        """Name of each Verilog module and what to convert into it, this target last."""
+        """Name of each Verilog module and the component that it is converted from, this target
+        last."""
         if self._inline:
             return [(TARGET_MODULE, self)]
         return [(NODE_MODULE, self._machine.node_module), (TARGET_MODULE, self)]

@@ -10,17 +10,17 @@ __all__ = ["Timekeeper"]
 
 
 class Timekeeper(wiring.Component):
-    """Counts target cycles, asks for the environment's attention, and skips quiescent time.
+    """Counts target cycles, requests the environment's attention, and skips quiescent time.
 
     After reset ``cycle`` is 0 and the environment is expected to serve every port once; from then
-    on each edge adds 1. Where ``skip_enable`` and ``quiescent`` hold, the edge adds the distance to
-    the earliest deadline of a port (or to the limit) instead, but at least 1: so a port is in the
-    very cycle of its deadline when it acts on it, as if the time in between had passed.
+    on each edge adds 1. If ``skip_enable`` and ``quiescent`` hold, the edge instead adds the
+    distance to the earliest deadline of a port (or to the limit), but at least 1. So a port acts on
+    its deadline in exactly that cycle, as if the time in between had passed.
 
     ``attention`` flips at an edge at which a port begins to need its program, and when the limit is
     reached or something fatal happens: once for all ports of that edge. It is a register, so a
-    callback on its change sees settled answers. The environment gives no edge while ``stall``
-    (outside reset): then a late answer changes nothing.
+    callback on its change sees settled answers. Outside reset the environment gives no edge while
+    ``stall`` is high, so a late answer changes no cycle.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class Timekeeper(wiring.Component):
         Whether to skip; the cycle at which time ends for good, 0 for none. Both constant outside
         reset.
     quiescent : ``In(1)``
-        Nothing happens in this cycle, nor later without a port's deadline: every block is idle and
+        Nothing changes in this cycle, or later before a port's deadline: every block is idle and
         every port rests or has stopped.
     distance : ``In(32)``, one a port
         Cycles from this one to the one in which the port acts; all ones if it does not on its own.
     asks : ``In(1)``, one a port
-        From the next edge on the port needs its program.
+        The port needs its program from the next edge on.
     fatal : ``In(1)``
         Time ends for good with the next edge, as at the limit.
     needs : ``In(1)``, one a port
@@ -46,7 +46,7 @@ class Timekeeper(wiring.Component):
     cycle : ``Out(64)``, now : ``Out(32)``
         The cycle counter, and its low half.
     following : ``Out(64)``
-        What ``cycle`` is after the next edge.
+        Value of ``cycle`` after the next edge.
     attention : ``Out(1)``, stall : ``Out(1)``, expired : ``Out(1)``
         As above; ``expired`` once ``cycle`` has reached ``limit``, or ``fatal`` was high.
 
@@ -101,7 +101,8 @@ class Timekeeper(wiring.Component):
             with m.If(limited):
                 m.d.comb += step.eq(left)
             with m.Elif(earliest.any() & ((self.limit != 0) | ~earliest.all())):
-                # Without a limit and without a deadline there is nowhere to go: time just passes.
+                # Without a limit and without a deadline there is no target for a skip, so time
+                # passes normally.
                 m.d.comb += step.eq(earliest)
 
         following = self.following

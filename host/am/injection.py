@@ -162,7 +162,7 @@ class SendWindow(Injection):
         port, report = self.port, self._report
         port.spend(self._bulk_send)
         slot = self._descriptors + report.posted % report.entries * DESCRIPTOR_BYTES
-        # # The NIC has finished with this slot, and reads it only after the doorbell.
+        # The NIC has finished with this slot, and reads it only after the doorbell.
         self.memory.write(slot, wire.DESCRIPTOR.pack(
             header, word, low, 0, 0, payload,
             wire.BULK_HEADER_BYTES | length << PAYLOAD | number << DESCRIPTOR_TRACE, 0))
@@ -201,7 +201,7 @@ class LineRing(Injection):
         node, port = self.node, self.port
         self._lines = node.allocate(self._report.entries * LINE_BYTES)
         await self._report.open()
-        # # The NIC does not use the ring yet. Clearing it brings its lines into the cache.
+        # The NIC does not use the ring yet. Clearing it brings its lines into the cache.
         await node.store(self._lines, bytes(self._report.entries * LINE_BYTES))
         await port.pio_write(address("send_base"), self._lines)
         await port.pio_write(address("send_report"), self._report.place)
@@ -250,7 +250,7 @@ class _Queue(Injection):
         description = node.description
         slots = QUEUE_SLOTS
         if description.processor.doorbells == "queue":
-            # # One doorbell for each slot. With this many slots no doorbell finds the doorbell
+            # One doorbell for each slot. With this many slots no doorbell finds the doorbell
             # queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._report = Report(node, slots, (1 << 32) - 1, costs.SPACE)
@@ -329,7 +329,7 @@ class CoherentQueue(_Queue):
 
     async def open(self, slots: int) -> None:
         self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)
-        # # Cached and clean, so the NIC sees each store, also those of the first lap.
+        # Cached and clean, so the NIC sees each store, also those of the first lap.
         await self.node.load(self._slots, self._report.entries * SLOT_BYTES)
         await self._start(slots, self._slots)
 

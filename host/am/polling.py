@@ -70,7 +70,7 @@ class Polling:
             if timeout < 1:
                 timeout = 1
         if settling.blocked:
-            # # The ring is checked first in each round, because a received packet may make room.
+            # The ring is checked first in each round, because a received packet may make room.
             port.put_watch(self._ring.slot, self._ring.phase, 1)
             self._sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
         else:

@@ -39,7 +39,7 @@ class ReceiveRing:
         """Allocate the ring's memory; return its address."""
         length = self.entries * self._slot_bytes
         self._first = self.slot = self._node.allocate(length)
-        # # The NIC does not use the ring yet, so this is only setting up. Fresh memory is zero to
+        # The NIC does not use the ring yet, so this is only setting up. Fresh memory is zero to
         # the CPU too.
         self._node.memory.write(self._first, bytes(length))
         return self._first

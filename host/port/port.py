@@ -179,7 +179,7 @@ class Port(Work):
         self.log += ([ticks, ends, END, 0], mark)
         return mark
 
-    # # Operations: plain functions, for layers that keep track of ``count``
+    # Operations: plain functions, for layers that keep track of ``count``
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:

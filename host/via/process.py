@@ -164,7 +164,7 @@ class Process:
             length -= part
         return found
 
-    # # Zero-time access, for set-up and inspection
+    # Zero-time access, for set-up and inspection
 
     def read(self, va: int, length: int) -> bytes:
         if (va & self._mask) + length <= self.page_bytes:

@@ -1,4 +1,4 @@
-"""How an initiator (host port, DMA engine) asks a target (bus, memory) for a burst."""
+"""Bursts: the interface between an initiator (host port, DMA engine) and a target (bus, memory)."""
 
 from amaranth.hdl import Mux, Value
 from amaranth.lib import data, stream, wiring
@@ -14,8 +14,8 @@ MAX_BEATS = 512
 class BurstRequest(data.Struct):
     """One burst of ``beats`` (1 to MAX_BEATS) 8-byte beats at ``address`` (a multiple of 8) upward.
 
-    ``jump_address`` (a multiple of 8): where a write's beat with ``jump`` goes instead; meaningless
-    in a burst without one.
+    ``jump_address`` (a multiple of 8): address of a write's beat with ``jump``; ignored in a burst
+    without such a beat.
     """
 
     write: 1

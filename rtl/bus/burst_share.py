@@ -12,7 +12,7 @@ __all__ = ["BurstShare"]
 class BurstShare(wiring.Component):
     """Passes on the bursts of two initiators, one burst at a time.
 
-    When both ask, the one that went last waits. Latency: none. Throughput: the port's.
+    If both request, the one that was served last waits. Latency: none. Throughput: the port's.
     Back-pressure: the other's bursts. Reset: free.
 
     Members
@@ -29,7 +29,7 @@ class BurstShare(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         busy = Signal()
-        # Whose burst is under way, or offered and perhaps not yet taken.
+        # The initiator whose burst is under way, or offered and perhaps not yet taken.
         owner = Signal()
         waiting = Signal()
         chosen = Signal()

@@ -31,17 +31,17 @@ class Bus(wiring.Component):
     asks) to the last cycle, both counted, each of which the bus is held:
 
     - PIO write of n beats: ``bus.pio_write + (n - 1) * bus.burst_beat`` cycles. A beat reaches the
-      NIC in the last of its cycles; one that its port offers late is waited for.
+      NIC in the last of its cycles. If the port offers a beat late, the bus waits for it.
     - PIO read: ``bus.pio_read`` cycles. The NIC is read in the last but one.
     - DMA write of n beats: ``bus.dma_setup + n + 2`` cycles: 1 of arbitration, the set-up, 1 for
       the memory to take the request, the beats.
     - DMA read of n beats: ``bus.dma_setup + memory.latency + n + 3`` cycles: one more for the first
       word on its way.
 
-    A DMA beat takes 8 / ``bus.bytes_per_cycle`` cycles from when it is there to be moved; fractions
-    add up over a burst, which so takes ``ceil(8 * n / bytes_per_cycle)`` cycles where the memory
-    keeps up. Back-pressure: a DMA engine that is slow holds the bus. Reset: free; initiator 0
-    (the first host port) is asked first.
+    A DMA beat takes 8 / ``bus.bytes_per_cycle`` cycles from the cycle in which it is available.
+    Fractions add up over a burst, which thus takes ``ceil(8 * n / bytes_per_cycle)`` cycles if the
+    memory keeps up. Back-pressure: a slow DMA engine holds the bus. Reset: free; initiator 0 (the
+    first host port) has priority.
 
     Each transaction is an event BEGIN in the cycle of its grant and END in the cycle after its
     last, with its trace number, and the initiator's number as ``arg``: host ports first, then DMA
@@ -76,7 +76,7 @@ class Bus(wiring.Component):
     """
 
     event_sources = (Block.BUS, Block.BUS)
-    """Whose events :attr:`events` are."""
+    """The block of each of :attr:`events`."""
 
     def __init__(self, *, ports: int = 1, engines: int = 2) -> None:
         for name, value in (("ports", ports), ("engines", engines)):
@@ -130,7 +130,7 @@ class Bus(wiring.Component):
         with m.If(ends):
             m.d.sync += free.eq(1)
 
-        # Cycles until the transaction's next step; counted in the cycle of the grant, too.
+        # Cycles until the transaction's next step, the cycle of the grant included.
         left = Signal(12)
         due = Signal(12)
         held = Signal()
@@ -198,7 +198,7 @@ class Bus(wiring.Component):
                         m.d.sync += [request.eq(engine.request.payload), moving.eq(0),
                                      left.eq(self.timing.bus_dma_setup)]
 
-        # A beat is moved once its 8 bytes' worth of bus time has passed since it was there.
+        # A beat is moved when the bus time of its 8 bytes has passed since it was available.
         beat_time = 8 << FRACTION_BITS
         saved = Signal(range(2 * beat_time))
         spent = Signal.like(saved)

@@ -15,7 +15,7 @@ __all__ = ["MemoryPort", "Snoop", "HostMemory", "MemoryController"]
 
 
 def MemoryPort(words: int) -> wiring.Signature:
-    """The port of a memory of ``words`` 8-byte words, as its user sees it. A cycle with ``en`` is
+    """The port of a memory of ``words`` 8-byte words, from its user's side. A cycle with ``en`` is
     an access to word ``address``: a write (``we``) of the bytes of ``wdata`` that ``strobe``
     selects, or a read, whose ``rdata`` is valid in the next cycle only."""
     return wiring.Signature({
@@ -29,7 +29,7 @@ def MemoryPort(words: int) -> wiring.Signature:
 
 
 class Snoop(data.Struct):
-    """An access to host memory, told to the caches in the cycle after it: a read, or a ``write``
+    """An access to host memory, reported to the caches in the next cycle: a read, or a ``write``
     that changed a byte, of the word at ``address``, by the controller's initiator ``source``."""
 
     valid: 1
@@ -128,8 +128,8 @@ class HostMemory(wiring.Component):
 class MemoryController(wiring.Component):
     """Shares a memory's port among initiators, a beat at a time, round-robin.
 
-    A request is taken in the cycle it is offered, if the initiator's last burst is over. Then,
-    where nobody else wants the port:
+    A request is taken in the cycle in which it is offered, if the initiator's last burst is over.
+    Then, without other users of the port:
 
     - a read's first word is handed over ``memory.latency + 2`` cycles after its request was taken,
       the others follow one a cycle: the latency occupies nothing, so bursts of several initiators
@@ -138,8 +138,8 @@ class MemoryController(wiring.Component):
       cycle in which it was taken; so a read granted later sees it.
 
     A beat occupies the port for 8 / ``memory.bytes_per_cycle`` cycles; fractions add up while the
-    port is busy. An initiator whose beat was granted with its ``lock`` high keeps the port for
-    itself until ``lock`` falls: what it does in between is atomic. Addresses wrap at the memory's
+    port is busy. If an initiator's beat is granted with ``lock`` high, the initiator keeps the port
+    until ``lock`` falls, and its accesses meanwhile are atomic. Addresses wrap at the memory's
     size. Reset: no burst, initiator 0 first.
 
     Parameters
@@ -160,7 +160,7 @@ class MemoryController(wiring.Component):
     timing : ``In(Timing)``
         The timing registers.
     idle : ``Out(1)``
-        No burst is under way, and nothing follows from one.
+        No burst is under way, and none has effects left.
 
     Raises
     ------
@@ -242,7 +242,7 @@ class MemoryController(wiring.Component):
         owed = Signal(range(2 * beat_time))
         m.d.comb += available.eq(owed <= rate)
         with m.If(self.port.en):
-            # What the last beat leaves of this cycle counts for this beat, if it follows at once.
+            # The rest of the last beat's cycle counts for this beat, if it follows at once.
             m.d.sync += owed.eq(Mux(owed == 0, beat_time, owed + beat_time - rate))
         with m.Elif(available):
             m.d.sync += owed.eq(0)

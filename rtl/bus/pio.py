@@ -1,4 +1,5 @@
-"""How the host bus reaches the NIC's registers and FIFO windows: one 8-byte access a beat."""
+"""Accesses of the host bus to the NIC's registers and FIFO windows: one 8-byte access in each
+beat."""
 
 from amaranth.hdl import Module, Signal, Value, ValueLike
 from amaranth.lib import wiring
@@ -10,7 +11,7 @@ from ...layouts.via import PAGE
 __all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioTarget"]
 
 PIO_ADDRESS_BITS = 25
-"""A NIC's PIO window has 2 to this power bytes; the address bits above say that it is the NIC."""
+"""A NIC's PIO window has 2 to this power bytes. Higher address bits select the NIC."""
 
 PROCESS_BITS = 8
 
@@ -41,19 +42,20 @@ PageWrite = wiring.Signature({
     "lost": In(1),
 })
 """Writes to pages that processes own, such as doorbells. A cycle with ``valid`` is one write of
-``data``, by ``process``, at ``offset`` bytes in ``page``; there is no back-pressure. In the cycle
-after it ``refused`` is high if ``process`` must not write there, ``lost`` if there was no room for
-what was written; nothing else comes of a write that is refused."""
+``data``, by ``process``, at ``offset`` bytes in ``page``; there is no back-pressure. In the next
+cycle ``refused`` is high if ``process`` must not write there, and ``lost`` if there was no room for
+the data. A refused write has no other effect."""
 
 
 class LastWrite:
-    """The write of the cycle before at a PageWrite ``port``, for a block that meanwhile looks up
-    who owns the page. In a cycle without ``valid`` the rest is that of the last write.
+    """Holds the last write at a PageWrite ``port`` for a cycle, for a block that looks up the owner
+    of the page meanwhile. In a cycle without ``valid`` the other fields are those of the last
+    write.
 
     Parameters
     ----------
     m : Module
-        Where the registers are made.
+        The module in which the registers are made.
     port : PageWrite
         The port, from the side that answers.
     """
@@ -70,5 +72,6 @@ class LastWrite:
                          self.data.eq(port.data), self.process.eq(port.process)]
 
     def by(self, owner: ValueLike) -> Value:
-        """Whether process ``owner`` made it, or process 0, the kernel, which may always."""
+        """Whether process ``owner`` made the write, or process 0, the kernel, which may always
+        write."""
         return (self.process == 0) | (self.process == owner)

@@ -14,9 +14,9 @@ __all__ = ["PioBeat", "PostedBuffer"]
 class PioBeat(data.Struct):
     """One 8-byte access of the CPU to the NIC.
 
-    ``last`` ends a bus transaction (a burst of writes, or a lone read); ``answer`` makes the bus
-    tell the port when this beat is done; ``trace`` is the trace number of the whole transaction,
-    ``process`` who makes it.
+    ``last`` ends a bus transaction (a burst of writes, or a single read). With ``answer`` the bus
+    reports to the port when this beat is done. ``trace`` is the trace number of the whole
+    transaction, ``process`` the process that makes it.
     """
 
     write: 1

@@ -1,4 +1,4 @@
-"""Watches a range of host memory for CPUs that take its lines for writing."""
+"""Watches a range of host memory for lines that a CPU takes for writing."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
@@ -17,7 +17,7 @@ LineTaken = wiring.Signature({
 
 
 class Watch(wiring.Component):
-    """Tells of each line of a range that a CPU takes: by an upgrade, or a read for ownership.
+    """Reports each line of a range that a CPU takes, by an upgrade or a read for ownership.
 
     Latency: none. Throughput: one a cycle. It has no state.
 
@@ -34,7 +34,7 @@ class Watch(wiring.Component):
     """
 
     event_source = Block.WATCH
-    """Whose event :attr:`event` is."""
+    """The block of :attr:`event`."""
 
     base: In(32)
     bytes: In(32)

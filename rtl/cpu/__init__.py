@@ -1,4 +1,4 @@
-"""The host port: what a CPU does to bus, cache and memory, operation by operation.
+"""The host port: the operations of a CPU on bus, cache and memory.
 
 In the order in which to read:
 

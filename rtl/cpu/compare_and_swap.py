@@ -10,19 +10,19 @@ __all__ = ["CompareSwap"]
 
 
 class CompareSwap(wiring.Component):
-    """Reads a word and, if it is the one expected, writes another, while nobody else has the port.
+    """Reads a word and, if it is the expected one, writes another, with exclusive use of the port.
 
-    ``valid`` asks; the access is over with the cycle in which ``done`` is high, the first one
-    included, and until then the inputs hold. Where nobody else uses the memory it takes
-    ``memory.latency + 3`` cycles when the words differ, ``memory.latency + 5`` when it writes.
-    The caches are passed by. Reset: idle.
+    ``valid`` requests an access. The access ends with the cycle in which ``done`` is high, which
+    may be the first one; until then the inputs hold. Without other users of the memory it takes
+    ``memory.latency + 3`` cycles when the words differ, ``memory.latency + 5`` when it writes. The
+    access bypasses the caches. Reset: idle.
 
     Members
     -------
     valid : ``In(1)``, address : ``In(32)``, expected : ``In(64)``, replacement : ``In(64)``
         The access.
     done : ``Out(1)``, old : ``Out(64)``
-        Its last cycle, and the word that was there.
+        Its last cycle, and the old word.
     memory : ``Out(Burst)``, lock : ``Out(1)``
         The memory controller.
     """

@@ -1,4 +1,5 @@
-"""How a host port executes operations: the parts of its control, an operation a method."""
+"""Execution of a host port's operations: the parts of its control, one method for each
+operation."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ class State(enum.Enum, shape=2):
 
 
 class Executor:
-    """One elaboration of a :class:`HostPort`: the signals that its parts share, and the parts, a
+    """One elaboration of a :class:`HostPort`: the signals that its parts share, and the parts, one
     method each. ``module`` is the result."""
 
     def __init__(self, port: "HostPort", posted: PostedBuffer, cache: TagCache) -> None:
@@ -137,7 +138,7 @@ class Executor:
             with m.If(self.swap.done & self.swap.memory.write.valid):
                 m.d.comb += [port.taken.valid.eq(1), port.taken.address.eq(
                     Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
-        # One of the two at most is at work, so both may listen to what comes back.
+        # At most one of the two is active, so both may use the responses.
         swap, cache = self.swap.memory, self.cache.memory
         for side in (swap, cache):
             m.d.comb += [
@@ -160,7 +161,7 @@ class Executor:
             m.d.comb += port.memory.request.payload.eq(cache.request.payload)
 
     def _work(self, m: Module) -> None:
-        """What precedes an operation, and DELAY; when the operation itself executes."""
+        """The work before an operation, and DELAY; when the operation itself executes."""
         host, entry, now = self.host, self.entry, self.port.now
         seen = Signal(reset_less=True)
         running = Signal()
@@ -175,7 +176,7 @@ class Executor:
         with m.If(ResetSignal() | self.begins):
             m.d.sync += seen.eq(host.go)
 
-        # A poll's own work comes once, with that of its check if there is but one watch.
+        # A poll's own work is spent once, together with its check's if there is only one watch.
         own = Signal(33)
         total = self.total
         own_cycles = own[WORK_BITS:]
@@ -232,7 +233,7 @@ class Executor:
             m.d.sync += self.state.eq(State.RUN)
 
     def _post(self, m: Module) -> None:
-        """What goes into the posted-write buffer."""
+        """The entries that go into the posted-write buffer."""
         entry, beat = self.entry, self.posted.i.payload
         with m.If(self.posted.i.valid):
             m.d.comb += [
@@ -302,7 +303,7 @@ class Executor:
             m.d.comb += [self.finishes.eq(1), self.discard.eq(1), self.status.eq(Status.TIMEOUT)]
 
     def _sequence(self, m: Module) -> None:
-        """From an entry to the next, and the answers."""
+        """The sequence of entries, and their answers."""
         host, entry = self.host, self.entry
         stops = entry.op == Op.STOP
         ends = Signal()

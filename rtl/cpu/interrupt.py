@@ -1,4 +1,4 @@
-"""The way of an interrupt from the NIC's line to the CPU."""
+"""The delay of an interrupt from the NIC's line to the CPU."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -10,12 +10,12 @@ __all__ = ["IrqDelay"]
 
 
 class IrqDelay(wiring.Component):
-    """Shows the CPU the NIC's interrupt line, late.
+    """Passes the NIC's interrupt line to the CPU with a delay.
 
-    A line that rose at edge t (is high from cycle t on) can end an operation at edge
-    t + ``nic.irq_latency``, at t + 1 for a latency of 0: ``seen`` is high from the cycle before
-    that edge for as long as the line is. A line that falls is seen to fall at once, and what was on
-    its way is forgotten. Reset: the line was low.
+    A line that rose at edge t (is high from cycle t on) can end an operation at edge t +
+    ``nic.irq_latency``, at t + 1 for a latency of 0: ``seen`` is high from the cycle before that
+    edge for as long as the line is. When the line falls, the CPU sees it at once, and a pending
+    interrupt is dropped. Reset: the line was low.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""The words that a spinning CPU has read and still holds: one for each watch of a poll."""
+"""The words that a spinning CPU has read and keeps: one for each watch of a poll."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, wiring
@@ -15,7 +15,7 @@ _Kept = data.StructLayout({"address": 29, "word": 64})
 
 
 class KeptWords(wiring.Component):
-    """Keeps the last word that each watch number read from memory, by its address.
+    """Keeps the last word that each watch read from memory, with its address.
 
     Latency: ``held`` and ``word`` follow ``number`` and ``address`` at once; a word stored is held
     from the next cycle on. A word is dropped when another initiator's write to its line is snooped,
@@ -31,9 +31,9 @@ class KeptWords(wiring.Component):
     Members
     -------
     number : ``In(2)``, address : ``In(32)``
-        The watch, and the word it looks at.
+        The watch, and the address of its word.
     held : ``Out(1)``, word : ``Out(64)``
-        The watch still holds that word; it is this.
+        Whether the watch still holds that word, and the word.
     store : ``In(1)``, data : ``In(64)``
         Keep ``data`` for the watch and the address.
     drop : ``In(1)``, line : ``In(32)``

@@ -11,7 +11,7 @@ __all__ = ["Mailbox"]
 
 
 class Mailbox(wiring.Component):
-    """Shows a host port the entry it asks for, and keeps its answers.
+    """Shows a host port the entry it requests, and keeps its answers.
 
     Latency: ``entry`` follows ``index`` and ``entries`` at once; an answer is in ``answers`` from
     the next cycle on, until its slot is answered again. Reset: all answers zero.

@@ -1,4 +1,4 @@
-"""How a host port's poll looks at one of its watches."""
+"""The checks of a host port's poll: how it reads one of its watches."""
 
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,14 @@ _NIC_BIT = ceil_log2(NIC_BASE)
 
 
 def watch(x: "Executor", m: Module) -> None:
-    """A WATCH on the way to its POLL: nothing is looked at yet."""
+    """A WATCH entry before its POLL: nothing is checked yet."""
     m.d.comb += x.finishes.eq(1)
     with m.If(~x.watching):
         m.d.sync += x.base.eq(x.host.index)
 
 
 def check(x: "Executor", m: Module) -> None:
-    """A check of the poll's watch that the entry is."""
+    """A check of the watch of the current entry."""
     pio, host, entry, now = x.port.pio, x.host, x.entry, x.port.now
     alone = x.opens  # it executes in its first cycle: what the registers will hold is here
     checked = Signal()
@@ -37,7 +37,7 @@ def check(x: "Executor", m: Module) -> None:
         with m.If(x.posted.i.ready):
             m.d.sync += x.sent.eq(1)
     with m.Else():
-        # A word that is kept, of a line that is here, needs no memory.
+        # A kept word of a line that is in the cache needs no memory.
         m.d.comb += [x.cache.valid.eq(1), x.cache.fetch.eq(~x.kept.held), checked.eq(x.cache.done),
                      x.cache.address.eq(entry.address)]
         with m.If(x.cache.reads):

@@ -1,4 +1,4 @@
-"""The CPU's cache without its data: which lines it holds, and what the memory port sees of it."""
+"""The CPU's cache without data: the lines it holds, and its traffic on the memory port."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data, memory, wiring
@@ -19,25 +19,26 @@ _LINE_BITS = ceil_log2(CACHE_LINE)
 
 
 class TagCache(wiring.Component):
-    """Direct-mapped, write-back, write-allocate cache of ``lines`` lines that keeps tags alone.
+    """Direct-mapped, write-back, write-allocate cache of ``lines`` lines that keeps only tags.
 
-    ``valid`` asks for an access to the line at ``address``; the access is over with the cycle in
-    which ``done`` is high, the first one included, and until then the inputs hold. Cycles:
+    ``valid`` requests an access to the line at ``address``. The access ends with the cycle in which
+    ``done`` is high, which may be the first one; until then the inputs hold. Cycles:
 
     - a hit, without ``fetch``: 1;
-    - a miss, or any ``fetch``: ``memory.latency + 6`` where nobody else uses the memory: a read
+    - a miss, or any ``fetch``: ``memory.latency + 6`` without other users of the memory: a read
       burst of the line, requested in the first cycle. A miss whose victim is dirty first writes the
       victim back (5 cycles more: a request and 4 beats with no byte strobed, as the memory's bytes
       are always current).
 
     With ``coherent``, a store that hits a clean line first takes it by an *upgrade*: an
-    address-only transaction, 2 cycles (a request, and one beat with no byte strobed) where nobody
-    else uses the memory. If another writes to the line before the upgrade is through, the line is
-    gone, and a read for ownership follows. A store that misses is a read for ownership as it is.
+    address-only transaction, 2 cycles (a request, and one beat with no byte strobed) without other
+    users of the memory. If another initiator writes to the line before the upgrade has passed, the
+    line becomes invalid, and a read for ownership follows. A store that misses is a read for
+    ownership in any case.
 
-    A store makes the line dirty. Snoops act in the cycle they come: another initiator's write makes
-    a line invalid, its read makes a dirty line clean; where that changes the tags and the access
-    wants to change them in the same cycle, the access is a cycle longer. A line written to by
+    A store makes the line dirty. Snoops take effect in the cycle in which they arrive: another
+    initiator's write makes a line invalid, and its read makes a dirty line clean. If a snoop and
+    the access change tags in the same cycle, the access takes a cycle longer. A line written to by
     another while it is being read stays invalid (a fetched line: becomes invalid), and ``stale``
     says so.
 
@@ -52,7 +53,7 @@ class TagCache(wiring.Component):
         This CPU's number among the memory controller's initiators: its own accesses are not
         snooped.
     coherent : :class:`bool`
-        Whether a store to a clean line is a transaction, as others watch for it.
+        Whether a store to a clean line is a transaction that other agents can watch.
 
     Members
     -------
@@ -68,9 +69,9 @@ class TagCache(wiring.Component):
         ``address``, and whether it may have changed since.
     taken : ``Out(LineTaken)``
         Only with ``coherent``: last cycle of a store's access that took its line, by an upgrade or
-        a read for ownership. What the store wrote is there from the
-        next cycle on. So whoever reads the line before that, and sees nothing new, is told after
-        its read (or in the read's own cycle).
+        a read for ownership. The stored data is in memory from the next cycle on. So if an agent
+        reads the line before that and finds the old data, it sees this signal after its read (or
+        in the cycle of its read).
     memory : ``Out(Burst)``
         The memory controller.
     snoop : ``In(Snoop)``
@@ -129,8 +130,8 @@ class TagCache(wiring.Component):
         index_bits = ceil_log2(self._lines)
         tag_bits = 32 - _LINE_BITS - index_bits
 
-        # Each cycle of reset makes a line invalid and moves the epoch on; an entry counts only in
-        # its own epoch: before an epoch returns, every line was made invalid.
+        # Each cycle of reset makes a line invalid and increments the epoch. An entry counts only
+        # in its own epoch: before an epoch returns, every line was made invalid.
         epoch = Signal(index_bits, reset_less=True)
         entry = data.StructLayout({"held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits})
         m.submodules.tags = tags = memory.Memory(shape=entry, depth=self._lines, init=[])
@@ -167,7 +168,7 @@ class TagCache(wiring.Component):
                                                    == self.address[_LINE_BITS:])),
                 ]
 
-        # What the access wants to become of its line: entered, or made dirty.
+        # The new state of the access's line: entered, or made dirty.
         enters = Signal()
         with m.If(ResetSignal()):
             m.d.comb += [write.en.eq(1), write.addr.eq(epoch)]
@@ -212,7 +213,7 @@ class TagCache(wiring.Component):
                 m.next = "ADDRESS"
 
         def upgraded() -> None:
-            # Gone, or going in this very cycle: read it after all.
+            # The line is gone, or is invalidated in this cycle: read it.
             with m.If(~self.hit | strikes):
                 m.d.sync += fills.eq(1)
                 m.next = "REQUEST"
@@ -223,7 +224,7 @@ class TagCache(wiring.Component):
                     m.next = "LOOKUP"
 
         def finish() -> None:
-            # A tag to be written while a snoop writes: once more.
+            # A snoop writes tags in the same cycle: repeat.
             with m.If(fills & ~self.stale):
                 m.d.comb += [enters.eq(1), self.done.eq(~changes)]
             with m.Else():

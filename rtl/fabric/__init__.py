@@ -1,4 +1,4 @@
-"""What lies between the nodes' NICs.
+"""Everything between the nodes' NICs.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""The fabric: what lies between the nodes' NICs."""
+"""The fabric: everything between the nodes' NICs."""
 
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
@@ -19,16 +19,15 @@ __all__ = ["Fabric"]
 class Fabric(wiring.Component):
     """Links, switches and fault injectors that join the nodes of a :class:`Topology`.
 
-    Each node has an uplink, with a fault injector before it, and a downlink; each trunk is a link
-    either way. Ports of a switch that nothing is joined to have no hardware.
+    Each node has an uplink, with a fault injector before it, and a downlink; each trunk is two
+    links, one each way. Unused ports of a switch have no hardware.
 
     Latency: a packet's first flit, taken at edge t, is offered to a node one switch away from cycle
     t + 2 * (ceil(8 / rate) + link.latency) + switch.latency + 1 on if nothing is in its way; each
-    further switch adds ceil(8 / rate) + link.latency + switch.latency + 1.
-    Throughput and back-pressure: those of :class:`Link`, under credits on every link, so that
-    nothing is lost but what is asked for. A link into a switch keeps the full rate if
-    ``buffer + 8 * SWITCH_PIPELINE`` is at least (2 * link.latency + switch.latency) * rate.
-    Reset: empty.
+    further switch adds ceil(8 / rate) + link.latency + switch.latency + 1. Throughput and
+    back-pressure: those of :class:`Link`, under credits on every link, so that only injected faults
+    lose packets. A link into a switch keeps the full rate if ``buffer + 8 * SWITCH_PIPELINE`` is at
+    least (2 * link.latency + switch.latency) * rate. Reset: empty.
 
     Parameters
     ----------
@@ -37,7 +36,8 @@ class Fabric(wiring.Component):
     buffer : :class:`int`
         Receiver's buffer of each link, in bytes.
     mtu : :class:`int`
-        Bytes that a packet carries behind its header at most; what the injectors can duplicate.
+        Most bytes of a packet behind its header; the injectors can duplicate packets up to this
+        size.
 
     Members
     -------
@@ -50,9 +50,9 @@ class Fabric(wiring.Component):
     now : ``In(32)``
         The cycle counter.
     idle : ``Out(1)``
-        Nothing is on its way, credits neither.
+        No flit and no credit is on its way.
     credit_stall : ``Out(1).array(nodes)``
-        A flit waits at the node's uplink for a credit and for nothing else.
+        A flit waits at the node's uplink only for a credit.
     events : ``Out(EventPort).array(...)``
         The events of ``event_sources``, in that order.
 
@@ -67,7 +67,7 @@ class Fabric(wiring.Component):
     TypeError
         ``topology`` is no :class:`Topology`.
     ValueError
-        A node or a trunk is at a port that is not there or taken.
+        A node or a trunk is at a port that does not exist or is in use.
     """
 
     def __init__(self, *, topology: Topology, buffer: int, mtu: int = 1024) -> None:
@@ -138,7 +138,7 @@ class Fabric(wiring.Component):
             idles.append(link.idle)
 
         def tell(source, arg: int | None = None) -> None:
-            """Joins an event port to the next of ``events``."""
+            """Join an event port to the next of ``events``."""
             target = self.events[len(events)]
             m.d.comb += [target.valid.eq(source.valid), target.kind.eq(source.kind),
                          target.number.eq(source.number),

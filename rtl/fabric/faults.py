@@ -1,4 +1,4 @@
-"""Faults on a link, on request: packets lost, corrupt, doubled or late."""
+"""Injected faults on a link: packets lost, corrupted, duplicated or delayed."""
 
 from functools import reduce
 from operator import or_
@@ -25,7 +25,7 @@ _MASK = (1 << 32) - 1
 
 
 def seed_constant(node: int) -> int:
-    """What is added to ``faults.seed`` for the generator of ``node``: a hash of its number."""
+    """Constant added to ``faults.seed`` for the generator of ``node``: a hash of its number."""
     x = (node + 1) * 0x9E3779B9 & _MASK
     for shift, factor in (16, 0x21F0AAAD), (15, 0x735A2D97):
         x = (x ^ x >> shift) * factor & _MASK
@@ -36,7 +36,7 @@ class Generator(wiring.Component):
     """A 32-bit xorshift generator (Marsaglia, "Xorshift RNGs", 2003; shifts 13, 17, 5).
 
     Latency: none, ``value`` is the state. ``load`` sets the state to ``seed`` (to 1 if that is 0,
-    which has no successor); ``step`` goes on to the next. Reset: 1.
+    which has no successor); ``step`` advances it. Reset: 1.
 
     Members
     -------
@@ -55,7 +55,7 @@ class Generator(wiring.Component):
         m = Module()
         left = Signal(32)
         right = Signal(32)
-        # Within a condition, so that a simulation does not work it out in every cycle.
+        # The condition keeps a simulation from evaluating this in every cycle.
         with m.If(self.step):
             m.d.comb += [
                 left.eq(self.value ^ Cat(Const(0, 13), self.value[:-13])),
@@ -69,18 +69,18 @@ class Generator(wiring.Component):
 
 
 class FaultInjector(wiring.Component):
-    """Passes packets on, some of them spoilt, by rates and a seed set at run time.
+    """Passes packets on and injects faults, by rates and a seed set at run time.
 
-    For each packet five numbers are drawn, whatever the traffic's timing: the faults of the n-th
-    packet after reset depend on ``faults.seed``, ``node`` and n alone.
+    Five numbers are drawn for each packet, independently of the traffic's timing: the faults of the
+    n-th packet after reset depend only on ``faults.seed``, ``node`` and n.
 
-    - *drop*: the packet is swallowed; nothing else happens to it.
+    - *drop*: the packet is removed; no other fault applies to it.
     - *delay*: its first flit is held for ``faults.delay_cycles``, and all behind it.
     - *corrupt*: one bit of one of its flits flips, CRC included, the header's route excepted. The
       flit is drawn with equal chances, then the bit.
-    - *duplicate*: what was sent is sent once more, directly behind.
+    - *duplicate*: the packet is sent a second time, directly behind the first.
 
-    Latency: none, flits pass combinationally, but for delayed packets: ``delay_cycles`` exactly.
+    Latency: none, flits pass combinationally; delayed packets take exactly ``delay_cycles``.
     Throughput: a flit a cycle; a duplicate takes as many cycles as the packet has flits, and one
     more. Unless all rates are 0, a packet's first flit waits until 6 cycles after that of the
     packet before it, or after reset, when its numbers are drawn. Back-pressure: ``i.ready`` follows
@@ -94,16 +94,16 @@ class FaultInjector(wiring.Component):
     Parameters
     ----------
     node : :class:`int`
-        The node on whose uplink this is, 0 to 255: so that nodes draw different numbers.
+        The node of the uplink, 0 to 255; it makes nodes draw different numbers.
     mtu : :class:`int`
-        Bytes that a packet carries behind its header at most, 8 or more.
+        Most bytes of a packet behind its header, 8 or more.
 
     Members
     -------
     i : ``In(FlitStream)``
         Packets with CRC.
     o : ``Out(FlitStream)``
-        What is left of them.
+        The packets with faults.
     timing : ``In(Timing)``
         ``faults_*``.
     now : ``In(32)``
@@ -163,8 +163,8 @@ class FaultInjector(wiring.Component):
         packet_w = packet.write_port()
         packet_r = packet.read_port()
         m.d.comb += packet_r.en.eq(0)
-        # Everything else is within this condition, and most of it within that of a packet: so that
-        # a simulation of a fabric without faults does next to nothing here.
+        # Everything else is inside this condition, and most of it inside the condition of a
+        # packet, so that a simulation of a fabric without faults does almost no work here.
         with m.If(enabled):
             self._inject(m, packet_w=packet_w, packet_r=packet_r)
         with m.Else():

@@ -20,9 +20,9 @@ __all__ = ["Link"]
 class Link(wiring.Component):
     """Carries flits at ``link.bytes_per_cycle``, ``link.latency`` cycles far, under credits.
 
-    A flit of ``size`` bytes occupies the wire for size / rate cycles, exactly over a run: what is
-    left of the last cycle of a flit goes to the next one if that is waiting. A credit stands for a
-    flit's room in the receiver's buffer; the sender takes a flit only if it has one.
+    A flit of ``size`` bytes occupies the wire for size / rate cycles. This is exact over a run: the
+    rest of a flit's last cycle goes to the next flit if one is waiting. A credit stands for the
+    room of one flit in the receiver's buffer; the sender takes a flit only if it has a credit.
 
     Latency: a flit taken at edge t by a link whose wire is free is offered from cycle
     t + ceil(size / rate) + link.latency + hold on (cycle t: the cycle that edge t begins).
@@ -42,7 +42,7 @@ class Link(wiring.Component):
     buffer : :class:`int`
         Receiver's buffer in bytes, all of it credits; 64 or more, a multiple of 8.
     pipeline : :class:`int`
-        Further flits of room in the buffer: the receiver's pipeline, if it has ``hold``.
+        Additional flits of room in the buffer, for the time of ``hold``.
 
     Members
     -------
@@ -57,9 +57,10 @@ class Link(wiring.Component):
     hold : ``In(16)``
         Cycles that a flit waits in the receiver's buffer before it is offered.
     idle : ``Out(1)``
-        Nothing on the wire, in the buffer or on its way back: all credits are at the sender.
+        No flit on the wire or in the buffer and no credit on its way back: all credits are at the
+        sender.
     credit_stall : ``Out(1)``
-        A flit waits for a credit and for nothing else.
+        A flit waits only for a credit.
     event : ``Out(EventPort)``
         Events; ``arg`` is 0.
 
@@ -83,7 +84,8 @@ class Link(wiring.Component):
         self._buffer = buffer
         self._pipeline = pipeline
 
-        # Where the credits are, and places in the buffer: here so that the proofs see them.
+        # Places in the buffer, and the positions of the credits. They are members so that the
+        # proofs can read them.
         depth = self.depth
         self._credits = Signal(range(depth + 1), init=depth)
         self._level = Signal(range(depth + 1))
@@ -119,10 +121,10 @@ class Link(wiring.Component):
         m = Module()
         depth = self.depth
 
-        # A flit goes to its place in the receiver's buffer as it is taken; its stamp, the cycle
-        # from which it may be seen there, follows when its wire time is over. So no register holds
-        # the flit on the wire. The stamps may be read in the cycle after they were written, hence
-        # transparent; the flits were written a cycle earlier still.
+        # A flit is written to its place in the receiver's buffer when it is taken. Its stamp, the
+        # first cycle in which it may be seen there, follows at the end of its wire time. So no
+        # register holds the flit on the wire. Stamps may be read in the cycle after they were
+        # written, so their read port is transparent; flits were written at least a cycle earlier.
         m.submodules.flits = flits = BlockRam(shape=Flit, depth=depth)
         m.submodules.stamps = stamps = Memory(shape=32, depth=depth, init=[])
         m.submodules.returns = returns = Memory(shape=32, depth=depth, init=[])
@@ -137,7 +139,7 @@ class Link(wiring.Component):
         accept, done, leave, back = Signal(), Signal(), Signal(), Signal()
 
         def following(place: Signal, advance: Value) -> Signal:
-            """Moves ``place`` on if ``advance``; where it is after this cycle."""
+            """``place`` advanced if ``advance``: its value after this cycle."""
             after = Signal.like(place, name=f"{place.name}_after")
             m.d.comb += after.eq(place)
             with m.If(advance):

@@ -24,11 +24,11 @@ class Switch(wiring.Component):
     """Sends packets from ``ports`` inputs to the outputs that their routes name.
 
     A packet's first flit names its output in the lowest hop of its route, which is shifted off as
-    it passes. An output that is free goes to the next input in turn that wants it (round-robin) and
-    stays with it until the packet's last flit has passed. A packet for a port that is not there is
-    swallowed, and reported.
+    it passes. A free output is granted to the next requesting input (round-robin) and keeps this
+    input until the packet's last flit has passed. A packet for a missing port is dropped and
+    reported.
 
-    Latency: none, flits pass combinationally: the time a switch takes is spent in the buffers
+    Latency: none, flits pass combinationally. The latency of a switch is spent in the buffers
     before it (``Link.hold``). Throughput: a flit a cycle and output; no cycle is lost between
     packets. Back-pressure: an input's ``ready`` follows the ``ready`` of its output. Reset: all
     outputs free, input 0 first in turn.
@@ -53,14 +53,14 @@ class Switch(wiring.Component):
     idle : ``Out(1)``
         No packet is passing.
     events : ``Out(EventPort).array(len(used) + 1)``
-        One an output, then the misrouted packets'.
+        One for each output, then one for misrouted packets.
 
     Raises
     ------
     TypeError
         A parameter is of a wrong kind.
     ValueError
-        ``ports`` is not 2 to 16; ``used`` is empty, not ascending or has a port that is not there.
+        ``ports`` is not 2 to 16; ``used`` is empty, not ascending or has a missing port.
     """
 
     def __init__(self, *, ports: int, used: Iterable[int] | None = None) -> None:
@@ -97,7 +97,8 @@ class Switch(wiring.Component):
         m = Module()
         count = len(self._used)
 
-        # What the inputs offer, as one vector a property: an output compares all of them at once.
+        # The inputs' requests as one vector for each property: an output compares all of them at
+        # once.
         valids = Signal(count)
         heads = Signal(count)
         hops = [Signal(count, name=f"hops_{bit}") for bit in range(HOP_BITS)]
@@ -147,7 +148,7 @@ class Switch(wiring.Component):
                     with m.Case(k):
                         m.d.comb += flit.eq(self.i[k].p)
 
-            # The winner stays even if it cannot move yet: an output's payload must hold.
+            # The winner stays even if it cannot move yet, because an output's payload must hold.
             with m.If(valid):
                 m.d.sync += busy.eq(~(ready & flit.last))
             with m.If(~busy):

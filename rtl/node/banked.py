@@ -1,4 +1,4 @@
-"""A block that is two of its kind: one copy of the logic, two of all that it remembers."""
+"""A block with two banks of registers and memories around one copy of its logic."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,30 +13,30 @@ __all__ = ["Banked"]
 
 
 class Banked(FragmentTransformer):
-    """Makes of a block one that has two banks of registers and memories, in use by turns.
+    """Gives a block two banks of registers and memories, which are in use alternately.
 
-    To be called with the block, as EnableInserter is, and as there what is in domain ``sync`` is
-    meant. The banks change places at every clock: ``bank`` says whose turn it is, whose inputs the
-    block has and whose outputs it shows. With ``edge`` the next clock is an edge of that bank, else
-    it stays as it is. A reset of the domain resets both.
+    It is called with the block, as EnableInserter is, and like it affects domain ``sync``. The
+    banks change places at every clock: ``bank`` is the current bank, whose inputs the block gets
+    and whose outputs it shows. With ``edge`` the next clock is an edge of that bank; otherwise the
+    bank does not change. A reset of the domain resets both banks.
 
-    An FPGA without room for two copies of the logic may have it for this: a flip-flop more a
-    register's bit, a LUT that chooses, and a block of RAM that was half empty is so no more. A
-    register's other bank is a second one behind it, so that there are no clock enables, of which
-    a device has few where it has many flip-flops.
+    This fits into an FPGA without room for two copies of the logic. It costs one more flip-flop and
+    a selecting LUT for each bit of a register, and the unused half of blocks of RAM. The other bank
+    of a register is a second register behind it, so there are no clock enables, of which a device
+    has only few.
 
     Parameters
     ----------
     bank : Value
-        The bank whose turn it is: 0 and 1 by turns.
+        The current bank: 0 and 1 alternately.
     edge : Value
         The next clock is an edge of that bank.
 
     Raises
     ------
     TypeError
-        When it is elaborated: some of the block is no RTL of one clock domain, but an instance, a
-        buffer of pins, another domain (one of its own called "sync" among them), a check or a
+        At elaboration: the block contains something other than RTL of one clock domain: an
+        instance, a buffer of pins, another domain (also a local one called "sync"), a check or a
         Print.
     """
 
@@ -94,7 +94,7 @@ class Banked(FragmentTransformer):
                                   data=read._data, en=read._en, transparent_for=())
                 continue
             _check_domain(read._domain)
-            # What was read at an edge comes while it is the other bank's turn.
+            # The word read at an edge arrives during the other bank's turn.
             width = len(read._data)
             came = Signal(width, name=f"came_{number}")
             asked = Signal(name=f"asked_{number}", reset_less=True)
@@ -109,7 +109,7 @@ class Banked(FragmentTransformer):
 
 
 class _NoChecks(StatementTransformer):
-    """Statements as they are, where all of them are assignments."""
+    """Statements unchanged, if all of them are assignments."""
 
     def on_Print(self, stmt: Any) -> Statement:
         raise TypeError("there are no two banks of a Print")
@@ -119,8 +119,8 @@ class _NoChecks(StatementTransformer):
 
 
 class _AssignTo(_NoChecks):
-    """Statements that assign to other signals: those of ``signals``, by the id of what they stand
-    for. What is read stays as it is."""
+    """Statements that assign to other signals: to those of ``signals``, by the id of the signal
+    that they replace. Signals that are read stay the same."""
 
     def __init__(self, signals: Mapping[int, Signal]) -> None:
         self._signals = signals

@@ -43,21 +43,21 @@ def NodeSide(description: Description) -> wiring.Signature:
 class Node(wiring.Component):
     """The host ports of a node on its bus, with the memory controller and the NIC.
 
-    The memory itself is outside, so that all nodes are one module: what tells a node from another
-    comes in by ``node``. On the bus the host ports come first, then the NIC's send DMA, its receive
-    DMA and its VI engine's or processor's; at the memory controller the bus comes first, then the
-    host ports.
+    The memory itself is outside and the node's number is an input, so that all nodes are one
+    module. Initiators on the bus, in order: the host ports, the NIC's send DMA, its receive DMA,
+    and the DMA of its VI engine or processor. At the memory controller: the bus, then the host
+    ports.
 
     Parameters
     ----------
     description : :class:`Description`
         Its structure knobs.
     gated : :class:`bool`
-        All but the host ports runs on ``clk_rest``.
+        Everything but the host ports runs on ``clk_rest``.
     trace : :class:`str`
-        Where events leave: one of TRACES.
+        How events leave: one of TRACES.
     step : :class:`Signal`, optional
-        Clock enable of whatever this is in, for the NIC processor's core (:class:`Nic`).
+        Clock enable of the enclosing block, for the NIC processor's core (:class:`Nic`).
 
     Members
     -------
@@ -74,11 +74,11 @@ class Node(wiring.Component):
     profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
         Whether the NIC processor is profiled; whether, and how, it crashed.
     clk_rest : ``In(1)``
-        The target's clock without the edges at which only host ports have something to do.
+        The target's clock without the edges at which only host ports have work.
     wake : ``Out(1)``
-        The next edge has to be among those of ``clk_rest``.
+        ``clk_rest`` must have the next edge.
     idle : ``Out(1)``
-        Bus, memory and NIC are idle: nothing changes but by a host port or by ``rx``.
+        Bus, memory and NIC are idle: only a host port or ``rx`` can change them.
     trace : ``Out(TracePort)``, one a source of events
         Only where ``trace`` is "ports".
 
@@ -108,7 +108,7 @@ class Node(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._description
 
     def elaborate(self, platform: object) -> Module:

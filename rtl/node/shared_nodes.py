@@ -12,17 +12,17 @@ from .node import Node
 __all__ = ["SharedNodes", "Turn"]
 
 _TAKEN_AT_AN_EDGE = ("memory", "trace")
-"""Members of a node that nobody looks at but at the edge that ends a cycle."""
+"""Members of a node that are read only at the edge that ends a cycle."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Whose turn it is, of two nodes that share one copy of the logic.
+    """Selects one of two nodes that share one copy of the logic.
 
-    ``bank`` is the node whose inputs and outputs are the copy's, the one and the other by turns;
-    with ``edge`` the next clock is an edge of that node. What node 1 shows at an edge with ``keep``
-    it is taken to show in node 0's turn as well, in which it is decided whether the target takes a
-    step; but for its host memory and trace. The clock is that of domain ``banks``.
+    ``bank`` is the node that currently has the copy's inputs and outputs; it alternates. With
+    ``edge`` the next clock edge is an edge of that node. At an edge with ``keep`` the outputs of
+    node 1 are stored and shown during node 0's turn, in which the target decides whether to take a
+    step; this excludes node 1's host memory and trace. The clock is that of domain ``banks``.
     """
 
     bank: Signal = field(default_factory=lambda: Signal(name="bank"))
@@ -31,31 +31,31 @@ class Turn:
 
 
 class SharedNodes(wiring.Component):
-    """A node that is two: ``node[0]`` and ``node[1]`` are what two of :class:`Node` would be.
+    """Two nodes in one block: ``node[0]`` and ``node[1]`` behave as two :class:`Node` would.
 
-    Of a target cycle node 0's edge comes first. From then on, until its next turn, its outputs are
-    kept as they were in that cycle; so at node 1's edge, which is that of all the rest of the
-    target, both show what they show in the same cycle. Nothing that a node is told may depend in
-    the same cycle on what the other one says.
+    In a target cycle node 0's edge comes first. From then on until its next turn, its outputs keep
+    their values of that cycle. So at node 1's edge, which is also the edge of the rest of the
+    target, both nodes show outputs of the same cycle. No input of a node may depend combinationally
+    on an output of the other one.
 
     Parameters
     ----------
     node : Node
-        What both are. It becomes part of this.
+        The node to share. It becomes part of this block.
     turn : Turn
-        Whose turn it is.
+        Selects the node.
 
     Members
     -------
     node : as the signature of ``node``, twice
-        The two. What ``memory`` and ``trace`` of node 1 show means something at node 1's own edge
-        only: in node 0's turn it is what node 0 shows.
+        The two nodes. ``memory`` and ``trace`` of node 1 are valid only at node 1's own edge; in
+        node 0's turn they have node 0's values.
 
     Raises
     ------
     TypeError
-        ``node`` is no :class:`Node`, or ``turn`` no :class:`Turn`; when it is elaborated, as
-        :class:`Banked` does.
+        ``node`` is no :class:`Node`, or ``turn`` no :class:`Turn`; at elaboration, the errors of
+        :class:`Banked`.
     """
 
     def __init__(self, *, node: Node, turn: Turn) -> None:

@@ -1,4 +1,4 @@
-"""What blocks everywhere are made of.
+"""Building blocks used throughout the target.
 
 In the order in which to read:
 

@@ -1,4 +1,5 @@
-"""Aligners bytes: from words at any byte address to words at any other, or to those of a packet."""
+"""Aligners of bytes: from words at any byte address to words at any other, or to those of a
+packet."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -10,7 +11,7 @@ __all__ = ["Aligner"]
 class Aligner(wiring.Component):
     """Takes words in which a run of bytes begins at byte ``offset`` of the first, and gives words
     in which it begins at byte ``target`` of the first, with strobes for its bytes alone. Other
-    bytes of what is given are meaningless.
+    bytes of the output are undefined.
 
     After ``start`` it takes ceil((offset + bytes) / 8) words and gives ceil((target + bytes) / 8).
 
@@ -45,7 +46,7 @@ class Aligner(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # Bytes by which a word is turned; what of the word before goes in front.
+        # Bytes by which a word is rotated, and the part of the previous word that goes in front.
         turn = Signal(3)
         kept = Signal(64)
         ins = Signal(14)
@@ -75,7 +76,7 @@ class Aligner(wiring.Component):
                     m.d.comb += self.o.payload.eq(self.i.payload)
                 for byte in range(1, 8):
                     with m.Case(byte):
-                        # What i shows after the run's last word must not show on o.
+                        # Input words after the run's last word must not appear on o.
                         m.d.comb += self.o.payload.eq(Cat(
                             kept[64 - 8 * byte:],
                             Mux(pass_in, self.i.payload[:64 - 8 * byte], 0)))

@@ -13,12 +13,12 @@ __all__ = ["RoundRobin"]
 class RoundRobin(wiring.Component):
     """Grants one of ``count`` requesters, each in its turn.
 
-    Latency: none, ``grant`` follows ``requests`` combinationally. Throughput: a grant a cycle.
-    The grant goes to the first requester at or after the turn, upwards and around. In a cycle with
-    ``advance`` the turn moves past the granted requester, else it stays: whoever uses the arbiter
-    raises ``advance`` when a grant is used, and holds the winner itself if the winner must not
-    change before that. A requester that keeps requesting is granted after at most ``count - 1``
-    grants (cycles with ``advance``) to others. After reset, requester 0 is first.
+    Latency: none, ``grant`` follows ``requests`` combinationally. Throughput: a grant a cycle. The
+    grant goes to the first requester at or after the turn, upwards and around. In a cycle with
+    ``advance`` the turn moves past the granted requester; otherwise it stays. The user of the
+    arbiter raises ``advance`` when a grant is used, and must itself hold the winner if the winner
+    must not change before that. A requester that keeps requesting is granted after at most ``count
+    - 1`` grants (cycles with ``advance``) to others. After reset, requester 0 is first.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class RoundRobin(wiring.Component):
 
         ahead = Signal(count)
         pick = Signal(count)
-        # Those after the granted one. An adder would do, but becomes a carry chain in synthesis:
-        # 48 LUTs of an ECP5 for 8 requesters instead of 30.
+        # The requesters after the granted one. An adder would also work, but becomes a carry
+        # chain in synthesis: 48 LUTs of an ECP5 for 8 requesters instead of 30.
         after = Signal(count)
         m.d.comb += [
             ahead.eq(self.requests & self._turn),

@@ -1,4 +1,4 @@
-"""Memory as an FPGA has it: undefined where a read meets a write."""
+"""Memory as in an FPGA: undefined if a word is read and written at the same edge."""
 
 from amaranth.hdl import ShapeLike
 from amaranth.lib import memory
@@ -7,14 +7,14 @@ __all__ = ["BlockRam"]
 
 
 class BlockRam(memory.Memory):
-    """A memory of which nobody uses what is read at the edge at which the same word is written.
+    """A memory whose user ignores a word that is read at the edge at which it is written.
 
-    A simulator reads the old word then; a device's block RAM reads anything. Synthesis adds logic
-    to make it the old word, about a flip-flop and a LUT a bit and read port, which this memory goes
-    without. Whoever uses it sees to it that such a read is not looked at; in the tests of blocks it
-    gives the word inverted (``tests/models/unkind_target.py``).
+    At such an edge a simulator reads the old word, and a device's block RAM reads an undefined
+    word. For other memories synthesis adds logic that restores the old word, about a flip-flop and
+    a LUT for each bit and read port. This memory has no such logic, so its user must not use such a
+    word; in the tests of blocks it is inverted (``tests/models/unkind_target.py``).
 
-    Its ports are registered, read what was written before, and write whole words.
+    Its ports are registered, read the words written before, and write whole words.
 
     Parameters
     ----------

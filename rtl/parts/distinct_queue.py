@@ -1,4 +1,4 @@
-"""A queue in which every item is at most once."""
+"""A queue that holds every item at most once."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ __all__ = ["OnceQueue"]
 
 
 class OnceQueue(wiring.Component):
-    """First-in first-out queue of numbers below ``items``, each inside at most once.
+    """First-in first-out queue of numbers below ``items``; each is inside at most once.
 
-    A number that comes while it is inside is taken and forgotten: it keeps its place. One that
-    comes in the cycle in which it is taken out, or later, is put in again. So a number that came is
-    taken out at a later edge than it came, after at most ``items - 1`` others; and there is always
-    room.
+    A number that arrives while it is inside is accepted and dropped: it keeps its place. A number
+    that arrives in the cycle in which it is taken out, or later, is put in again. So every number
+    that arrives is taken out at a later edge, after at most ``items - 1`` others; and there is
+    always room.
 
     Latency: an item is offered 2 cycles after it came if nothing is ahead of it. Throughput: one in
     and one out a cycle. Back-pressure: none, once the flags are cleared: ``i`` is ready from
@@ -27,7 +27,7 @@ class OnceQueue(wiring.Component):
     Parameters
     ----------
     items : :class:`int`
-        Numbers there are: a power of two, at least 4.
+        How many numbers there are: a power of two, at least 4.
 
     Members
     -------
@@ -36,7 +36,7 @@ class OnceQueue(wiring.Component):
     o : ``Out(stream)``
         Numbers out.
     added : ``Out(1)``
-        What came in the cycle before was not inside, and is now.
+        The number that arrived in the previous cycle was not inside, and is now.
     idle : ``Out(1)``
         Empty, and nothing comes.
 
@@ -60,7 +60,7 @@ class OnceQueue(wiring.Component):
         self._gots = memory.Memory(shape=2, depth=items // 2, init=[])
         self._ring = memory.Memory(shape=self._entry, depth=items, init=[])
         self._swept = Signal(bits)
-        # What came in the cycle before.
+        # The number that arrived in the previous cycle.
         self._came = Signal()
         self._item = Signal(bits)
         # One bit more than an address tells full from empty.
@@ -80,7 +80,7 @@ class OnceQueue(wiring.Component):
 
     @property
     def items(self) -> int:
-        """Numbers there are."""
+        """How many numbers there are."""
         return self._items
 
     def elaborate(self, platform: object) -> Module:
@@ -133,7 +133,7 @@ class OnceQueue(wiring.Component):
             ]
             with m.If(forward_put):
                 m.d.comb += parity.eq(forwarded)
-            # Taken out is: both the same.
+            # A number was taken out when both bits are equal.
             m.d.comb += adds.eq(forward_got | (parity == got))
 
         with m.If(~swept[-1]):
@@ -157,7 +157,7 @@ class OnceQueue(wiring.Component):
         return m
 
     def _order(self, m: Module, *, gives: Signal, write: Any, read: Any) -> None:
-        """A ring in memory, and the item that is offered: read from it, or straight from ``i``."""
+        """A ring in memory, and the offered item: read from the ring, or directly from ``i``."""
         head, tail, adds, waits = self._head, self._tail, self._adds, self._waits
         straight = Signal()
         fresh = Signal(self._entry)

@@ -1,4 +1,4 @@
-"""The port by which a block tells the trace what it does."""
+"""The port by which a block emits trace events."""
 
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
@@ -14,6 +14,6 @@ EventPort = wiring.Signature({
     "number": Out(TRACE_BITS),
     "arg": Out(ARG_BITS),
 })
-"""A block's event output. ``valid`` for one cycle is one event, stamped with the cycle counter's
-value after that cycle's clock edge began it, i.e. the counter as the block's own logic sees it.
-Nothing flows back: the trace changes no cycle."""
+"""A block's event output. A cycle with ``valid`` is one event. Its time stamp is the value of the
+cycle counter in that cycle, as the block's own logic sees it. Nothing flows back: the trace changes
+no cycle."""

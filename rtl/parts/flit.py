@@ -1,4 +1,4 @@
-"""The unit in which packets move: eight bytes, and what travels beside them."""
+"""The unit of packets: eight bytes, and the signals beside them."""
 
 from amaranth.lib import data, stream
 
@@ -10,9 +10,9 @@ __all__ = ["Flit", "Header", "FlitStream"]
 class Flit(data.Struct):
     """Eight bytes of a packet.
 
-    ``size`` is how many are valid (1 to 8; 8 but in the last), ``first`` and ``last`` bracket the
-    packet, ``trace`` is its trace number and the same in all its flits. Only ``data`` crosses the
-    wire: ``size`` bytes of it.
+    ``size`` is the number of valid bytes (1 to 8; less than 8 only in the last flit). ``first`` and
+    ``last`` bracket the packet. ``trace`` is its trace number, the same in all its flits. Only
+    ``size`` bytes of ``data`` cross the wire.
     """
 
     data: 64

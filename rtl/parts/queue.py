@@ -74,7 +74,8 @@ class Queue(wiring.Component):
             read.en.eq(0),
             self.o.payload.eq(read.data),
         ]
-        # Simulators pay for what is evaluated: while nothing moves, that is these conditions.
+        # Simulators pay for each evaluated statement: while nothing moves, only these conditions
+        # are evaluated.
         with m.If(self.i.valid):
             with m.If(self.i.ready):
                 m.d.comb += write.en.eq(1)

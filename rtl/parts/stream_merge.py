@@ -1,4 +1,4 @@
-"""Several producers of one stream, the first one first."""
+"""Merges several producers of one stream; lower inputs have priority."""
 
 from amaranth.hdl import Const, Module, ShapeLike, Signal
 from amaranth.lib import stream, wiring
@@ -13,14 +13,14 @@ class StreamMerge(wiring.Component):
     """Passes items of ``i`` on to ``o`` through a register; a lower input goes first.
 
     Latency: 1 cycle. Throughput: 1 item a cycle. Back-pressure: an input waits while ``o`` is not
-    taken or a lower input has something. Reset: empty.
+    taken or a lower input has an item. Reset: empty.
 
     Parameters
     ----------
     shape : ShapeLike
         Of an item.
     inputs : int
-        How many.
+        Number of inputs.
 
     Members
     -------
@@ -41,7 +41,7 @@ class StreamMerge(wiring.Component):
 
     @property
     def inputs(self) -> int:
-        """How many."""
+        """Number of inputs."""
         return self._inputs
 
     def elaborate(self, platform: object) -> Module:

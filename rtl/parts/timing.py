@@ -1,4 +1,5 @@
-"""The target's timing registers, one a timing knob, as a struct that blocks take as an input."""
+"""The target's timing registers, one for each timing knob, as a struct that blocks take as an
+input."""
 
 
 from amaranth import unsigned

@@ -12,12 +12,13 @@ __all__ = ["TimingRegisters"]
 
 
 class TimingRegisters(wiring.Component):
-    """One register a timing knob.
+    """One register for each timing knob.
 
-    Latency: a value written is on ``timing`` in the next cycle. Writes are taken while the domain
-    is in reset, too, and reset changes nothing: a reset target runs on with its settings. Meant to
-    be written in reset alone, for blocks may assume that no value changes under them. A write to an
-    index without a register does nothing; a value too wide for its register is cut.
+    Latency: a value written is on ``timing`` in the next cycle. Writes are also taken while the
+    domain is in reset, and reset changes no register: a target keeps its settings over a reset. The
+    registers must be written only in reset, because blocks may assume that their values are
+    constant. A write to an index without a register does nothing; a value too wide for its register
+    is cut.
 
     Parameters
     ----------
@@ -50,14 +51,14 @@ class TimingRegisters(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """Where the values after power-up come from."""
+        """The description that gives the values after power-up."""
         return self._description
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         values = zip(TIMING_REGISTERS, timing_values(self._description), strict=True)
-        # One register for all of them, and all within one condition: a simulator has next to
-        # nothing to do where nobody writes.
+        # One register for all of them, and all within one condition, so that a simulator does
+        # almost no work here without writes.
         held = Signal(Timing, init={register.field: value for register, value in values},
                       reset_less=True)
         with m.If(self.we):

@@ -1,4 +1,4 @@
-"""Where a block's events leave the target."""
+"""The exits of blocks' events from the target."""
 
 from amaranth.hdl import ClockSignal, Instance, Module, ValueLike
 from amaranth.lib import wiring
@@ -11,7 +11,7 @@ from .event import EventPort
 __all__ = ["TRACES", "TracePort", "TraceSink", "expose"]
 
 TRACES = ("collectors", "ports")
-"""Where events leave the target: by a :class:`TraceSink` each, or by ports, for a board."""
+"""How events leave the target: by one :class:`TraceSink` each, or by ports, for a board."""
 
 TracePort = wiring.Signature({
     "valid": Out(1),
@@ -21,8 +21,7 @@ TracePort = wiring.Signature({
     "number": Out(TRACE_BITS),
     "arg": Out(ARG_BITS),
 })
-"""An event of one source with all that tells where it is from; ``valid`` in the cycle that the
-event is of."""
+"""An event of one source with its origin; ``valid`` in the cycle of the event."""
 
 
 def expose(m: Module, event: wiring.PureInterface, trace: wiring.PureInterface, *, node: ValueLike,
@@ -38,11 +37,11 @@ def expose(m: Module, event: wiring.PureInterface, trace: wiring.PureInterface, 
 
 
 ALWAYS = (Block.VI_SEND, Block.FIRMWARE)
-"""Blocks that send packets again: they tell of it whether events are recorded or not."""
+"""Blocks that send packets again. Their AGAIN events are recorded even if others are not."""
 
 
 class TraceSink(wiring.Component):
-    """Hands the events of one source to the trace: an instance of ``nicbed_trace``.
+    """Passes the events of one source to the trace: an instance of ``nicbed_trace``.
 
     That module takes an event at the clock edge that ends its cycle, if ``enable``, or if it is of
     ``Kind.AGAIN`` and of one of ALWAYS; nothing comes back from it. Its inputs: ``clk``,
@@ -79,7 +78,7 @@ class TraceSink(wiring.Component):
 
     @property
     def block(self) -> Block:
-        """Whose events these are."""
+        """The block of the events."""
         return self._block
 
     def elaborate(self, platform: object) -> Module:

@@ -17,7 +17,7 @@ __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
-# # struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its beginning.
+# struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its beginning.
 _WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
 _ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _CRASH_AT = 32, 288, 544, 576, 584, 588
 _BYTES = _CRASH_AT + 4 * CRASH_WORDS

@@ -178,7 +178,7 @@ def _emit(description: Description, target: str, memory: str, held: bool,
     try:
         return _convert(description, target, memory, held, progress)
     except BaseException:
-        # # Warnings about unused results are no news beside an error.
+        # Warnings about unused results are no news beside an error.
         from amaranth.hdl import UnusedElaboratable
 
         warnings.simplefilter("ignore", UnusedElaboratable)

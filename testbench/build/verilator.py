@@ -163,7 +163,7 @@ def _runtime(wave: str | None) -> list[Path]:
     names = [*RUNTIME, *([f"verilated_{wave}_c"] if wave else [])]
 
     def build(place: Path) -> None:
-        # # Only the models' files depend on VL_TRACE and the prefix.
+        # Only the models' files depend on VL_TRACE and the prefix.
         flags = _flags(tools, wave, [])
         _parallel([[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
                     str(place / f"{name}.o")] for name in names], place, lambda *_: None)

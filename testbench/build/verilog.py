@@ -77,7 +77,7 @@ def to_verilog(text: str, *, processes: bool) -> str:
     if done.returncode:
         raise BuildError("Yosys cannot turn the target into Verilog", done.stderr)
     body = re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)
-    # # Most of the C++ of a VI engine was these lines.
+    # Most of the C++ of a VI engine was these lines.
     body = _INITIAL.sub(_loop, body)
     return _TIMESCALE + body.replace("always @*", "always_comb")
 

@@ -293,7 +293,7 @@ class Plots:
     """Plots of a run. The plotting library loads while the simulator works."""
 
     def __init__(self) -> None:
-        # # No daemon thread: a library that is still loading when Python ends may abort it.
+        # No daemon thread: a library that is still loading when Python ends may abort it.
         self._loading = threading.Thread(target=self._load)
         self._loading.start()
 

@@ -36,7 +36,7 @@ def fit(x: Sequence[int | Fraction], y: Sequence[int | Fraction]) -> Line:
     sum_xy = sum(a * b for a, b in zip(x, y, strict=True))
     slope = Fraction(count * sum_xy - sum_x * sum_y) / Fraction(count * sum_xx - sum_x * sum_x)
     intercept = (Fraction(sum_y) - slope * sum_x) / count
-    # # The largest of count distances: floating point finds it, exact arithmetic gives its value.
+    # The largest of count distances: floating point finds it, exact arithmetic gives its value.
     near = max(range(count), key=lambda i: abs(float(y[i]) - float(slope) * float(x[i])
                                                - float(intercept)))
     return Line(slope, intercept, abs(y[near] - slope * x[near] - intercept))

@@ -157,7 +157,7 @@ def estimate(curves: Sequence[Curve], rtt: Fraction) -> LogP:
     where = regimes(base)
     line = gap(base, where)
     o_s = send_overhead(base, where)
-    # # Beyond one round trip each reply is back before the next issue, so this is surely beyond the
+    # Beyond one round trip each reply is back before the next issue, so this is surely beyond the
     # knee.
     by_delay = receive_overheads(curves, o_s, rtt)
     if not by_delay:

@@ -62,7 +62,7 @@ def _cells(values: Mapping[str, float | None], first: str,
     for nic, value in values.items():
         if nic != first:
             base = values[first]
-            # # A ratio to a value that shows as 0, or of a negative value, has no meaning.
+            # A ratio to a value that shows as 0, or of a negative value, has no meaning.
             ratio = "-"
             if value is not None and base is not None and value >= 0 and base >= 0.005:
                 ratio = f"{value / base:.2f}"

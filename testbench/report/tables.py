@@ -80,7 +80,7 @@ def lives(found: Mapping[str, Sequence[Mapping[str, Any]]], most: int = 6) -> "T
     titles = list(found)
     titles = titles[::max(1, -(-len(titles) // most))]
     each = [{stage["stage"]: stage["cycles"] for stage in found[title]} for title in titles]
-    # # Lives with different stages have them in the same order.
+    # Lives with different stages have them in the same order.
     every: list[str] = []
     for life in each:
         at = 0

@@ -119,7 +119,7 @@ def models() -> Mapping[str, str]:
     assert spec is not None and spec.origin is not None
     folder = Path(spec.origin).parent / "share" / "ecp5"
     text = "\n".join((folder / name).read_text() for name in _SHARED)
-    # # A net has no value yet when the simulation begins.
+    # A net has no value yet when the simulation begins.
     text = text.replace("initial Q = srval;", 'initial Q = REGSET == "SET";')
     known = {found[1]: _SPECIFY.sub("", found[0]) for found in _MODULE.finditer(text)}
     known |= {path.stem.upper(): path.read_text() for path in MODELS.glob("*.v")}

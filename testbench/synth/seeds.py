@@ -81,7 +81,7 @@ def best_of(seeds: Sequence[int], place: PlaceOne, progress: Progress = lambda *
     reached = {seed: None if future.exception() else fmax(future.result().report)
                for seed, future in found.items()}
     best = max(seeds, key=lambda seed: reached[seed] or 0.0)
-    # # If none was routed, this raises the first one's DoesNotRoute.
+    # If none was routed, this raises the first one's DoesNotRoute.
     return Best(found[best].result(), best, reached)
 
 
@@ -89,7 +89,7 @@ def _all_over(futures: Iterable[Future[Placement]]) -> None:
     """Wait for all; raise the exception of any of them, except for a router that does not end."""
     pending = set(futures)
     while pending:
-        # # With short time-outs, so that an interrupt is handled.
+        # With short time-outs, so that an interrupt is handled.
         done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in done:
             error = future.exception()

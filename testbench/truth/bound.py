@@ -98,7 +98,7 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
                      if block in at_work for node in [sender if sends else receiver]]
     found_shares.sort(key=lambda one: NAMES.index(one.block))
-    # # The engine that takes up the bus replaces the bus.
+    # The engine that takes up the bus replaces the bus.
     return ([one for one in found_shares if one.block not in takers]
             + [one for one in found_shares if one.block in takers])
 

@@ -77,7 +77,7 @@ def services(events: Iterable[Event], start: int, stop: int) -> Services:
 def cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
     """Busy share of the CPU of ``node``: its time without computation and waiting."""
     mine = [span for span in found if span.node == node]
-    # # The check that ends each request is work; a spin of a waiting program takes longer.
+    # The check that ends each request is work; a spin of a waiting program takes longer.
     checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
                   and span.number), default=-1)
     waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT

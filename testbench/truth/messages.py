@@ -109,7 +109,7 @@ def _way(sent: Span, calls: Sequence[Span], landed: dict[tuple[int, int], list[i
              for tick in landed.get((first.node, number), []) if sent.begin <= tick <= last.end]
     left = sent.end - sent.end % TICKS
     begin = first.begin
-    # # Without an event, the call that finds the message is the first sign of it.
+    # Without an event, the call that finds the message is the first sign of it.
     arrived = max(times, default=begin if begin >= sent.end else last.end)
     if begin < sent.end:
         begin = min(max(arrived, left), last.end)

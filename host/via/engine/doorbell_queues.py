@@ -82,7 +82,7 @@ def keep_count(vi: Vi, completed: int) -> None:
     """Both queues of ``vi`` are flushed: set the counts of seen completions to ``completed``, with
     the send queue's count in the low half and the receive queue's in the high half."""
     for queue, count in ((vi.send, completed), (vi.receive, completed >> 16)):
-        # # The NIC does not count descriptors that it lost.
+        # The NIC does not count descriptors that it lost.
         queue.seen = count - sum(posted.counted for posted in queue.entries) & 0xFFFF
 
 

@@ -54,7 +54,7 @@ class Engine(DoorbellQueues):
         return ViState(await self.port.pio_read(VI_STATE))
 
     async def drained(self, vi: Vi) -> bool:
-        # # Twice, so that doorbells and status writes under way have arrived.
+        # Twice, so that doorbells and status writes under way have arrived.
         port = self.port
         await self._select(vi.number)
         if await port.pio_read(VI_POSTED) != await port.pio_read(VI_COMPLETED):

@@ -324,7 +324,7 @@ class KernelTrap(MemoryQueues):
 
     def deadline(self) -> int:
         self._timers.late()
-        # # Room in the send ring raises no interrupt, so a sleeping kernel checks for it.
+        # Room in the send ring raises no interrupt, so a sleeping kernel checks for it.
         if self._completing.happened or self._packets.starved and self._send_ring.moved():
             return self.port.cycle
         if self._packets.starved and self._send_ring.reading:

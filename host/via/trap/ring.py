@@ -86,7 +86,7 @@ class SendRing:
         self.report = node.allocate(8)
         first = node.allocate(self.slots * self.buffer_bytes)
         self._free.extend((0, first + self.buffer_bytes * index) for index in range(self.slots))
-        # # The NIC does not use the ring yet, so this is only setting up.
+        # The NIC does not use the ring yet, so this is only setting up.
         self.memory.write(self.report, bytes(8))
         await port.pio_write(SEND_BASE, self._base)
         await port.pio_write(SEND_REPORT, self.report)
@@ -163,7 +163,7 @@ class SendRing:
         await port.room(2)
         at = self._base + self.posted % self.size * DESCRIPTOR_BYTES
         inline = packet.inline
-        # # The NIC has finished with this place, and reads it only after the doorbell.
+        # The NIC has finished with this place, and reads it only after the doorbell.
         self.memory.write(at, SLOT.pack(packet.header, inline, packet.buffer,
                                         len(inline) | packet.length << PAYLOAD
                                         | packet.trace << TRACE, 0))

@@ -103,7 +103,7 @@ class Completing:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             completed = await self._completions.look(queue) if queue.entries else None
         if completed is None:
-            # # A handler has taken the completion that this call waited for.
+            # A handler has taken the completion that this call waited for.
             port.mark(EMPTY_CHECK, END, 0)
             result: Done = DESCRIPTOR_ERROR, None
         else:

@@ -162,7 +162,7 @@ class Connecting:
         await self._caller.enter()
         await self._kernel.attend()
         late = False
-        # # The other end has answered an attempt with a connected VI, and will report that it is
+        # The other end has answered an attempt with a connected VI, and will report that it is
         # ready.
         while attempt.result is None:
             late = (attempt.offer is None and attempt.deadline is not None

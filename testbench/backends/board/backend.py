@@ -125,7 +125,7 @@ class BoardBackend:
                 if response.more:
                     response = self._send([] if stands else [commands.RUN])
                 elif response.miss is not None:
-                    # # All writes have arrived, so this copy of the page is up to date.
+                    # All writes have arrived, so this copy of the page is up to date.
                     node, page = response.miss
                     response = self._send([*self.memories[node].load(page), commands.RUN])
                 elif response.attention or response.expired:

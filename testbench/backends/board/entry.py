@@ -19,7 +19,7 @@ def _backend(wanted: dict[str, Any], progress: Progress) -> BoardBackend:
         line = Line(open_port(place, wanted["baud"]))
         advice = "; program it: nicbed synth --program"
     else:
-        # # A simulated byte takes long on a busy machine.
+        # A simulated byte takes long on a busy machine.
         patience = 120.0 if wanted["sim"] == "uart" else 3600.0
         line = Line(simulated_port(Path(place)), patience, resend=patience / 2)
         advice = ""

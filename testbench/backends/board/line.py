@@ -138,7 +138,7 @@ class Line:
         LineError
             Nothing answers, or the answer is not a board's.
         """
-        # # Old responses may still arrive: the nonce has not been used before.
+        # Old responses may still arrive: the nonce has not been used before.
         nonce = secrets.randbits(32)
         sequence = secrets.randbits(8)
         self._sequence = None

@@ -73,7 +73,7 @@ class PagedMemory(ArrayMemory):
         self._changed.clear()
         begin = 0
         for end in range(1, len(words) + 1):
-            # # A run of words ends at a gap and at the end of a page, because the next page is
+            # A run of words ends at a gap and at the end of a page, because the next page is
             # elsewhere.
             if end == len(words) or words[end] != words[end - 1] + 1 or not words[end] % _WORDS:
                 found += self._copy(words[begin], words[end - 1] + 1)

@@ -42,7 +42,7 @@ def open_port(path: str, baud: int = BAUD) -> Any:
                             "until it is done") from None
         why = os.strerror(number) if number else str(error)
         raise LineError(f"{path}: the serial port cannot be opened: {why}") from None
-    # # FTDI's bridges hold received bytes for 16 ms unless this is changed.
+    # FTDI's bridges hold received bytes for 16 ms unless this is changed.
     with suppress(Exception):
         port.set_low_latency_mode(True)
     return port

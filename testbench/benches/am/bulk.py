@@ -129,7 +129,7 @@ def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, descriptio
          ) -> tuple[dict[str, Any], dict[str, Any]]:
     curve = Curve(0, tuple(stream["issued"]), tuple(stream["handled"]))
     truth = transfer_truth(stream, description)
-    # # Only issues whose packets all had room in the bulk window; the packets of others are sent
+    # Only issues whose packets all had room in the bulk window; the packets of others are sent
     # later.
     packets = -(-stream["size"] // description.nic.mtu)
     room = window_bytes(description) // description.nic.mtu // packets

@@ -48,7 +48,7 @@ async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
         issue = party.transfers("store_async", other, size)
         for index in range(count):
             await issue(index)
-        # # All data sent is acknowledged, and all data of the other node has arrived.
+        # All data sent is acknowledged, and all data of the other node has arrived.
         await party.am.wait(lambda: party.answers >= count and party.requests >= count)
         stop = stamp(node)
         await party.am.disable()

@@ -85,12 +85,12 @@ class _Truth:
                     default=stream[-1].begin)
         alone = next((index for index, span in enumerate(stream)
                       if span.end > first or span.number in later), len(stream))
-        # # Only over issues that do nothing but send, as in the estimate. Later the check may cost
+        # Only over issues that do nothing but send, as in the estimate. Later the check may cost
         # more, because it reads a slot that is not in the cache.
         sending = {span.number for span in stream[:max(alone, 1)]}
         self.check = ending_check(marks, SENDER, sending)
         self.o_s = self.send + self.check
-        # # The last issue before a reply has already handled it: its send counts, its poll does
+        # The last issue before a reply has already handled it: its send counts, its poll does
         # not.
         last = skip + min(max(alone - 1, 1), len(stream) - 1)
         self.sending = budget(marks, SENDER, skip, last)
@@ -235,7 +235,7 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
     made = [
         check("RTT is the sum of its legs", len(trips) == len(legs) and not differ, said),
         check("no leg is negative", not negative, ", ".join(negative) or "none"),
-        # # The bias in o_r is not needed in steady state. Replies handled in a row cost a little
+        # The bias in o_r is not needed in steady state. Replies handled in a row cost a little
         # less than single ones, so 2 % are allowed.
         check("g >= o_s + o_r", found.idle + bias >= -found.g / 50,
               f"g {cycles(found.g)}, o_s + o_r {cycles(found.o_s + found.o_r)}, of which bias "
@@ -245,7 +245,7 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
         check("o_r agrees over D", found.spread <= max(found.o_r / 50, Fraction(TICKS, 8)),
               f"spread {cycles(found.spread)} cycles over {len(found.by_delay)} D"),
     ]
-    # # o_s is measured on sends to an idle NIC. If sends in steady state have another cost, the
+    # o_s is measured on sends to an idle NIC. If sends in steady state have another cost, the
     # mean over all sends is not the truth of this o_s. Time that no mark covers is an error.
     first = (truth.first_send + truth.check) / TICKS
     for what, estimated, true in (
@@ -254,7 +254,7 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
         off = abs(estimated - true)
         made.append(check(what, off <= true / 50,
                           f"off by {float(off):.3f} cycles of {float(true):.3f}"))
-    # # LogP's definition does not include waiting for the window and acknowledgements: they stay
+    # LogP's definition does not include waiting for the window and acknowledgements: they stay
     # bias.
     behind = truth.behind / TICKS
     other = sum((size for name, size in by_name["o_r"].bias if name != BEHIND), Fraction(0))

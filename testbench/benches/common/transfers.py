@@ -45,7 +45,7 @@ class BulkParty(Party):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        # # Rings are allocated later, and in the same way on all nodes, so the addresses agree.
+        # Rings are allocated later, and in the same way on all nodes, so the addresses agree.
         length = buffer_of(node.description)
         self.source = node.allocate(length, 4096)
         self.target = node.allocate(length, 4096)

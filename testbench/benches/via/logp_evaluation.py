@@ -126,7 +126,7 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
     where = regimes(curve)
     line = gap(curve, where)
     packets = max(1, -(-size // description.nic.mtu))
-    # # Few: no more than fit the connection's window, at every design point.
+    # Few: no more than fit the connection's window, at every design point.
     few = max(1, min(FEW, description.via.window // packets, where.send_only))
     o_s = few_sends(curve.issued, curve.delay, few)
     half = half_trip(plain["trips"]).mean
@@ -200,7 +200,7 @@ def _counting(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], d
     o_r = counting_loop(alone["count"], disturbed["count"], messages, alone["ticks"])
     truth = Fraction(_lost(disturbed) - _lost(alone), messages)
     count = Fraction(alone["ticks"], alone["count"])
-    # # A loop ends at a whole count, so there is a rounding of one count at each end.
+    # A loop ends at a whole count, so there is a rounding of one count at each end.
     return ({"o_r": cycles(o_r), "messages": messages, "alone": alone["count"],
              "disturbed": disturbed["count"], "per_count": cycles(count)},
             {"o_r": cycles(truth)},

@@ -77,7 +77,7 @@ class Side(Party):
         if plan.how == CQ:
             entries = max(plan.queues, plan.trips)
             self.cq = self.sound("VipCreateCQ", await self.vipl.VipCreateCQ(self.nic, entries))
-        # # The queue in use is the last one that was made.
+        # The queue in use is the last one that was made.
         count = max(plan.connections, plan.queues if plan.how == CQ else 1)
         for _ in range(count):
             self.vis.append(await self.endpoint(self.cq))
@@ -90,7 +90,7 @@ class Side(Party):
         connected = self.vis if plan.connections > 1 else self.vis[-1:]
         for number, vi in enumerate(connected):
             await self.connect(vi, number)
-        # # Bring the descriptors into the CPU's cache, from which set-up may have removed them.
+        # Bring the descriptors into the CPU's cache, from which set-up may have removed them.
         for arena in (self.send_arena, self.receive_arena):
             await self.process.touch(arena.va, arena.length)
 

@@ -28,7 +28,7 @@ class Source(Party):
         for _ in range(2):
             await self.post_receive(vi, await self.descriptor(arena, [answer.segment(4)]), arena)
         await self.connect(vi)
-        # # Before the clock starts, descriptors and data are translated once, and nothing is under
+        # Before the clock starts, descriptors and data are translated once, and nothing is under
         # way: everything is acknowledged when the answer has arrived.
         for descriptor in sends[:WARM]:
             await self.post_send(vi, descriptor, arena)

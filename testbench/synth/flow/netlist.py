@@ -16,7 +16,7 @@ __all__ = ["TOP", "Netlist", "netlist"]
 TOP = "top"
 """Name of the synthesised module, unless another one is given."""
 
-# # Shares of the run time, measured with two nodes of the default NIC.
+# Shares of the run time, measured with two nodes of the default NIC.
 _MARKS: tuple[Mark, ...] = (
     ("Executing FLATTEN", 0.04, "synthesis: optimising"),
     ("Executing MEMORY_LIBMAP", 0.10, "synthesis: memories"),
@@ -85,7 +85,7 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
         (work / "area.json").write_text(json.dumps(
             {name: asdict(one) for name, one in found.items()}))
 
-    # # Changes to yosys' netlist before it is stored.
+    # Changes to yosys' netlist before it is stored.
     own = (Path(str(module.__file__)).read_text() for module in (area, resets))
     place = cache.entry("netlist", [*(part for one in sorted(inputs.items()) for part in one),
                                     tool_version("yosys"), *own], build)
@@ -95,10 +95,10 @@ def netlist(text: str, cores: Mapping[str, str], *, pads: bool, flat: bool = Tru
 
 def _script(cores: Mapping[str, str], pads: bool, flat: bool, top: str, empty: Sequence[str],
             then: Sequence[str]) -> str:
-    # # A LUT of more than 4 inputs would be 2 to 8 LUTs with the same wires to each.
+    # A LUT of more than 4 inputs would be 2 to 8 LUTs with the same wires to each.
     options = f" -nowidelut{'' if pads else ' -noiopad'}{'' if flat else ' -noflatten'}"
     synthesis = f"synth_ecp5 -top {top} -json {top}.json{options}"
-    # # With separate blocks, wires of several bits make yosys' mapping stop at duplicate names (its
+    # With separate blocks, wires of several bits make yosys' mapping stop at duplicate names (its
     # issue 4349).
     steps = [synthesis] if flat else [f"{synthesis} -run begin:map_luts", "splitnets",
                                       f"{synthesis} -run map_luts:"]

@@ -72,7 +72,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    # # Of nextpnr's placers, the one with by far the shortest wires (docs/board.md).
+    # Of nextpnr's placers, the one with by far the shortest wires (docs/board.md).
     options = [*device, "--placer", "static", "--json", made.json.name, "--lpf", f"{TOP}.lpf",
                "--freq", f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 
@@ -80,7 +80,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
         _link(made.json, work / made.json.name)
         (work / f"{TOP}.lpf").write_text(constraints)
         progress("placing", 0, 1000)
-        # # This placer is busy for long if the netlist does not fit, so packing runs alone first.
+        # This placer is busy for long if the netlist does not fit, so packing runs alone first.
         packed = run("nextpnr", [*options, "--pack-only", "--log", "pack.log", "-q"], work,
                      log="pack.log", marks=(), progress=progress, alive=alive)
         lacking = over(packed)

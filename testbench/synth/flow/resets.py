@@ -23,7 +23,7 @@ def onto_global_network(module: dict[str, Any]) -> int:
             for bit in _wires(cell["connections"].get("LSR", ())):
                 users.setdefault(bit, []).append(cell)
     resets = sorted(bit for bit, cells in users.items() if len(cells) >= FEWEST)
-    # # All bits have a name; undriven bits belong to no cell.
+    # All bits have a name; undriven bits belong to no cell.
     free = 1 + max((bit for net in module["netnames"].values() for bit in _wires(net["bits"])),
                    default=1)
     for line, bit in enumerate(resets, free):
