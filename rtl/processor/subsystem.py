@@ -1,4 +1,4 @@
-"""The NIC processor and all that belongs to it."""
+"""The NIC processor's subsystem: core, NIC memory, registers and engines."""
 
 from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -37,17 +37,17 @@ class Processor(wiring.Component):
     """A core, NIC memory, and the engines that firmware drives, as :mod:`nicbed.layouts.processor`
     declares them.
 
-    While the processor is in reset, asleep or crashed its clock stands still. Where time may be
-    skipped or the clock of this block gated is told by ``idle``; neither changes a cycle. A crash
-    leaves the engines to what they have been told; reset clears them.
+    While the processor is in reset, asleep or crashed, its clock stands still. ``idle`` says when
+    time may be skipped or the clock of this block gated; neither changes a cycle. After a crash the
+    engines finish their commands; reset clears them.
 
     Parameters
     ----------
     description : :class:`Description`
         ``nic.processor``, which is not "none", and sections ``processor`` and ``memory``.
     step : Signal or None
-        The clock enable that all of this is wrapped in. With it there is one clock only, as an FPGA
-        wants it, and ``profile`` does nothing.
+        Clock enable of the enclosing block. With it there is only one clock, as an FPGA needs it,
+        and ``profile`` has no effect.
 
     Members
     -------
@@ -60,7 +60,7 @@ class Processor(wiring.Component):
     packets : ``Out(PacketPorts)``
         To and from the link.
     asks : ``Out(FirmwareAsks)``
-        What the firmware asks of the NIC.
+        Requests of the firmware to the NIC.
     node : ``In(8)``, timing : ``In(Timing)``, cycle : ``In(64)``
         The node's number, the timing registers, the cycle counter.
     profile : ``In(1)``
@@ -75,7 +75,7 @@ class Processor(wiring.Component):
     TypeError
         ``description`` is not a :class:`Description`, or ``step`` not a signal.
     ValueError
-        It asks for no processor, or ``step`` is wider than a bit.
+        The description has no processor, or ``step`` is wider than a bit.
     """
 
     DMA = 2
@@ -109,7 +109,7 @@ class Processor(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._description
 
     @property
@@ -203,7 +203,7 @@ class Processor(wiring.Component):
 
     def _core(self, m: Module, memory: NicMemory, mmio: Mmio, pending: PendingBits, crash: Crash,
               *, alive: Signal, awake: Signal) -> None:
-        """The core, its clock, its way to NIC memory and registers, and how it fails."""
+        """The core, its clock, its connection to NIC memory and registers, and its failures."""
         m.submodules.core = core = make_core(self._description.nic.processor, step=self._step)
         m.submodules.gate = gate = ClockGate(step=self._step)
         m.submodules.router = router = CoreRouter(size=self._description.processor.memory,
@@ -224,7 +224,7 @@ class Processor(wiring.Component):
             core.clk.eq(gate.clk),
             core.edge.eq(gate.edge),
             core.reset.eq(gate.reset),
-            # Until it has been reset a core is in no state at all.
+            # Before its reset the state of a core is undefined.
             pc.eq(Mux(gate.reset, 0, core.pc)),
             router.edge.eq(gate.edge),
             router.run.eq(running),

@@ -1,4 +1,4 @@
-"""How the parts of the NIC processor's subsystem are joined."""
+"""Signatures that connect the parts of the NIC processor's subsystem."""
 
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -65,7 +65,7 @@ WidePort = wiring.Signature({
 
 
 class EngineCommand(data.Struct):
-    """A command of firmware to an engine, as layouts.processor.EngineRegister says."""
+    """A command of firmware to an engine, in the fields of layouts.processor.EngineRegister."""
 
     host: 32
     local: 20
@@ -81,8 +81,8 @@ EnginePort = wiring.Signature({
     "ended": Out(1),
     "idle": Out(1),
 })
-"""An engine's side: commands in, how many more there is room for, how many have ended (``ended``:
-one does in this cycle)."""
+"""An engine's side: commands in, how many more have room, how many have ended (``ended``: one ends
+in this cycle)."""
 
 FirmwareAsks = wiring.Signature({
     "protocol": Out(9),
@@ -91,8 +91,8 @@ FirmwareAsks = wiring.Signature({
     "watched": In(1),
     "irq": Out(1),
 })
-"""What the firmware asks of the NIC around the processor: packets of which protocol it takes
-(layouts.processor.PROTOCOL_SELECT), the range of host memory that is watched, and, for a cycle, an
+"""Requests of the firmware to the NIC around the processor: the protocol whose packets it takes
+(layouts.processor.PROTOCOL_SELECT), the range of host memory to watch and, for a cycle, an
 interrupt of the host. ``watched``: a CPU takes a line of the range for writing."""
 
 PacketPorts = wiring.Signature({

@@ -1,4 +1,4 @@
-"""The VI engine: VIA without a CPU on the way of a message.
+"""The VI engine: VIA without a CPU on the path of a message.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""VI contexts: what the kernel agent laid down about each VI, and the state of each."""
+"""VI contexts: the kernel agent's settings of each VI, and the state of each."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, wiring
@@ -17,15 +17,15 @@ _Laid = data.StructLayout({name: _context[name].shape for name in ("attributes",
 class Contexts(wiring.Component):
     """Attributes, peer and state of ``vis`` VIs in block memory, for ``readers`` readers at once.
 
-    Latency: ``data`` belongs to the VI that ``vi`` said in the cycle before. A write is seen by
-    whoever says the VI in the next cycle or later; who says it in the cycle of the write still gets
-    what was there before it. Throughput: every reader a VI a cycle, a write a cycle. Back-pressure:
-    none.
+    Latency: ``data`` belongs to the VI that ``vi`` selected in the previous cycle. A read that
+    selects the VI in the cycle after a write, or later, sees the write; a read in the cycle of the
+    write gets the old content. Throughput: a VI for every reader and a write in each cycle.
+    Back-pressure: none.
 
-    Reset: all VIs become CLOSED, one a cycle; ``ready`` is high once they are. Until then every VI
-    reads as CLOSED, and nothing may be written. Attributes and peers are not reset
-    and mean nothing before they are written. A VI of number ``vis`` or above reads as CLOSED, and
-    writing to it does nothing.
+    Reset: all VIs become CLOSED, one in each cycle; then ``ready`` is high. Until then every VI
+    reads as CLOSED, and nothing may be written. Attributes and peers are not reset and are
+    undefined until they are written. A VI of number ``vis`` or above reads as CLOSED, and writing
+    to it does nothing.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ class Contexts(wiring.Component):
         write_state = states.write_port()
         write, set_state = self.write, self.set_state
 
-        # The row to clear next; one bit more says that all are.
+        # The row to clear next; one more bit says that all are cleared.
         swept = Signal(bits + 1)
-        # Something was written in the cycle before: what the readers hold may be old.
+        # A write in the previous cycle: the readers' data may be old.
         stale = Signal(init=1)
         m.d.comb += self.ready.eq(swept[bits])
         m.d.sync += stale.eq(write.valid | set_state.valid | ~self.ready)
@@ -117,7 +117,7 @@ class Contexts(wiring.Component):
             said = Signal(VI_BITS, name=f"said_{number}")
             read_laid = laid.read_port()
             read_state = states.read_port()
-            # Simulators pay for every read: none while the same VI stays as it is.
+            # Simulators pay for every read, so there is none while the VI stays the same.
             fresh = Signal(name=f"fresh_{number}")
             m.d.comb += [
                 fresh.eq(stale | (reader.vi != said)),

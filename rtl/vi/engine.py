@@ -1,4 +1,4 @@
-"""The VI engine: its blocks, and how they are joined."""
+"""The VI engine: its blocks, and how they are connected."""
 
 from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
@@ -29,8 +29,8 @@ __all__ = ["Engine"]
 class Engine(wiring.Component):
     """Doorbells, work queues, scheduler, sender, receiver, translation and completion of VIs.
 
-    docs/architecture.md shows the way of a message through them. Each block's class says how long
-    it takes. Reset: for ``via.vis`` cycles the states of all VIs are swept to closed.
+    docs/architecture.md shows the path of a message through them. The docstring of each block gives
+    its latency. Reset: for ``via.vis`` cycles the states of all VIs are swept to closed.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Engine(wiring.Component):
     node : In(8), timing : In(Timing), now : In(32)
         This node, the timing registers, the cycle counter's low half.
     idle : Out(1)
-        Nothing changes here until something comes in.
+        Nothing changes here without an input.
     events : Out(EventPort), an array
         Of the blocks in :attr:`event_sources`.
     """
@@ -94,7 +94,7 @@ class Engine(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._description
 
     @property
@@ -123,7 +123,7 @@ class Engine(wiring.Component):
         connect(m, manager.write, contexts.write)
         connect(m, manager.set_state, contexts.set_state)
 
-        # A descriptor's way: rung, queued, scheduled, taken.
+        # The path of a descriptor: rung, queued, scheduled, taken.
         connect(m, doorbells.token, work_queues.token)
         for number, waker in enumerate((work_queues.wake, sender.turns.wake, manager.wake)):
             connect(m, waker, scheduler.wake[number])

@@ -13,11 +13,11 @@ from .types import EngineEvent, EventRead
 __all__ = ["EventQueue"]
 
 class EventQueue(wiring.Component):
-    """Queues events of all ``sources``; what finds no room is counted, and CATASTROPHIC follows.
+    """Queues events of all ``sources``. Events without room are counted, and CATASTROPHIC follows.
 
-    ``depth - 1`` events fit. The next one is lost, and CATASTROPHIC takes the last place, unless
-    one waits already: so between an event that was lost and the next time that software finds the
-    queue empty, it reads CATASTROPHIC.
+    ``depth - 1`` events fit. The next one is lost, and CATASTROPHIC takes the last place unless one
+    already waits. So after a lost event software reads CATASTROPHIC before it next finds the queue
+    empty.
 
     Latency: 2 cycles from an event to ``read``. Throughput: an event and a ``pop`` a cycle.
     Back-pressure: none; each source is served within ``sources`` cycles. Reset: empty.
@@ -38,7 +38,7 @@ class EventQueue(wiring.Component):
     waiting : ``Out(1)``
         ``read.head`` is an event.
     idle : ``Out(1)``
-        Nothing comes, and the head stays as it is until a ``pop``.
+        No event arrives, and the head does not change until a ``pop``.
 
     Raises
     ------

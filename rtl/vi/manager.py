@@ -22,17 +22,18 @@ from .types import (
 __all__ = ["BLOCKS", "BREAKS", "Manager"]
 
 BLOCKS = 4
-"""Blocks that keep something about VIs: work queues, receiver, sender, completion, in the order in
-which they are told."""
+"""Blocks with state of VIs, in the order in which the manager informs them: work queues, receiver,
+sender, completion."""
 BREAKS = 16
-"""Breaks that wait at a port."""
+"""Breaks that can wait at a port."""
 
 
 class Manager(wiring.Component):
-    """Alone changes the state of VIs, and tells the other blocks; does one thing after the other.
+    """Changes the state of VIs, which no other block does, and informs the other blocks; does one
+    thing after the other.
 
-    Commands (layouts.via.ViCommand), each done when ``busy`` falls to 0; in another state than one
-    of those said, or for a VI of number ``vis`` or above, it does nothing:
+    Commands (layouts.via.ViCommand), each done when ``busy`` falls to 0. In a state that is not
+    listed, or for a VI of number ``vis`` or above, a command does nothing:
 
     ========== =================== ============================================================
     command    in state            what happens, in this order
@@ -47,13 +48,13 @@ class Manager(wiring.Component):
     ATTRIBUTES any                 attributes and peer written
     ========== =================== ============================================================
 
-    A break of a CONNECTED VI: its event; ERROR; ABORT to all blocks; both queues woken. Of an IDLE
-    one: its event. Of any other: nothing, so a connection breaks once. Command and ports with a
-    break take turns.
+    A break of a CONNECTED VI: its event; ERROR; ABORT to all blocks; both queues woken. A break of
+    an IDLE VI: its event. A break of any other VI: nothing, so a connection breaks once. The
+    command and the ports with a break take turns.
 
-    Latency: 3 cycles from a command or break to its first effect; then as long as the blocks take.
-    Back-pressure: a command waits while one is held; a break while 16 of its port do. Reset:
-    nothing held. Commands must not come before the contexts are ready.
+    Latency: 3 cycles from a command or break to its first effect, then the time that the blocks
+    take. Back-pressure: a command waits while another one is held, a break while 16 of its port
+    wait. Reset: nothing held. Commands must not arrive before the contexts are ready.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Manager(wiring.Component):
     break_ : ``In(stream of Break).array(breakers)``
         Errors.
     control : ``Out(stream of Control).array(4)``
-        To work queues, receiver, sender, completion: one is told when the one before has taken it.
+        To work queues, receiver, sender, completion: each gets it when the one before has taken it.
     wake : ``Out(stream of QUEUE_BITS)``
         To the scheduler.
     event : ``Out(stream of EngineEvent)``
@@ -79,9 +80,9 @@ class Manager(wiring.Component):
     write : ``Out(ContextWrite)``, set_state : ``Out(StateWrite)``
         To the contexts; never both in one cycle.
     busy : ``Out(3)``
-        The command held, from the cycle on in which it is offered; 0 if none is.
+        The command held, from the cycle on in which it is offered; 0 if none.
     idle : ``Out(1)``
-        Nothing held, nothing asked for.
+        Nothing held, nothing requested.
 
     Raises
     ------
@@ -219,7 +220,7 @@ class Manager(wiring.Component):
         return m
 
     def _plan(self, m: Module, *, vi: Signal, broken: Signal, command: Signal) -> dict[str, Signal]:
-        """What the command or break comes to in the state that the VI is in: the table above."""
+        """Effects of the command or break in the VI's current state: the table above."""
         state = self.context.data.state
         plan = {name: Signal(name=name) for name in ("writes", "tells", "sets", "late", "orders",
                                                      "wakes")}

@@ -14,13 +14,13 @@ Clear = wiring.Signature({
     "vi": Out(VI_BITS),
     "writing": In(1),
 })
-"""In a cycle with ``valid``, what is kept of ``vi`` is forgotten: all zero. Only while ``writing``
-is low."""
+"""In a cycle with ``valid``, the record of ``vi`` is cleared to zero. Only while ``writing`` is
+low."""
 
 
 def record_read(shape: ShapeLike) -> wiring.Signature:
-    """Reads a record of that shape: ``data`` is of the VI that ``vi`` said in the last cycle with
-    ``en``, with all writes before that cycle."""
+    """Reads a record of that shape: ``data`` is the record of the VI that ``vi`` selected in the
+    last cycle with ``en``, with all writes before that cycle."""
     return wiring.Signature({"en": Out(1), "vi": Out(VI_BITS), "data": In(shape)})
 
 
@@ -30,10 +30,10 @@ def record_write(shape: ShapeLike) -> wiring.Signature:
 
 
 class ViRecords(wiring.Component):
-    """One record a VI, with one writer, and cleared (all zero) by another.
+    """One record for each VI, with one writer, and cleared (all zero) by another block.
 
-    Latency: a cycle, as :func:`record_read` says. ``clear`` goes before ``write``: whoever clears
-    does so only while nobody writes. Reset: the records are not reset; they mean nothing before
+    Latency: 1 cycle, as for :func:`record_read`. ``clear`` has priority over ``write``, so a block
+    may clear only while nobody writes. Reset: the records are not reset; they are undefined until
     their VI is cleared.
 
     Parameters
@@ -48,7 +48,7 @@ class ViRecords(wiring.Component):
     Members
     -------
     write : In(record_write(shape)), clear : In(Clear)
-        The writer; who clears a record.
+        The writer, and the block that clears a record.
     read : In(record_read(shape)).array(readers)
         Read ports.
     """

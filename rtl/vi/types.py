@@ -1,6 +1,6 @@
-"""What the blocks of the VI engine say to each other.
+"""Signatures and structs between the blocks of the VI engine.
 
-Each signature is the side of the block that asks; see the block that answers for its timing.
+Each signature is the requesting side; the answering block documents its timing.
 """
 
 from amaranth.lib import data, enum, stream, wiring
@@ -33,7 +33,7 @@ __all__ = ["Access", "Acknowledged", "Address", "Arm", "Break", "Command", "Comp
 
 
 class Address(data.Struct):
-    """A virtual address and the handle it is under: :data:`nicbed.layouts.via.ADDRESS`."""
+    """A virtual address and its handle: :data:`nicbed.layouts.via.ADDRESS`."""
 
     va: VA_BITS
     handle: HANDLE_BITS
@@ -41,13 +41,13 @@ class Address(data.Struct):
 
 AttributesLayout = data.StructLayout({field.name: field.width for field in ATTRIBUTES.fields})
 PeerLayout = data.StructLayout({field.name: field.width for field in PEER.fields})
-# What a packet of Protocol.VIA says in its headers.
+# Fields of the headers of a packet of Protocol.VIA.
 ViaHeader = data.StructLayout({field.name: field.width for field in VIA_HEADER.fields})
 Detail = data.StructLayout({field.name: field.width for field in DETAIL.fields})
 
 
 class Context(data.Struct):
-    """What the kernel agent laid down about a VI, and its state."""
+    """The kernel agent's settings of a VI, and its state."""
 
     attributes: AttributesLayout
     peer: PeerLayout
@@ -58,7 +58,7 @@ ContextRead = wiring.Signature({
     "vi": Out(VI_BITS),
     "data": In(Context),
 })
-"""``data`` is of the VI that ``vi`` said in the cycle before, with all writes up to then."""
+"""``data`` is of the VI that ``vi`` selected in the previous cycle, with all writes up to then."""
 
 
 ContextWrite = wiring.Signature({
@@ -67,19 +67,19 @@ ContextWrite = wiring.Signature({
     "attributes": Out(48),
     "peer": Out(60),
 })
-"""In a cycle with ``valid``, ATTRIBUTES (its 46 bits) and PEER (layouts.via) of ``vi`` are laid
-down."""
+"""In a cycle with ``valid``, ATTRIBUTES (its 46 bits) and PEER (layouts.via) of ``vi`` are
+stored."""
 
 StateWrite = wiring.Signature({
     "valid": Out(1),
     "vi": Out(VI_BITS),
     "state": Out(2),
 })
-"""In a cycle with ``valid``, ``vi`` is put in ``state`` (layouts.via.ViState)."""
+"""In a cycle with ``valid``, ``vi`` enters ``state`` (layouts.via.ViState)."""
 
 
 class Access(enum.Enum, shape=2):
-    """What an address is translated for: local use, or a remote peer's."""
+    """Purpose of a translation: local use, or a remote peer's access."""
 
     LOCAL = 0
     RDMA_WRITE = 1
@@ -137,8 +137,8 @@ class Token(data.Struct):
 
 
 class Link(data.Struct):
-    """The descriptor behind the one that was taken from ``queue``: its Next and NextHandle.
-    ``lost``: the one taken cannot be read; all that is posted behind it is forgotten."""
+    """The descriptor behind the one taken from ``queue``: its Next and NextHandle. ``lost``: the
+    one taken cannot be read; all descriptors posted behind it are dropped."""
 
     queue: QUEUE_BITS
     address: Address
@@ -146,7 +146,8 @@ class Link(data.Struct):
 
 
 class Arm(data.Struct):
-    """Software has seen ``count`` completions of ``queue`` and wants to hear of the next."""
+    """Software has seen ``count`` completions of ``queue`` and requests an event at the next
+    one."""
 
     queue: QUEUE_BITS
     count: 16
@@ -167,18 +168,19 @@ given."""
 
 
 class ControlAction(enum.Enum, shape=2):
-    """What the manager tells the other blocks about a VI."""
+    """The manager's orders to the other blocks about a VI."""
 
     CREATE = 0
-    """Forget everything about it; counts and sequence numbers zero."""
+    """Clear all state of the VI; counts and sequence numbers are zero."""
     CONNECT = 1
-    """Sequence numbers zero. Nothing of an earlier connection is left."""
+    """Sequence numbers become zero. Nothing of an earlier connection is left."""
     ABORT = 2
-    """No longer connected: drop its packets, complete flushed what was begun."""
+    """The VI is no longer connected: drop its packets, complete descriptors under way as
+    flushed."""
 
 
 class Control(data.Struct):
-    """Manager to everyone: done when it is taken (ready may come late)."""
+    """Manager to all blocks: done when it is taken (ready may come late)."""
 
     vi: VI_BITS
     action: ControlAction
@@ -186,16 +188,16 @@ class Control(data.Struct):
 
 class Break(data.Struct):
     """To the manager: VI ``vi`` is in error. ``event``: the asynchronous error to raise
-    (layouts.via.Event), normally CONN_LOST. Of an IDLE VI only the event is raised; of one that is
-    CLOSED or in ERROR it is ignored."""
+    (layouts.via.Event), normally CONN_LOST. For an IDLE VI only the event is raised; for a VI that
+    is CLOSED or in ERROR a break is ignored."""
 
     vi: VI_BITS
     event: 8
 
 
 class ControlPacket(data.Struct):
-    """Send this to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK, NAK, BREAK or PROBE.
-    ``echo``: an ACK answers the probe whose number is ``code``."""
+    """A packet to the peer of ``vi``; ``kind`` is layouts.via.PacketKind ACK, NAK, BREAK or PROBE.
+    ``echo``: an ACK answers the probe with number ``code``."""
 
     vi: VI_BITS
     kind: 3
@@ -205,8 +207,9 @@ class ControlPacket(data.Struct):
 
 
 class Acknowledged(data.Struct):
-    """Receiver to sender: an ACK or NAK (``again``) with this sequence number came for ``vi``; it
-    answers (``echo``) the probe of the number ``code``; or a BREAK (``broken``) with its code."""
+    """Receiver to sender: an ACK or NAK (``again``) with this sequence number arrived for ``vi``,
+    and answers (``echo``) the probe with number ``code``; or a BREAK (``broken``) arrived, with its
+    code."""
 
     vi: VI_BITS
     sequence: 8
@@ -217,7 +220,7 @@ class Acknowledged(data.Struct):
 
 
 class ReadJob(data.Struct):
-    """Receiver to sender: the peer of ``vi`` wants ``length`` bytes from ``address``."""
+    """Receiver to sender: the peer of ``vi`` requests ``length`` bytes from ``address``."""
 
     vi: VI_BITS
     address: Address
@@ -225,15 +228,15 @@ class ReadJob(data.Struct):
 
 
 class Reading(data.Struct):
-    """Sender to receiver, before an RDMA read's request leaves: the descriptor that the responses
-    on ``vi`` are for, whose data segments begin behind its address segment."""
+    """Sender to receiver, before an RDMA read's request leaves: the descriptor for the responses on
+    ``vi``; its data segments begin behind its address segment."""
 
     vi: VI_BITS
     address: Address
 
 
 class Completion(data.Struct):
-    """To the completion unit: descriptor ``address`` of ``queue`` is over.
+    """To the completion unit: descriptor ``address`` of ``queue`` is done.
 
     ``status``: layouts.via.STATUS without DONE, which the unit sets. ``immediate`` is written if
     the status says that it is there. ``silent``: the descriptor cannot be written to (it was never
@@ -251,7 +254,7 @@ class Completion(data.Struct):
 
 class EngineEvent(data.Struct):
     """To the kernel agent: layouts.via.Event ``code`` of VI (or completion queue) ``number``.
-    Always taken; what finds no room becomes CATASTROPHIC."""
+    Always taken; events without room become CATASTROPHIC."""
 
     code: 8
     number: VI_BITS
@@ -300,7 +303,7 @@ Surroundings = wiring.Signature({
 
 class Command(data.Struct):
     """A kernel agent's command to the manager: layouts.via.ViCommand, with the ATTRIBUTES and PEER
-    that CREATE, CONNECT and ATTRIBUTES lay down."""
+    that CREATE, CONNECT and ATTRIBUTES store."""
 
     vi: VI_BITS
     command: 3

@@ -1,4 +1,4 @@
-"""What firmware reads and waits for: registers, doorbells, pending bits, crashes.
+"""The control side of firmware: registers, doorbells, pending bits, crashes.
 
 In the order in which to read:
 

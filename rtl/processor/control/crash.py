@@ -1,4 +1,4 @@
-"""How the NIC processor stops for good, and what it then says about it."""
+"""Crashes: how the NIC processor stops for good, and the report of it."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -17,7 +17,7 @@ CrashReport = wiring.Signature({
     "pc": Out(32),
     "cause": Out(32),
 })
-"""The firmware's word on a crash: registers ``crash`` (``valid``, ``reason``), ``crash_pc`` and
+"""The firmware's report of a crash: registers ``crash`` (``valid``, ``reason``), ``crash_pc`` and
 ``crash_cause``."""
 
 
@@ -25,14 +25,15 @@ Fault = wiring.Signature({
     "valid": Out(1),
     "address": Out(32),
 })
-"""In a cycle with ``valid``, somebody reached for ``address``, where nothing is."""
+"""A cycle with ``valid`` is an access to ``address``, which is unmapped."""
 
 
 class Crash(wiring.Component):
-    """Collects what can stop the processor; the first wins, and holds until ``run`` is low.
+    """Collects the causes that stop the processor. The first one wins, and holds until ``run`` is
+    low.
 
-    Where several come in one cycle: the firmware's own report, then a bus error, then the core's
-    trap, then the watchdog. What is told:
+    Priority of causes in the same cycle: the firmware's own report, a bus error, the core's trap,
+    the watchdog. The report:
 
     ====================  =======================  =========================
     reason                ``pc``                   ``cause``
@@ -53,7 +54,7 @@ class Crash(wiring.Component):
     report : ``In(CrashReport)``
         From the register file.
     fault : ``In(Fault)``
-        An access to an address where nothing is.
+        An access to an unmapped address.
     trap : ``In(1)``
         The core has stopped by itself.
     expired : ``In(1)``

@@ -14,7 +14,7 @@ from ..types import WIDE_ADDRESS_BITS, WidePort
 __all__ = ["DoorbellPort", "Doorbells", "GRANT_BITS"]
 
 GRANT_BITS = 25
-"""Of layouts.processor.DOORBELL_OWNER."""
+"""Bits of layouts.processor.DOORBELL_OWNER."""
 _WORDS_WAITING = 8
 _PAGE_BITS = (DOORBELL_PAGES_MAX - 1).bit_length()
 _OFFSET_BITS = 6
@@ -45,29 +45,29 @@ class _Ring(data.Struct):
 
 
 class _Word(data.Struct):
-    """One on its way into NIC memory."""
+    """A doorbell on its way into NIC memory."""
 
     address: WIDE_ADDRESS_BITS
     data: 64
 
 
 class Doorbells(wiring.Component):
-    """Checks every write to a doorbell page, and hands it to the firmware.
+    """Checks every write to a doorbell page, and passes it to the firmware.
 
-    A page takes the doorbells of the process it was granted to, while it is enabled, and always
-    those of process 0, the kernel. Refused: all others; a write at an offset that has no place (in
-    the queue, beyond 8 * 63; as words, other than 0 and 8) or whose word is beyond NIC memory's
-    end; and any while ``run`` is low.
+    While it is enabled, a page accepts the doorbells of the process to which it was granted, and
+    always those of process 0, the kernel. Refused are all others; a write at an invalid offset (in
+    the queue, beyond 8 * 63; as words, other than 0 and 8) or whose word is beyond the end of NIC
+    memory; and every write while ``run`` is low.
 
-    With ``words`` bit 24 low, doorbells wait in a queue. One that finds it full is ``lost``, and
-    the firmware learns of it: the next entry that it looks at says ``lost``, until it is popped.
-    There is one, for a loss takes ``depth`` doorbells that are still in the queue, and the firmware
-    has looked at one of them at most; and whatever it finds then when it looks for itself was there
-    before that doorbell was lost.
+    With ``words`` bit 24 low, doorbells wait in a queue. A doorbell that finds it full is ``lost``,
+    and the firmware is informed: the next entry that it reads has ``lost`` set, until it is popped.
+    There is always such an entry, because a doorbell is lost only with ``depth`` doorbells in the
+    queue, of which the firmware has read one at most. When firmware reads this entry and then
+    checks all its queues, it finds everything that was posted before the doorbell was lost.
 
     With that bit high, doorbells are written to NIC memory. Up to 8 wait for ``port``; the next one
-    is ``lost``, and the firmware does not learn of it: ``port`` must on average be ready as often
-    as processes ring.
+    is ``lost`` without a report to the firmware. So ``port`` must on average be ready as often as
+    processes ring.
 
     Latency: 3 cycles from a write to its entry, or to its access on ``port``. Throughput: a write
     every cycle. Reset, and as long as ``run`` is low: nothing waits. Grants stay; at power-up there
@@ -153,7 +153,7 @@ class Doorbells(wiring.Component):
         m.submodules.words = ResetInserter(~self.run)(words)
         owner = self._owners(m)
 
-        # The write of the cycle before, whose page's owner is there now.
+        # The write of the previous cycle; the owner of its page is known now.
         pages = self.pages
         last = LastWrite(m, pages)
         page = last.page[:_PAGE_BITS]
@@ -215,7 +215,7 @@ class Doorbells(wiring.Component):
         return m
 
     def _owners(self, m: Module) -> Signal:
-        """The table of owners; returns that of the page looked up in the cycle before."""
+        """The table of owners; returns the owner of the page looked up in the previous cycle."""
         m.submodules.owners = owners = memory.Memory(shape=PROCESS_BITS + 1,
                                                      depth=DOORBELL_PAGES_MAX, init=[])
         write = owners.write_port()
@@ -236,10 +236,10 @@ class Doorbells(wiring.Component):
         return read.data
 
     def _firmware(self, m: Module, queue: Queue, lost: Signal) -> None:
-        """The head of the queue, as the firmware sees it."""
+        """The head of the queue, in the form for the firmware."""
         port = self.processor
         head = queue.o.payload
-        # A loss not told yet, and that the entry at the head has told of one.
+        # A loss not reported yet, and that the entry at the head has reported one.
         untold = Signal()
         told = Signal()
         entry = data.View(_Entry, port.entry)

@@ -1,4 +1,4 @@
-"""What the firmware waits for: the bits of ``pending``, the timer, and sleep."""
+"""Pending events for the firmware: the bits of ``pending``, the timer, and sleep."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -32,9 +32,9 @@ of ``bits`` & ``mask`` is set."""
 class PendingBits(wiring.Component):
     """Registers ``pending``, ``wait_mask``, ``wait`` and ``timer`` of the NIC processor.
 
-    The bits of :class:`nicbed.layouts.processor.Pending` are sticky, but DOORBELL and TIMER, which
-    are levels. A bit that is set in the cycle in which it is cleared stays set: nothing that
-    happens between the firmware's look and its clearing is lost.
+    The bits of :class:`nicbed.layouts.processor.Pending` are sticky, except DOORBELL and TIMER,
+    which are levels. A bit that is set in the cycle in which it is cleared stays set, so no event
+    is lost when firmware clears a bit.
 
     The timer, once written, is armed: TIMER rises in the cycle in which ``now - timer``, modulo
     2^32, is not negative, and stays until the timer is written again or switched off, however long.
@@ -49,7 +49,7 @@ class PendingBits(wiring.Component):
     port : ``In(PendingPort)``
         From the register file.
     set : ``In(PENDING_BITS)``
-        Pulses that set sticky bits, in the order of Pending. The levels' bits are not looked at.
+        Pulses that set sticky bits, in the order of Pending. The bits of levels are ignored.
     doorbell : ``In(1)``
         Level behind Pending.DOORBELL.
     now : ``In(32)``
@@ -57,7 +57,7 @@ class PendingBits(wiring.Component):
     asleep : ``Out(1)``
         A read of ``wait`` waits.
     idle : ``Out(1)``
-        The timer has nothing ahead of it: nothing changes here until something comes in.
+        The timer is not running: nothing changes here without an input.
     """
 
     run: In(1)
@@ -92,7 +92,8 @@ class PendingBits(wiring.Component):
         with m.If(armed):
             m.d.comb += [
                 difference.eq(self.now - timer),
-                # Once reached it holds: the difference turns negative again after 2^31 cycles.
+                # Once reached, the state is held: the difference turns negative again after 2^31
+                # cycles.
                 reached.eq(fired | ~difference[-1]),
             ]
             m.d.sync += fired.eq(reached)

@@ -23,7 +23,7 @@ __all__ = ["Mmio"]
 _WIDTHS = {register.name: register.width for register in MMIO_REGISTERS}
 _STORED = ("event_number", "event_arg", "protocol", "doorbell_page", "watch_base", "watch_bytes",
            "crash_pc", "crash_cause")
-"""Registers that are nothing but storage here."""
+"""Registers that only store a value here."""
 _PROCESS = DOORBELL_OWNER.offset("process")
 _COMMAND = {EngineRegister.HOST: "host", EngineRegister.LOCAL: "local",
             EngineRegister.LENGTH: "length", EngineRegister.TRACE: "trace"}
@@ -33,11 +33,11 @@ class Mmio(wiring.Component):
     """Decodes the processor's accesses to :data:`nicbed.layouts.processor.MMIO_REGISTERS` and to
     the engines' registers.
 
-    An access is answered in the cycle in which it comes, but for these, which wait: a read of
-    ``wait`` until a bit of ``pending`` & ``wait_mask`` is set; a write to START until the engine
-    takes the command; a write to ``doorbell_enable`` while the kernel writes the table. A read of
-    a register that is only written gives 0, a write to one that is only read does nothing; the
-    address' low 2 bits are not looked at. At an offset where no register is, ``bad`` says so.
+    An access is answered in its first cycle, except for these, which wait: a read of ``wait`` until
+    a bit of ``pending`` & ``wait_mask`` is set; a write to START until the engine takes the
+    command; a write to ``doorbell_enable`` while the kernel writes the table. A read of a
+    write-only register gives 0, and a write to a read-only register does nothing. The low 2 bits of
+    the address are ignored. ``bad`` reports an access to an offset without a register.
 
     Reset, and as long as ``run`` is low: all registers are 0.
 
@@ -63,10 +63,10 @@ class Mmio(wiring.Component):
     kick : ``Out(1)``
         High for a cycle with each write to ``watchdog`` and each answer to a read of ``wait``.
     asks : ``Out(FirmwareAsks)``
-        Registers of these names; ``irq`` is ``host_irq``. ``watched`` is not looked at here, but
-        in ``pending``.
+        Registers of these names; ``irq`` is ``host_irq``. ``watched`` is used in ``pending``, not
+        here.
     event : ``Out(EventPort)``
-        Block FIRMWARE: what is written to ``event``.
+        Block FIRMWARE: an event for each write to ``event``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class Mmio(wiring.Component):
         return m
 
     def _joints(self, m: Module, stored: dict[str, Signal], commands: list) -> None:
-        """What goes out whether there is an access or not."""
+        """Outputs that do not depend on an access."""
         bus = self.bus
         m.d.comb += [
             self.pending.data.eq(bus.data),

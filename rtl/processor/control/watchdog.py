@@ -1,4 +1,4 @@
-"""The watchdog: firmware that runs on without a look at ``wait`` has lost its way."""
+"""The watchdog: detects firmware that runs for too long without a read of ``wait``."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 __all__ = ["LIMIT_BITS", "Watchdog"]
 
 LIMIT_BITS = 24
-"""Of processor.watchdog, in cycles."""
+"""Bits of processor.watchdog, in cycles."""
 
 
 class Watchdog(wiring.Component):
@@ -22,7 +22,7 @@ class Watchdog(wiring.Component):
     awake : ``In(1)``
         The processor runs: not in reset, not asleep, not crashed.
     kick : ``In(1)``
-        A look at ``wait``, or a write to ``watchdog``.
+        A read of ``wait``, or a write to ``watchdog``.
     limit : ``In(24)``
         processor.watchdog, in cycles; 0: never.
     expired : ``Out(1)``

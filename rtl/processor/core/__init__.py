@@ -1,4 +1,4 @@
-"""The cores to choose from, and their bus.
+"""The available cores, and their bus.
 
 In the order in which to read:
 

@@ -9,17 +9,16 @@ from .enabled_core import checked_step
 __all__ = ["RESET_EDGES", "ClockGate"]
 
 RESET_EDGES = 16
-"""Edges that a core is held in reset for."""
+"""Edges for which a core is held in reset."""
 
 
 class ClockGate(wiring.Component):
-    """Lets those edges of its own clock through to a core that the core is to see.
+    """Passes on to a core those edges of its own clock that the core should see.
 
-    Every ``divider``-th edge is let through while ``run`` and not ``asleep``; the count begins
-    anew whenever the two come to hold. A core sees RESET_EDGES edges with ``reset`` high first.
-    What is let through depends on registers alone, and is decided at the falling edge: the clock
-    cannot glitch, and it makes no difference whether this block's own clock stands still while
-    there are no edges to let through.
+    Every ``divider``-th edge passes while ``run`` and not ``asleep``; the count restarts whenever
+    this condition begins. A core first sees RESET_EDGES edges with ``reset`` high. The decision
+    depends only on registers and is made at the falling edge. So the clock cannot glitch, and this
+    block's own clock may stand still while no edge has to pass.
 
     With ``step`` there is no gated clock: ``clk`` is this block's own, and the core has a clock
     enable that it makes of ``edge`` and ``step``.
@@ -27,7 +26,7 @@ class ClockGate(wiring.Component):
     Parameters
     ----------
     step : Signal or None
-        The clock enable that this block is wrapped in.
+        Clock enable of the enclosing block.
 
     Members
     -------
@@ -36,7 +35,7 @@ class ClockGate(wiring.Component):
     asleep : ``In(1)``
         No edge. A register's value.
     divider : ``In(4)``
-        1 or more; as it is with ``run``, for as long as that holds.
+        1 or more; constant while ``run`` is high.
     clk : ``Out(1)``, reset : ``Out(1)``
         The core's clock, and its reset.
     edge : ``Out(1)``

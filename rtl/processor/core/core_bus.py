@@ -1,4 +1,4 @@
-"""Where a core's accesses go."""
+"""Decoding of a core's accesses."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -18,9 +18,9 @@ class CoreRouter(wiring.Component):
     Latency, from the first cycle of an access to that of its answer: a store 0 cycles, a load 1, a
     fetch as :class:`FetchBuffer` says, a register as long as it takes. One more for each cycle that
     NIC memory is not ready. An answer that comes between two edges of a slow core is held for it.
-    An access to any other address raises ``fault`` and is never answered; but a fetch of a core
-    that ``speculates`` reads 0, an illegal instruction. Reset, and ``run`` low: no access is under
-    way, and the core's bus is not looked at.
+    An access to any other address raises ``fault`` and is never answered, except that a fetch of a
+    core that ``speculates`` reads 0, an illegal instruction. Reset, and ``run`` low: no access is
+    under way, and the core's bus is ignored.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class CoreRouter(wiring.Component):
     mmio : ``Out(MmioBus)``
         The registers.
     written : ``In(1)``, written_address : ``In(WIDE_ADDRESS_BITS)``
-        A word of NIC memory that others write in this cycle.
+        A word of NIC memory that another client writes in this cycle.
     fault : ``Out(1)``
-        The access of this cycle is to an address where nothing is.
+        The access of this cycle is to an unmapped address.
 
     Raises
     ------

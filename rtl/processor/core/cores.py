@@ -1,4 +1,4 @@
-"""The cores to choose from."""
+"""The available cores."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def make_core(name: str, *, step: Signal | None = None) -> wiring.Component:
     Raises
     ------
     ValueError
-        There is no such core.
+        The core does not exist.
     """
     if name not in _CORES:
         raise ValueError(f"core must be 'serv', 'picorv32' or 'vexriscv', not {name!r}")

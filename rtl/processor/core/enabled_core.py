@@ -1,4 +1,4 @@
-"""A core whose Verilog has no clock enable, made to have one."""
+"""Adds a clock enable to a core whose Verilog has none."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from amaranth.hdl import Instance, Signal
 __all__ = ["SUFFIX", "checked_step", "core_instance", "with_enable"]
 
 SUFFIX = "_enabled"
-"""Of the names of modules that :func:`with_enable` makes."""
+"""Suffix of the names of modules that :func:`with_enable` makes."""
 
 _HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _MODULE = re.compile(r"^[ \t]*module\s+(\w+)\b(.*?\)\s*;)(.*?)\bendmodule\b[^\n]*\n",
@@ -21,25 +21,25 @@ _FOREIGN = re.compile(r"\b(?:negedge|always_ff|always_latch|always_comb|clk_en)\
 
 
 def with_enable(text: str, top: str) -> str:
-    """Verilog ``text`` of module ``top`` with one more input, ``clk_en``: nothing changes at edges
-    of the clock at which that is low. With it high, everything is as it was.
+    """Verilog ``text`` of module ``top`` with one more input, ``clk_en``. At clock edges with
+    ``clk_en`` low nothing changes; with it high, the module behaves as before.
 
     Every ``always @(posedge clk) S`` becomes ``always @(posedge clk) if (!clk_en) ; else S``, so
     registers and memories, written and read, wait alike. (An ``if`` without its own ``else`` could
     take the next one of S's surroundings.) ``top`` and the modules below it get SUFFIX behind their
     names; other modules are left out.
 
-    What is not of that form is refused: other edges than of the module's one clock, and any use of
-    a clock but for edges and for the clocks of instances. Latches look like logic here; that there
-    are none in the cores is proved by tests/rtl/processor/core/test_enabled_core.py, which has
-    yosys show both sentences above of the published versions that pyproject.toml names.
+    Other forms are refused: edges of signals other than the module's one clock, and uses of a clock
+    other than for edges and for the clocks of instances. Latches look like logic here.
+    tests/rtl/processor/core/test_enabled_core.py proves with yosys that the cores have none, and
+    that the behaviour described above holds for the published versions that pyproject.toml names.
 
     Raises
     ------
     ValueError
         There is no module ``top``, or a module uses its clock in another way.
     """
-    # What is found in comments and strings is none; places stay the same.
+    # Matches in comments and strings do not count; positions stay the same.
     seen = _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     modules = {found[1]: found for found in _MODULE.finditer(seen)}
     if top not in modules:
@@ -58,7 +58,7 @@ def _names(modules: set[str]) -> re.Pattern[str]:
 
 
 def _below(modules: dict[str, re.Match[str]], top: str) -> set[str]:
-    """``top`` and what it consists of."""
+    """``top`` and all modules below it."""
     name = _names(set(modules))
     kept, left = set(), [top]
     while left:
@@ -70,7 +70,7 @@ def _below(modules: dict[str, re.Match[str]], top: str) -> set[str]:
 
 
 def _edits(module: re.Match[str], kept: set[str]) -> Iterator[tuple[int, int, str]]:
-    """Begin, end, what to put there."""
+    """Edits of the text: begin, end, new text."""
     name, text, begin = module[1], module[0], module.start()
     ports = list(_PORT.finditer(module[2]))
     edges, connections = list(_EDGE.finditer(text)), list(_CONNECTION.finditer(text))

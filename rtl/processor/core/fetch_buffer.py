@@ -1,4 +1,4 @@
-"""The instructions that a core is about to fetch."""
+"""Buffer of the instructions that a core fetches next."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
@@ -10,12 +10,13 @@ __all__ = ["FetchBuffer"]
 
 
 class FetchBuffer(wiring.Component):
-    """Two 64-bit words of instructions: those fetched last, and those behind them, read ahead.
+    """Two 64-bit words of instructions: the word fetched last, and the next one, read ahead.
 
     Latency: a fetch that hits is answered in its cycle, another one in the cycle after NIC memory
     has taken the read, 2 cycles at best. After a fetch the next 64-bit word is read as soon as the
     port is free; so code without jumps takes 1 cycle a fetch, and every other cycle of the port at
-    most. A word that is written is forgotten. Reset, and ``clear``: all is.
+    most. A word that is written to NIC memory is dropped. Reset, and ``clear``: both words are
+    dropped.
 
     Members
     -------
@@ -24,15 +25,15 @@ class FetchBuffer(wiring.Component):
     hit : ``Out(1)``, word : ``Out(32)``
         The answer.
     miss : ``Out(1)``
-        The read wanted is for the fetch of this cycle; else it is one ahead.
+        The requested read is for the fetch of this cycle; otherwise it reads ahead.
     ask : ``Out(1)``, ask_address : ``Out(WIDE_ADDRESS_BITS)``, granted : ``In(1)``
-        A read wanted, and whether NIC memory takes it in this cycle.
+        A requested read, and whether NIC memory takes it in this cycle.
     data : ``In(64)``
-        What was read, in the cycle after ``granted``.
+        The word read, in the cycle after ``granted``.
     written : ``In(1)``, written_address : ``In(WIDE_ADDRESS_BITS)``, two of each
         Words that are written in this cycle.
     clear : ``In(1)``
-        Forget all.
+        Drop both words.
     """
 
     fetch: In(1)
@@ -50,7 +51,7 @@ class FetchBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # A 64-bit word has its place by the lowest bit of its address.
+        # The lowest bit of a 64-bit word's address selects its place.
         words = [Signal(64, name=f"word_{parity}") for parity in range(2)]
         tags = [Signal(WIDE_ADDRESS_BITS, name=f"tag_{parity}") for parity in range(2)]
         known = [Signal(name=f"known_{parity}") for parity in range(2)]
@@ -95,7 +96,7 @@ class FetchBuffer(wiring.Component):
             with m.If(comes & (coming[0] == parity)):
                 m.d.sync += [words[parity].eq(self.data), tags[parity].eq(coming),
                              known[parity].eq(1)]
-            # Also what is being stored in this cycle.
+            # Also the word that is being stored in this cycle.
             with m.If(Cat(written & (address == tags[parity]) | (
                     written & comes & (coming[0] == parity) & (address == coming))
                     for written, address in zip(self.written, self.written_address, strict=True)

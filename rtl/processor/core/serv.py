@@ -13,7 +13,8 @@ class Serv(wiring.Component):
     """SERV as an rv32i with its machine-mode traps; no interrupts.
 
     ``ecall``, ``ebreak`` and misaligned accesses and jumps go to ``mtvec``. Illegal instructions
-    are not detected: they do something. ``trap`` never rises. ``pc``: the instruction in execution.
+    are not detected, and their effect is undefined. ``trap`` never rises. ``pc``: the instruction
+    in execution.
 
     Members are those of :data:`CoreSide`.
     """
@@ -39,7 +40,7 @@ class Serv(wiring.Component):
             o_o_dbus_we=write, o_o_dbus_cyc=access, i_i_dbus_rdt=bus.read,
             i_i_dbus_ack=bus.ack & access & ~fetch,
             i_i_ext_rd=Const(0, 32), i_i_ext_ready=off)
-        # It never wants both at once.
+        # The core never requests both at once.
         m.d.comb += [
             bus.valid.eq(fetch | access),
             bus.fetch.eq(fetch),

@@ -1,4 +1,4 @@
-"""The Verilog of the cores, out of the packages that publish them."""
+"""The Verilog of the cores, from the packages that publish them."""
 
 import re
 from importlib import import_module
@@ -14,7 +14,7 @@ CORE_MODULES = (*_PUBLISHED, *(module + SUFFIX for module in _PUBLISHED))
 
 
 def core_verilog(module: str) -> str:
-    """Source of ``module``, one of CORE_MODULES, and of all that it consists of.
+    """Source of ``module``, one of CORE_MODULES, and of all modules below it.
 
     PicoRV32 and VexRiscv get one more output, ``nicbed_pc``: the address of the instruction in
     execution (of VexRiscv: in its memory stage). Nothing else is changed.
@@ -23,7 +23,7 @@ def core_verilog(module: str) -> str:
     Raises
     ------
     ValueError
-        There is no such module, or its source is not as it is expected.
+        The module does not exist, or its source is not the expected one.
     """
     if module in CORE_MODULES and module not in _PUBLISHED:
         published = module.removesuffix(SUFFIX)

@@ -14,7 +14,7 @@ class VexRiscv(wiring.Component):
     instruction cache and none of data; machine-mode traps, no interrupts.
 
     Multiplication, division and shifts take a cycle a bit. Illegal and misaligned instructions and
-    accesses, ``ecall`` and ``ebreak`` go to ``mtvec``. What is stored into code is seen after
+    accesses, ``ecall`` and ``ebreak`` go to ``mtvec``. Stores to code take effect after
     ``fence.i``; after reset the cache is empty. ``trap`` never rises. ``pc``: the instruction in
     the memory stage.
 
@@ -33,7 +33,7 @@ class VexRiscv(wiring.Component):
         fetch, access, write = Signal(), Signal(), Signal()
         fetch_address, address = Signal(30), Signal(30)
         off = Const(0, 1)
-        # Whose turn it is does not change before the answer.
+        # The choice does not change before the answer.
         fetching, fetches = Signal(), Signal()
         m.submodules.core = core_instance(
             "VexRiscv", edge=self.edge, step=self._step,

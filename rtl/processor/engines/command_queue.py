@@ -11,7 +11,7 @@ __all__ = ["CommandQueue"]
 
 
 class CommandQueue(wiring.Component):
-    """Holds up to ENGINE_QUEUE commands, those that have begun and not ended among them.
+    """Holds up to ENGINE_QUEUE commands, including those that have begun and not ended.
 
     Latency: a command is offered in the cycle after it was taken; ``port.done`` counts it in the
     cycle after ``finish``. Throughput: a command a cycle. Back-pressure: ``port.command`` is ready
@@ -22,15 +22,14 @@ class CommandQueue(wiring.Component):
     port : Out(EnginePort)
         The engine's.
     clear : In(1)
-        While high nothing is taken nor offered, what is queued is forgotten, ``done`` is 0. What
-        has begun before is not counted when it ends.
+        While it is high, no command is taken or offered, queued commands are dropped, and ``done``
+        is 0. Commands that began before are not counted when they end.
     o : Out(stream of EngineCommand)
-        The next command; whoever takes it begins it.
+        The next command, which begins when it is taken.
     finish : In(1)
-        The oldest of those begun ends in this cycle (it may be that of the cycle in which it
-        began).
+        The oldest command that has begun ends in this cycle (it may also have begun in this cycle).
     idle : In(1)
-        For ``port.idle``, which is low too while there is something to clear.
+        For ``port.idle``, which is also low while a clear is due.
     begun : Out(1)
         A command has begun and not ended.
     """

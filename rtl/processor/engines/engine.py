@@ -1,4 +1,4 @@
-"""What the four engines of the NIC processor have in common."""
+"""Common base of the four engines of the NIC processor."""
 
 from typing import Any, ClassVar
 
@@ -21,24 +21,24 @@ class EngineBlock(wiring.Component):
 
     A command that reaches beyond NIC memory (or host memory, or breaks its engine's rules of
     alignment and length) is *refused*: it ends in the cycle of its turn without an access, and
-    ``error`` tells the address at fault.
+    ``error_address`` has the wrong address.
 
     Parameters
     ----------
     block : Block
-        Whose events these are.
+        The block of the events.
     memory_bytes : int
         Size of NIC memory: a multiple of 8, up to 2**20.
     members : dict
-        Of this engine beside those below.
+        Members of this engine in addition to those below.
 
     Members
     -------
     port : Out(EnginePort)
-        Commands, and how far they are.
+        Commands, and their progress.
     clear : In(1)
-        While high no command begins and those queued are forgotten; what is under way comes to its
-        end. ``port.done`` is 0.
+        While it is high, no command begins and queued commands are dropped; the command under way
+        ends. ``port.done`` is 0.
     memory : Out(WidePort)
         To NIC memory.
     error, error_address : Out(1), Out(32)
@@ -53,7 +53,7 @@ class EngineBlock(wiring.Component):
     """
 
     event_sources: ClassVar[tuple[Block, ...]] = ()
-    """Whose events :attr:`events` are."""
+    """The block of each of :attr:`events`."""
 
     def __init__(self, *, block: Block, memory_bytes: int, members: dict[str, Any]) -> None:
         if not isinstance(memory_bytes, int) or isinstance(memory_bytes, bool):
@@ -79,7 +79,7 @@ class EngineBlock(wiring.Component):
         return self._memory_bytes
 
     def _commands(self, m: Module) -> CommandQueue:
-        """The queue, joined to the engine's port."""
+        """The queue, connected to the engine's port."""
         m.submodules.queue = queue = CommandQueue()
         wiring.connect(m, wiring.flipped(self.port), queue.port)
         m.d.comb += queue.clear.eq(self.clear)
@@ -108,7 +108,7 @@ class EngineBlock(wiring.Component):
 
 
 class HostEngine(EngineBlock):
-    """An engine between host memory and NIC memory; subclasses say which ``BLOCK`` they are.
+    """An engine between host memory and NIC memory; subclasses set ``BLOCK``.
 
     Parameters
     ----------

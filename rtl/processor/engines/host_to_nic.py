@@ -15,11 +15,11 @@ __all__ = ["HostToNic"]
 class HostToNic(HostEngine):
     """Copies ``length`` bytes from ``host`` to ``local``, any alignment of both.
 
-    Latency: 2 cycles from a command to the bus request; a word is written in the cycle in which it
-    comes, or as the next comes where the alignments differ; the command ends with the last one.
-    Throughput: 8 bytes a cycle where bus and memory give it; a cycle without a request between
-    bursts of a command, 2 between commands. Length 0 ends at once. Back-pressure: NIC memory
-    stalls the bus. Reset: idle.
+    Latency: 2 cycles from a command to the bus request. A word is written in the cycle in which it
+    arrives or, if the alignments differ, when the next one arrives; the command ends with the last
+    word. Throughput: 8 bytes a cycle if bus and memory allow it; 1 cycle without a request between
+    bursts of a command, 2 between commands. Length 0 ends at once. Back-pressure: NIC memory stalls
+    the bus. Reset: idle.
 
     Parameters and members are those of :class:`HostEngine`; ``bus`` only reads. Block H2N.
     """

@@ -25,11 +25,11 @@ class NicToHost(HostEngine):
     and ``local`` are multiples of 8, and ``length`` is 0 or at least 8. Host bytes beside those of
     the command keep their values.
 
-    Latency: 2 cycles from a command to the bus request, 5 to its first word being there. The
-    command ends with the last burst's ``done``. Throughput: 8 bytes a cycle where bus and memory
-    give it; a cycle without a request between bursts of a command, 2 between commands. Length 0
-    ends at once. Back-pressure: AHEAD words are read ahead of the bus; if NIC memory is slower than
-    the bus, the bus waits. Reset: idle.
+    Latency: 2 cycles from a command to the bus request, 5 to its first word. The command ends with
+    the last burst's ``done``. Throughput: 8 bytes a cycle if bus and memory allow it; 1 cycle
+    without a request between bursts of a command, 2 between commands. Length 0 ends at once.
+    Back-pressure: AHEAD words are read ahead of the bus; if NIC memory is slower than the bus, the
+    bus waits. Reset: idle.
 
     Parameters and members are those of :class:`HostEngine`; ``bus`` only writes. Block N2H.
     """
@@ -44,7 +44,7 @@ class NicToHost(HostEngine):
         command = queue.o.payload
 
         begins = Signal()
-        # The first word comes last; it is a run of its own unless it is the only one.
+        # The first word is written last; it is a separate run unless it is the only word.
         turned = Signal()
         split = Signal()
         misplaced = Signal()
@@ -72,7 +72,7 @@ class NicToHost(HostEngine):
         last_in = Signal(17)
         m.d.sync += coming.eq(self.memory.valid & self.memory.ready)
         with m.If(left != 0):
-            # The level does not count the word that is coming.
+            # The level does not include the word that is arriving.
             m.d.comb += [self.memory.valid.eq(words.level < AHEAD - 1),
                          self.memory.address.eq(place)]
             with m.If(self.memory.valid & self.memory.ready):
@@ -91,7 +91,7 @@ class NicToHost(HostEngine):
 
     def _realigner(self, m: Module, queue: CommandQueue, words: Queue, align: Aligner, *,
                    begins: Signal, split: Signal) -> None:
-        """The run, and then that of the first word."""
+        """The run, followed by the run of the first word."""
         command = queue.o.payload
         closing = Signal()
         m.d.comb += [
@@ -113,7 +113,7 @@ class NicToHost(HostEngine):
 
     def _writer(self, m: Module, queue: CommandQueue, align: Aligner, *, begins: Signal,
                 turned: Signal, misplaced: Signal) -> None:
-        """Burst after burst to the bus."""
+        """Sends burst after burst to the bus."""
         command = queue.o.payload
         request = self.bus.request.payload
         word = self.bus.write.payload

@@ -24,9 +24,9 @@ class NicReceive(EngineBlock):
     """Writes each packet into the next buffer: header and payload behind word 0, then word 0.
 
     A buffer has ``length`` bytes, at least 24, at ``local``, both multiples of 8; others are
-    refused at their turn. Word 0 becomes layouts.rings.COMPLETION with the packet's
-    length and trace number. What does not fit is dropped (an event DROP, arg 0). A packet's last
-    word is written whole: bytes beyond its length are whatever the packet carried there.
+    refused at their turn. Word 0 becomes layouts.rings.COMPLETION with the packet's length and
+    trace number. Bytes that do not fit are dropped (an event DROP, arg 0). A packet's last word is
+    written whole; its bytes beyond the packet's length are undefined.
 
     Latency: 1 cycle from a packet on ``i``, or a buffer for it, to its first word being written.
     Throughput: 1 word a cycle, and 2 cycles a packet. Back-pressure: packets wait while no buffer
@@ -40,7 +40,7 @@ class NicReceive(EngineBlock):
     Members
     -------
     i : In(stream of ReceiveWord)
-        Packets. Words that belong to none that began are thrown away.
+        Packets. Words that belong to no packet that has begun are dropped.
 
     The others are those of :class:`EngineBlock`. Block NIC_RECEIVE. ``port.idle``: no packet is
     under way, nor could begin; buffers may be waiting.

@@ -24,14 +24,14 @@ class NicSend(EngineBlock):
     bytes: the wire header. A piece of length 0 ends at once; without MORE it still closes the
     packet. A packet's flits carry the trace number of its first piece.
 
-    Latency: a word is read 2 cycles after its command came and offered on ``o`` 3 cycles later.
-    A packet begins as soon as its first words are there: firmware posts further pieces without
-    waiting for anything that needs the link. The last word of a piece with MORE waits for the
-    next. Throughput: 1 flit a cycle, 2 cycles between pieces. Back-pressure: AHEAD flits are read
+    Latency: a word is read 2 cycles after its command and offered on ``o`` 3 cycles later. A packet
+    begins as soon as its first words have been read, so firmware must post further pieces without
+    waiting for anything that needs the link. The last word of a piece with MORE waits for the next
+    piece. Throughput: 1 flit a cycle, 2 cycles between pieces. Back-pressure: AHEAD flits are read
     ahead, over the ends of packets. Reset: between packets.
 
-    A piece ends once its last word is out of NIC memory. ``clear`` closes a packet that waits for
-    its next piece.
+    A piece ends when its last word has been read from NIC memory. ``clear`` closes a packet that
+    waits for its next piece.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class NicSend(EngineBlock):
         ]
         command = queue.o.payload
 
-        # The piece under way: words to be read, bytes of the last one.
+        # The current piece: words to be read, bytes of the last one.
         place = Signal(WIDE_ADDRESS_BITS)
         left = Signal(14)
         size = Signal(4)
@@ -119,7 +119,7 @@ class NicSend(EngineBlock):
                                     m.d.sync += packet_trace.eq(command.trace)
                                 m.next = "READ"
             with m.State("READ"):
-                # The level does not count the word that is coming.
+                # The level does not include the word that is arriving.
                 m.d.comb += [self.memory.valid.eq(lane.level < AHEAD - 1),
                              self.memory.address.eq(place)]
                 with m.If(self.memory.valid & self.memory.ready):

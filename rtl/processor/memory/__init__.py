@@ -1,4 +1,4 @@
-"""NIC memory, and who shares it.
+"""NIC memory, and the clients that share it.
 
 In the order in which to read:
 

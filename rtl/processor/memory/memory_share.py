@@ -12,13 +12,12 @@ __all__ = ["MemoryShare"]
 
 
 class MemoryShare(wiring.Component):
-    """One access a cycle: client 0's if it asks, else one of the others', round robin.
+    """One access a cycle: client 0's if it requests, else one of the others', round robin.
 
     Latency: none (combinational); a read's word reaches its client in the next cycle. Throughput:
-    an access a cycle. Back-pressure: client 0 waits for ``memory`` alone; any other client that
-    keeps asking gets the access after at most ``clients - 2`` accesses of the others beside it,
-    those of client 0 not counted (whoever client 0 is, it must leave cycles free). Reset: client 1
-    is asked first.
+    an access a cycle. Back-pressure: client 0 waits only for ``memory``. Any other client that
+    keeps requesting gets its access after at most ``clients - 2`` accesses of the clients other
+    than client 0; client 0 must leave cycles free. Reset: client 1 has priority.
 
     Parameters
     ----------

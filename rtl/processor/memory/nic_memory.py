@@ -14,17 +14,17 @@ __all__ = ["NicMemory"]
 class NicMemory(wiring.Component):
     """Memory with two 64-bit ports of read latency 1: on an FPGA true dual-port block RAM.
 
-    Back-pressure: ``wide`` is always ready. ``core`` waits for one cycle where both ports access
-    the same word and at least one of them writes, so that nothing depends on what a block RAM does
-    then. Addresses wrap at the memory's size. Reset changes no word.
+    Back-pressure: ``wide`` is always ready. ``core`` waits for one cycle if both ports access the
+    same word and at least one of them writes, because the result of a block RAM is then undefined.
+    Addresses wrap at the memory's size. Reset changes no word.
 
     Parameters
     ----------
     size : :class:`int`
         Bytes, a power of two, 16 or more.
     block_ram : :class:`bool`
-        In the shape in which yosys finds a true dual-port block RAM: two ports that write and read
-        in turn, and collisions that it need not care about. Cycles are the same.
+        Write the memory so that yosys infers a true dual-port block RAM: two ports that write and
+        read in turn, with undefined collisions. Cycles are the same.
 
     Members
     -------
@@ -59,7 +59,7 @@ class NicMemory(wiring.Component):
 
     @property
     def block_ram(self) -> bool:
-        """Whether it is in the shape of a block RAM."""
+        """Whether the memory is written as a true dual-port block RAM."""
         return self._block_ram
 
     def elaborate(self, platform: object) -> Module:
@@ -88,7 +88,7 @@ class NicMemory(wiring.Component):
                 read.addr.eq(port.address),
             ]
             if self._block_ram:
-                # A register that reset clears would be none of the RAM's.
+                # A register that reset clears could not be part of the RAM.
                 word = Signal(64, reset_less=True)
                 with m.If(reads):
                     m.d.sync += word.eq(read.data)

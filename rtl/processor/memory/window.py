@@ -1,4 +1,4 @@
-"""NIC memory in the PIO window: who may reach it, and what loading is checked by."""
+"""NIC memory in the PIO window: access rights, and the check sum of loading."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, stream, wiring
@@ -18,7 +18,7 @@ _PROCESS = WINDOW_OWNER.offset("process")
 
 
 class Window(wiring.Component):
-    """Carries PIO accesses to NIC memory, each in the cycle in which it comes.
+    """Carries PIO accesses to NIC memory, each in the cycle in which it arrives.
 
     Process 0, the kernel, may access all of NIC memory, any other process the pages of WINDOW_PAGE
     bytes that it owns. Refused, and counted by ``refused``: any other access, and one beyond the
@@ -39,7 +39,7 @@ class Window(wiring.Component):
     port : ``Out(WidePort)``
         To NIC memory; always ready.
     owner : ``In(stream of WINDOW_OWNER)``
-        Gives a page away, from the next cycle on; always ready.
+        Gives a page to a process, from the next cycle on; always ready.
     load : ``In(LoadCheck)``
         Of the words written.
     wrote : ``Out(1)``

@@ -1,4 +1,4 @@
-"""Status into descriptors, entries into completion queues.
+"""Writing status into descriptors, and entries into completion queues.
 
 In the order in which to read:
 

@@ -35,27 +35,26 @@ _Entry = data.StructLayout({field.name: field.width for field in CQ_ENTRY.fields
 class CompletionUnit(wiring.Component):
     """Completes descriptors, one at a time, in the order in which they are taken.
 
-    For each: the descriptor's address is translated afresh, with the VI's tag. Immediate data (if
-    its status says so), Length and Status are written upward in one burst (two if ``max_beats`` is
-    1), so that DONE is the last to be seen. If the work queue is on a completion queue, the entry
-    is written there after that. Then the completion is counted and, if the queue (or completion
-    queue) is armed, the event raised; an arming is taken only between completions, and one with
+    Each descriptor's address is translated again, with the VI's tag. Immediate data (if its status
+    says so), Length and Status are written upward in one burst (two if ``max_beats`` is 1), so that
+    DONE becomes visible last. If the work queue is bound to a completion queue, the entry is
+    written there next. Then the completion is counted and, if the queue (or completion queue) is
+    armed, the event is raised. An arming is taken only between completions, and an arming with
     another count than the queue's raises its event at once. So no arming misses a completion, and
-    one event is raised for one arming.
+    each arming raises one event.
 
-    A descriptor that cannot be written to (refused, unaligned, or cut short) breaks its VI with
-    COMP_PROT; a ``silent`` one does not. Both are counted, and may raise the event armed for, but
-    make no entry. A completion queue that is full, and one without memory to write to, lose the
-    entry and break the VI: VI_OVERRUN, COMP_PROT. A break of a VI that already waits in ``break_``
-    is one with it, so there is always room.
+    A descriptor that cannot be written (refused, unaligned, or cut short) breaks its VI with
+    COMP_PROT; a ``silent`` one does not. Both are counted and may raise an armed event, but make no
+    entry. If a completion queue is full, or its memory cannot be written, the entry is lost and the
+    VI breaks: VI_OVERRUN, COMP_PROT. A second break of a VI that waits in ``break_`` is merged with
+    the first, so there is always room.
 
     Latency and throughput, on a bus where a write of n beats takes n + 2 cycles and with
     translations that take 2: 8 cycles a completion, 1 more with immediate data, 7 more with a
     completion queue, 1 more an event. Back-pressure: ``i``, ``arm`` and ``control`` wait for the
-    completion under way; round robin, ``control`` first. Completions wait for memory, translation
-    and ``event``, for nothing else. ``hold`` is low between completions.
-    Reset: counts mean nothing before CREATE; no completion queue is enabled; ``ready`` after
-    ``vis`` cycles.
+    completion under way; round robin, ``control`` first. Completions wait only for memory,
+    translation and ``event``. ``hold`` is low between completions. Reset: counts mean nothing
+    before CREATE; no completion queue is enabled; ``ready`` after ``vis`` cycles.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ class CompletionUnit(wiring.Component):
     Members
     -------
     i : In(stream of Completion), an array of two
-        Descriptors that are over: of the sender, of the receiver.
+        Descriptors to complete: the sender's, the receiver's.
     arm : In(stream of Arm)
         Armings of work queues.
     pages : In(PageWrite)
@@ -83,7 +82,7 @@ class CompletionUnit(wiring.Component):
     ready : Out(1)
         Memories are cleared.
     idle : Out(1)
-        Nothing changes until something comes in.
+        Nothing changes without an input.
     events : Out(EventPort), an array of one
         Block COMPLETION: BEGIN when one is taken, END when all of it has landed, or will not;
         ``arg``: the queue.
@@ -166,7 +165,7 @@ class CompletionUnit(wiring.Component):
 
     def _steps(self, m: Module, job: "_Job", cq_arm: wiring.PureInterface,
                queues: wiring.PureInterface, counts: wiring.PureInterface) -> object:
-        """One thing at a time."""
+        """The sequence of steps."""
         m.submodules.turn = turn = RoundRobin(count=4)
         completion = job.completion
         memory = self.memory
@@ -361,7 +360,7 @@ class CompletionUnit(wiring.Component):
     @staticmethod
     def _finish(m: Module, job: "_Job", queues: wiring.PureInterface,
                 counts: wiring.PureInterface) -> None:
-        """Count it; raise what was armed for."""
+        """Count the completion; raise the armed event."""
         m.d.comb += job.finish.eq(1)
         m.next = "IDLE"
         with m.If(counts.armed | queues.notify):
@@ -369,14 +368,14 @@ class CompletionUnit(wiring.Component):
 
 
 class _Job:
-    """What is under way."""
+    """The completion under way."""
 
     def __init__(self) -> None:
         self.offered = Signal(Completion)
         self.completion = Signal(Completion)
         self.begin = Signal()
         self.finish = Signal()
-        """All of it has landed, or will not: count it."""
+        """All its writes have arrived, or will not: count it."""
         self.hold = Signal()
         # Of its words: the immediate data is next, and the status after it in the same burst; or
         # the queue's entry is. Where.

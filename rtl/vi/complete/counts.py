@@ -1,4 +1,4 @@
-"""How many descriptors of each work queue have completed, and who waits for the next."""
+"""The number of completed descriptors of each work queue, and its arming."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
@@ -35,8 +35,8 @@ class CompletionCounts(wiring.Component):
     """A count and an arming for each of the ``2 * vis`` work queues, in block memory, for one unit
     that counts.
 
-    Latency: 1 cycle. Throughput: a look, or a change, a cycle. Reset: nothing means anything before
-    its VI's ``create``.
+    Latency: 1 cycle. Throughput: a look, or a change, a cycle. Reset: counts are undefined before
+    their VI's ``create``.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class CompletionCounts(wiring.Component):
     Members
     -------
     use : In(CountUse)
-        The unit.
+        The completion unit.
     completed : In(CountsRead)
         Descriptors completed.
     idle : Out(1)
@@ -86,7 +86,7 @@ class CompletionCounts(wiring.Component):
             vi.eq(use.queue[1:]),
             use.count.eq(row.count),
             use.armed.eq(row.armed),
-            # Simulators pay for every read: none while the same VI stays as it is.
+            # Simulators pay for every read, so there is none while the VI stays the same.
             fresh.eq(wrote | (self.completed.vi != said)),
             self.idle.eq(~wrote),
         ]

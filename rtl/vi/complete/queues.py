@@ -1,4 +1,4 @@
-"""Completion queues: where each is, how far it is filled and emptied, and who waits for it."""
+"""Completion queues: address, fill level and arming of each."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory, stream, wiring
@@ -17,9 +17,8 @@ COUNT_BITS = 16
 
 
 class CqState(data.Struct):
-    """A completion queue: whether it is set up (``enabled``) and holds as many entries as it has
-    places (``full``); where its next entry goes (``wide``: beyond all addresses), under which tag,
-    and the entry's phase."""
+    """A completion queue: whether it is set up (``enabled``), and full (``full``); the address of
+    its next entry (``wide``: beyond all addresses), its tag, and the entry's phase."""
 
     enabled: 1
     full: 1
@@ -68,7 +67,7 @@ class CompletionQueues(wiring.Component):
         than the owner and the kernel, and a queue that is not enabled. None is lost. Not in one
         cycle with ``setup``.
     setup : In(CqSetup)
-        The kernel agent.
+        Registers of the kernel agent.
     use : In(CqUse)
         The unit.
     arm : Out(stream)
@@ -110,8 +109,8 @@ class CompletionQueues(wiring.Component):
         m.submodules.armings = armings = memory.Memory(shape=_Arming, depth=depth, init=[])
         m.submodules.waiting = waiting = OnceQueue(items=depth)
         wiring.connect(m, waiting.o, wiring.flipped(self.arm))
-        # Registers, not memory, so that a reset closes all: and `emptied` is what setting a queue
-        # up tells the appending side, which alone writes `filled`.
+        # Registers, not memory, so that a reset disables all queues. `emptied` is the count that
+        # the setting up of a queue gives to the appending side, which alone writes `filled`.
         enabled = Signal(depth)
         emptied = Signal(depth)
         empties = Signal(depth)
@@ -126,7 +125,7 @@ class CompletionQueues(wiring.Component):
 
     def _pio(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,
              armings: memory.Memory, waiting: OnceQueue, enabled: Signal, empties: Signal) -> None:
-        """What software writes. All of it takes effect in the cycle after the write, in order."""
+        """Writes of software. All of them take effect in the next cycle, in order."""
         owner = places.read_port()
         place = places.write_port()
         count = consumed.write_port()
@@ -177,8 +176,8 @@ class CompletionQueues(wiring.Component):
     def _unit(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,
               filled: memory.Memory, armings: memory.Memory, enabled: Signal, emptied: Signal,
               empty_done: Signal) -> None:
-        """What the unit sees of the queue it looks at, and does to it."""
-        # A queue that is set up while it is looked at shows all its new self.
+        """The unit's view of the selected queue, and its changes to it."""
+        # A queue that is set up while it is selected shows its new state completely.
         use, shown = self.use, self.use.state
         place = places.read_port(transparent_for=places.write_ports)
         count = consumed.read_port()
@@ -203,7 +202,7 @@ class CompletionQueues(wiring.Component):
         m.d.comb += new.eq((emptied >> cq)[0])
         kept = Signal(data.StructLayout({"tail": COUNT_BITS, "armed": 1, "used": COUNT_BITS}))
         with m.If(fresh):
-            # Emptied by software: now by the appending side, too.
+            # Emptied by software; now the appending side follows.
             m.d.comb += [tail.eq(Mux(new, 0, row.data.tail)),
                          armed.eq(~new & row.data.armed),
                          used.eq(Mux(new, 0, count.data))]

@@ -1,4 +1,4 @@
-"""Descriptors in the consumer's memory, as both sides read them.
+"""Descriptors in the consumer's memory, read by both sides.
 
 In the order in which to read:
 

@@ -13,9 +13,9 @@ __all__ = ["BRIEF_WORDS", "DescriptorFetch", "FetchRequest", "HEAD_WORDS", "WORD
 
 WORDS = DESCRIPTOR_ALIGN // 8
 HEAD_WORDS = 4
-"""A descriptor of which fewer words (its control segment) can be read is unreadable."""
+"""Words of the control segment. A descriptor with fewer readable words is unreadable."""
 BRIEF_WORDS = 6
-"""A descriptor's control segment and first segment: all there is of most."""
+"""Words of a descriptor's control segment and first segment; most descriptors have no more."""
 
 
 class FetchRequest(data.Struct):
@@ -42,12 +42,13 @@ def next_address(words: "data.View | list[Value]") -> Value:
 class DescriptorFetch(wiring.Component):
     """Translates one address (local access) and reads up to 64 bytes from there.
 
-    ``request`` is taken when the translator takes it. What is read is min(64, room) bytes, room
-    being what the translation says is left in the page and region; the count of whole words
-    among them is ``count``. A brief read ends after BRIEF_WORDS of them; ``cut`` tells that there
-    were more. Refused: ``ok`` is low and ``count`` 0; nothing was read.
+    ``request`` is taken when the translator takes it. The fetch reads min(64, room) bytes, where
+    room is the number of bytes left in the page and region according to the translation. ``count``
+    is the number of whole words read. A brief read ends after BRIEF_WORDS of them; ``cut`` says
+    that there were more. If the translation is refused, ``ok`` is low, ``count`` is 0, and nothing
+    is read.
 
-    Latency: the translation, the bursts, 1 cycle; the bus is asked in the cycle of the
+    Latency: the translation, the bursts, 1 cycle; the bus request comes in the cycle of the
     translation's answer. A refusal: 1 cycle. Throughput: one at a time; a request is taken in the
     cycle after ``valid`` at the earliest, so that ``translate.hold`` falls between two.
     Back-pressure: none on the answer; ``words``, ``count`` and ``ok`` hold until the next request
@@ -58,18 +59,18 @@ class DescriptorFetch(wiring.Component):
     request : In(stream of FetchRequest)
         What to read. Its payload must hold while it is valid, as for every stream.
     linked : Out(1)
-        High for a cycle once Next and NextHandle are in ``words``; not if so little can be read
-        that the descriptor is unreadable.
+        High for a cycle when Next and NextHandle are in ``words``; not if the descriptor is
+        unreadable.
     ending : Out(1)
         High for the cycle before ``valid``.
     valid, ok : Out(1), Out(1)
-        High for the cycle in which the answer is there; whether something may be read there.
+        High for the cycle of the answer; whether the address may be read.
     count, cut, words : Out(4), Out(1), Out(ArrayLayout(64, 8))
         Words read, whether a brief read left some, and they.
     memory : Out(VirtualMemory)
         To host memory; reads only.
     idle : Out(1)
-        Nothing under way and nothing asked for.
+        Nothing under way and nothing requested.
     """
 
     request: In(stream.Signature(FetchRequest))
@@ -92,7 +93,7 @@ class DescriptorFetch(wiring.Component):
         aligned = Signal()
         brief = Signal()
         enough = Signal()
-        # Of the next burst: where it begins, and how many words are to be read from there on.
+        # The next burst: its beginning, and the number of words to read from there on.
         place = Signal(32)
         left = Signal(4)
         begins = Signal(32)

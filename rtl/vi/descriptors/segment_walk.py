@@ -13,7 +13,7 @@ __all__ = ["Head", "Piece", "Segment", "SegmentWalk", "Walk", "Walking"]
 
 
 class Segment(data.Struct):
-    """A segment as it lies in memory."""
+    """A segment as it is stored in memory."""
 
     va: 64
     handle: 32
@@ -30,9 +30,9 @@ class Head(data.Struct):
 
 
 class Walk(data.Struct):
-    """Where a walk begins: at byte ``offset`` of segment ``index`` of descriptor ``address``, which
-    has ``segments`` of them (its SegCount, at most MAX_SEGMENTS). Segments are counted from 0,
-    address segments too: an RDMA descriptor's data segments begin at 1."""
+    """Beginning of a walk: byte ``offset`` of segment ``index`` of descriptor ``address``, which
+    has ``segments`` segments (its SegCount, at most MAX_SEGMENTS). Segments are counted from 0,
+    address segments included: an RDMA descriptor's data segments begin at 1."""
 
     address: Address
     tag: 16
@@ -43,8 +43,8 @@ class Walk(data.Struct):
 
 
 class Piece(data.Struct):
-    """What lies at the walk's position: ``left`` bytes (at least 1) from ``address`` on. ``wide``:
-    the segment's address has bits set that none has (see TranslateRequest)."""
+    """The memory at the walk's position: ``left`` bytes (at least 1) from ``address`` on. ``wide``:
+    the segment's address has bits set above the valid ones (see TranslateRequest)."""
 
     address: Address
     wide: 1
@@ -110,20 +110,20 @@ class SegmentWalk(wiring.Component):
         tag = Signal(16)
         trace = Signal(TRACE_BITS)
         segments = Signal(8)
-        # Position in slots of 16 bytes from the descriptor's beginning, the control segment being
-        # two of them: block and place within it.
+        # Position in slots of 16 bytes from the descriptor's beginning (the control segment is two
+        # of them): block, and place within it.
         position = Signal(9)
         slot = position[:2]
         walking = Signal()
-        # The block that is here: its segments, how many of its slots could be read, its number.
+        # The current block: its segments, how many of its slots could be read, its number.
         block = Signal(data.ArrayLayout(Segment, 4))
         slots = Signal(3)
         here = Signal()
-        # Of block 0 that is here segment 1 was not read; whether the walk needs it.
+        # Segment 1 of the current block 0 was not read; whether the walk needs it.
         cut = Signal()
         lacks = Signal()
         number = Signal(7)
-        # The block that is asked for, or has come: always the one that is wanted next.
+        # The block that is requested, or has arrived: always the next one needed.
         wanted = Signal(7)
         next_wanted = Signal(7)
         asking = Signal()
@@ -176,7 +176,7 @@ class SegmentWalk(wiring.Component):
             with m.If((slot == 3) | cut):
                 m.d.sync += [here.eq(0), cut.eq(0)]
 
-        # The next block is read ahead as soon as this one is here.
+        # The next block is read ahead as soon as this one has arrived.
         with m.If(asking):
             with m.If(fetch.request.ready):
                 m.d.sync += asking.eq(0)
@@ -194,7 +194,7 @@ class SegmentWalk(wiring.Component):
                 asking.eq(1),
                 stale.eq(0),
                 wanted.eq(next_wanted),
-                # As it was asked for: a load while it waits must not change it.
+                # Registered at the request, because a load during the wait must not change it.
                 ask.address.handle.eq(address.handle),
                 ask.address.va.eq(address.va + (next_wanted << 6)),
                 ask.tag.eq(tag),
@@ -228,7 +228,7 @@ class SegmentWalk(wiring.Component):
                 here.eq(user.fresh & (user.walk.index < Mux(user.head.cut, 1, 2))),
                 cut.eq(user.head.cut),
                 there.eq(0),
-                # What is being read is of the old walk.
+                # The block being read belongs to the old walk.
                 stale.eq(1),
             ]
         return m

@@ -1,4 +1,4 @@
-"""From a virtual address and a memory handle to a physical address, or a refusal.
+"""Translation of a virtual address and a memory handle to a physical address, or a refusal.
 
 In the order in which to read:
 

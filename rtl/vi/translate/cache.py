@@ -35,8 +35,8 @@ CacheFill = wiring.Signature({
     "way": Out(range(WAYS)),
     "entry": Out(TranslationEntry),
 })
-"""In a cycle with ``valid``, ``entry``, which must be valid, is put in a way of its set. Not
-together with ``read``, for the look-up would miss it, nor with ``clear``."""
+"""In a cycle with ``valid``, ``entry``, which must be valid, is stored in a way of its set. Not
+together with ``read``, because the look-up would miss it, nor with ``clear``."""
 
 
 class TranslationCache(wiring.Component):
@@ -45,8 +45,8 @@ class TranslationCache(wiring.Component):
     Victim: an empty way, else the oldest, by last use (lru) or by claim (fifo), or by chance
     (random: a generator that steps at each claim).
 
-    Latency: 1 cycle. Throughput: a look-up a cycle. Reset: empty; ``ready`` after ``sets`` cycles,
-    and nothing may be asked of it before that.
+    Latency: 1 cycle. Throughput: a look-up a cycle. Reset: empty; ``ready`` after ``sets`` cycles.
+    There must be no request before that.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class TranslationCache(wiring.Component):
     ready : Out(1)
         Emptied.
     look : In(CacheLook), fill : In(CacheFill)
-        Look-ups, and what is put in.
+        Look-ups, and entries to store.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class TranslationCache(wiring.Component):
 
     @property
     def replacement(self) -> str:
-        """Which line of a full set gives way."""
+        """Which line of a full set is replaced."""
         return self._replacement
 
     def elaborate(self, platform: object) -> Module:
@@ -151,13 +151,13 @@ class TranslationCache(wiring.Component):
         return m
 
     def _way(self, way: int) -> memory.Memory:
-        """The lines of a way; a proof overrides this to look into them."""
+        """The lines of a way; a proof overrides this to access them."""
         # A memory of one word has no address, which not every tool likes.
         return memory.Memory(shape=self._line, depth=max(self._sets, 2), init=[])
 
     def _choose(self, m: Module, *, match: Signal, valid: Signal, looked: Signal, sweep: Signal
                 ) -> None:
-        """The victim, and the order of the ways that it comes from."""
+        """The victim, and the order of the ways from which it follows."""
         bits, ways = self._set_bits, self._ways
         if ways == 1:
             return
@@ -171,11 +171,11 @@ class TranslationCache(wiring.Component):
                 m.d.sync += chance.eq(Cat(chance[1:], feedback))
         else:
             way_bits = ceil_log2(ways)
-            # How many ways of the set are younger than each: always a permutation.
+            # The number of younger ways of the set, for each way: always a permutation.
             m.submodules.ages = ages = memory.Memory(shape=data.ArrayLayout(way_bits, ways),
                                                      depth=max(self._sets, 2), init=[])
             write = ages.write_port()
-            # A look-up in the cycle in which the one before it makes its line the youngest.
+            # A look-up in the cycle in which the previous one makes its line the youngest.
             read = ages.read_port(transparent_for=[write])
             touched = Signal(ways)
             age = Signal(way_bits)

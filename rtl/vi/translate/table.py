@@ -1,4 +1,4 @@
-"""The translation and protection table in NIC memory, and what an entry of it says."""
+"""The translation and protection table in NIC memory, and the content of its entries."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, wiring
@@ -23,8 +23,8 @@ class TranslationTable(wiring.Component):
 
     Latency: ``entry`` is of the index that was given with ``read`` in the cycle before, with all
     writes before that cycle; it holds until the next ``read``. Throughput: a read and a write a
-    cycle. Reset: no entry is valid; ``entries / 64`` cycles after it the table is ``ready``, and
-    neither reads nor writes mean anything before that.
+    cycle. Reset: no entry is valid. The table is ``ready`` ``entries / 64`` cycles later; reads and
+    writes before that are undefined.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class TranslationTable(wiring.Component):
     read, index : In(1), In(14)
         Look up entry ``index`` (modulo the entries).
     entry : Out(TranslationEntry)
-        What was looked up.
+        The entry looked up.
     write, write_index, write_entry : In(1), In(14), In(TranslationEntry)
         Replace an entry.
 
@@ -76,7 +76,7 @@ class TranslationTable(wiring.Component):
         rows = self._entries // ROW
         m.submodules.items = items = memory.Memory(shape=TranslationEntry, depth=self._entries,
                                                    init=[])
-        # The valid bits are apart, so that the sweep takes few cycles.
+        # The valid bits are separate, so that the sweep takes few cycles.
         m.submodules.valid = valid = memory.Memory(shape=ROW, depth=max(rows, 2), init=[])
         read, read_valid = items.read_port(), valid.read_port()
         write, write_valid = items.write_port(), valid.write_port(granularity=1)

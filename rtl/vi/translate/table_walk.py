@@ -29,16 +29,16 @@ Walk = wiring.Signature({
     "entry": In(TranslationEntry),
     "take": Out(1),
 })
-"""``start``, only while ``busy`` is low: fetch entry ``index``. ``busy`` from the cycle after it to
-the cycle of ``take``. ``there``: ``entry`` has come; it waits for ``take``, which comes only
+"""``start``, only while ``busy`` is low: fetch entry ``index``. ``busy`` from the next cycle to the
+cycle of ``take``. ``there``: ``entry`` has arrived; it waits for ``take``, which may come only
 then."""
 
 
 class TableWalk(wiring.Component):
     """Fetches one entry at a time, the word with its valid bit first.
 
-    An entry that is forgotten (``forget``) while it is on its way is fetched once more, so what is
-    offered was read from memory after the last ``forget`` of its index.
+    An entry that is invalidated (``forget``) while it is on its way is fetched again. So an offered
+    entry was read from memory after the last ``forget`` of its index.
 
     Latency: the request is offered in the cycle after ``start``, ``there`` rises in the cycle
     after the burst's ``done``. Throughput: one entry at a time. Reset: idle.
@@ -46,10 +46,10 @@ class TableWalk(wiring.Component):
     Members
     -------
     walk : In(Walk)
-        What is fetched.
+        The entry to fetch.
     forget, forget_index : In(1), In(14)
-        What was read of entry ``forget_index`` until now is void; ``there`` falls if it is that.
-        Not together with ``walk.take``.
+        Data read so far of entry ``forget_index`` is void; ``there`` falls if it is this entry. Not
+        together with ``walk.take``.
     table_base : In(32)
         The table's address, a multiple of 16.
     max_beats : In(10)
@@ -69,9 +69,9 @@ class TableWalk(wiring.Component):
         super().__init__()
         self._index = Signal(INDEX_BITS)
         self._flags = Signal(64)
-        # Words that have come.
+        # Words that have arrived.
         self._words = Signal(2)
-        # What has come, or is on its way, was forgotten.
+        # The entry that has arrived, or is on its way, was invalidated.
         self._void = Signal()
         self._reading = Signal()
 

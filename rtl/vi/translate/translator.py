@@ -1,5 +1,5 @@
-"""The address translator: from a virtual address and a handle to a physical address, or a refusal.
-"""
+"""The address translator: from a virtual address and a handle to a physical address, or a
+refusal."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -22,18 +22,19 @@ __all__ = ["Translator"]
 class Translator(wiring.Component):
     """Translates and checks for several clients, by one of three schemes (``via.translation``).
 
-    ``cache``: a cache over the table in host memory; what is not in it is walked for, one walk at a
-    time. ``table``: the whole table is in NIC memory. ``physical``: virtual addresses *are*
-    physical; the table in NIC memory says only who may use each page, and its frames are ignored.
+    ``cache``: a cache over the table in host memory; an entry that is not cached is read by a walk,
+    one walk at a time. ``table``: the whole table is in NIC memory. ``physical``: virtual addresses
+    *are* physical; the table in NIC memory only gives the access rights of each page, and its
+    frames are ignored.
 
-    An access is allowed if the entry at the address's index is valid, answers to its handle and its
-    page, has its tag, allows it (RDMA), and the address is not before or behind the region's bytes
-    in that page. A ``wide`` request is refused and looked up nowhere, nor counted.
+    An access is allowed if the entry at the address's index is valid, has the request's handle,
+    page and tag, allows the access (RDMA), and the address is within the region's bytes in that
+    page. A ``wide`` request is refused without a look-up, and not counted.
 
-    Invalidation: once ``invalidated`` has counted, no client holds a translation by the entry as
-    it was when ``invalidate`` was taken, and none is given. A line of the cache is cleared; an
-    entry on its way from host memory is fetched again. With a table in NIC memory the entry itself
-    is cleared by writing it, before. Invalidation waits for clients only (``Translate.hold``), no
+    Invalidation: when ``invalidated`` has counted, no client holds or gets a translation by the
+    entry's content at the time of ``invalidate``. A line of the cache is cleared; an entry on its
+    way from host memory is fetched again. With a table in NIC memory the entry itself must be
+    cleared by a write before. Invalidation waits only for clients (``Translate.hold``), and no
     client waits for it for more than 2 cycles.
 
     Latency: a request is answered 2 cycles after it was taken, if the entry is in NIC memory; a
@@ -63,7 +64,7 @@ class Translator(wiring.Component):
     ready : Out(1)
         The memories are cleared (``sets``, or ``translations / 64``, cycles after reset).
     idle : Out(1)
-        Nothing changes until something comes in.
+        Nothing changes without an input.
     events : Out(EventPort), an array of one
         Block TRANSLATION: BEGIN (``arg``: the index) and END of a walk.
 
@@ -141,7 +142,7 @@ class Translator(wiring.Component):
                              for number, client in enumerate(self.client)]
                 m.d.sync += [pipe.request.eq(offered), pipe.client.eq(turn.grant),
                              pipe.index.eq(pipe.take_index)]
-        # What is in the second stage leaves it or, waiting for a walk, holds it.
+        # The request in the second stage leaves it or, while it waits for a walk, blocks it.
         with m.If(pipe.take):
             m.d.sync += [pipe.full.eq(1), pipe.fresh.eq(1)]
         with m.Elif(pipe.leave):
@@ -150,7 +151,8 @@ class Translator(wiring.Component):
             m.d.sync += pipe.fresh.eq(pipe.again)
 
     def _invalidation(self, m: Module, pipe: "_Pipe") -> None:
-        """Look the index up, clear its line, wait until everybody has let go."""
+        """Look up the index, clear its line, wait until all clients have released their
+        translations."""
         held = pipe.held
         index = pipe.invalid_index
         registers = self.registers
@@ -168,7 +170,7 @@ class Translator(wiring.Component):
                 m.d.sync += held.eq(~0)
                 m.next = "HELD"
             with m.State("HELD"):
-                # A client that has let go once can hold the old translation no more.
+                # A client that has released once cannot hold the old translation any more.
                 still = held & Cat(client.hold for client in self.client)
                 m.d.sync += held.eq(still)
                 with m.If(~still.any()):
@@ -177,7 +179,7 @@ class Translator(wiring.Component):
         m.d.comb += pipe.invalidating.eq(~state.ongoing("IDLE"))
 
     def _cache(self) -> TranslationCache:
-        """The cache; a proof overrides this, and the next, to look into them."""
+        """The cache; a proof overrides this, and the next, to access them."""
         via = self._via
         return TranslationCache(sets=via.cache_sets, ways=via.cache_ways,
                                 replacement=via.cache_replacement)
@@ -238,7 +240,7 @@ class Translator(wiring.Component):
             m.d.comb += [event.valid.eq(1), event.kind.eq(Kind.END)]
 
     def _resident(self, m: Module, pipe: "_Pipe") -> None:
-        """Second stage, with the table in NIC memory: always there."""
+        """Second stage, with the table in NIC memory, where every entry is present."""
         m.submodules.table = table = TranslationTable(entries=self._via.translations)
         write = self.registers.table
         m.d.comb += [
@@ -297,7 +299,7 @@ class Translator(wiring.Component):
 
 
 class _Pipe:
-    """What the translator's stages say to each other."""
+    """Signals between the translator's stages."""
 
     def __init__(self, clients: int) -> None:
         self.open = Signal()
@@ -312,11 +314,11 @@ class _Pipe:
         self.index = Signal(INDEX_BITS)
         self.leave = Signal()
         self.again = Signal()
-        """Look it up once more."""
+        """Repeat the look-up."""
         self.answer = Signal()
-        """Answer it by ``entry``."""
+        """Answer by ``entry``."""
         self.entry = Signal(TranslationEntry)
-        # The walk under way, what it is for, and the cycle in which it answers.
+        # The walk under way, the request it is for, and the cycle in which it answers.
         self.walked = Signal(data.StructLayout({
             "request": TranslateRequest, "client": clients, "index": INDEX_BITS, "way": 3}))
         self.end = Signal()
@@ -326,5 +328,5 @@ class _Pipe:
         self.clear = Signal()
         self.invalidating = Signal()
         self.invalid_index = Signal(INDEX_BITS)
-        # Clients that may still use what the entry said.
+        # Clients that may still use the old content of the entry.
         self.held = Signal(clients)

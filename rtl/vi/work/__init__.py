@@ -1,4 +1,4 @@
-"""Whose turn it is: doorbells, work queues, the scheduler.
+"""Doorbells, work queues and the scheduler, which gives the VIs their turns.
 
 In the order in which to read:
 

@@ -20,17 +20,17 @@ _OVERRUN = 1
 
 
 class Doorbells(wiring.Component):
-    """Checks every write to a VI's page, and queues what it asks for.
+    """Checks every write to a VI's page, and queues its token or arming.
 
-    Refused: a write by a process that is not the VI's owner (process
-    0, the kernel, may always), to a VI that is CLOSED, or at an offset that is none of
-    layouts.via.Doorbell. Nothing else comes of these. What is left is a token or an arming:
+    Refused: a write by a process that is not the VI's owner (process 0, the kernel, may always), to
+    a VI that is CLOSED, or at an offset that is none of layouts.via.Doorbell. A refused write has
+    no other effect. Other writes are a token or an arming:
 
     - a token whose address is not a multiple of 64 breaks the VI with POST_DESC;
     - a token, or an arming, that finds its queue full is ``lost`` and breaks the VI with
-      VI_OVERRUN: never silently, as a VI's break is queued at most once of each kind and so always
-      finds room. Tokens and armings queue apart;
-    - all others reach the work queues, or the completion unit, in order.
+      VI_OVERRUN. This is never silent: each kind of break of a VI is queued at most once and so
+      always finds room. Tokens and armings have separate queues;
+    - all others go to the work queues, or to the completion unit, in order.
 
     Latency: 3 cycles from a write to its token, arming or break. Throughput: a write every cycle,
     until ``depth`` tokens wait; on average no more than the tokens are taken at. Back-pressure:
@@ -101,7 +101,7 @@ class Doorbells(wiring.Component):
         wiring.connect(m, tokens.o, wiring.flipped(self.token))
         wiring.connect(m, arms.o, wiring.flipped(self.arm))
 
-        # The write of the cycle before, whose VI's context is there now.
+        # The write of the previous cycle; the context of its VI is known now.
         pages = self.pages
         last = LastWrite(m, pages)
         vi = last.page[:VI_BITS]

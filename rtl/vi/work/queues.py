@@ -1,4 +1,4 @@
-"""Work queues: how many descriptors are posted to each, and where the next one is."""
+"""Work queues: the number of descriptors posted to each, and the address of the next one."""
 
 from typing import Any
 
@@ -21,28 +21,28 @@ TAKERS = 2
 class WorkQueues(wiring.Component):
     """The 2 * ``vis`` work queues: counts of posted descriptors, and the oldest one's address.
 
-    Descriptors are linked in memory by software; of each queue only the head is known here, and
-    ``pending``, the number of tokens that came and whose descriptors nobody has taken.
+    Descriptors are linked in memory by software. For each queue this block keeps only the head, and
+    ``pending``, the number of tokens whose descriptors have not been taken.
 
-    - ``token`` to a queue without pending descriptors says where its head is; to any other it only
-      counts, and its address is ignored: the head comes from the Next of the descriptor before.
-      A token to a CLOSED VI is thrown away; one that finds ``depth`` pending is not counted, and
-      breaks the VI with VI_OVERRUN unless it is in ERROR already.
-    - ``take`` answers with the head and counts it off at once. If more are pending (``follow``) the
-      head is unknown until the taker gives ``link``; a take of that queue meanwhile is answered
-      only after that. A queue of a CLOSED VI is empty.
-    - ``link`` with ``lost``: what is pending cannot be found any more and is forgotten; the count
-      of posted ones goes back by it. A link nobody waits for is ignored.
+    - ``token`` sets the head of a queue without pending descriptors. In any other queue it only
+      counts and its address is ignored, because the head comes from the Next of the descriptor
+      before. A token to a CLOSED VI is dropped. A token that finds ``depth`` pending is not
+      counted, and breaks the VI with VI_OVERRUN unless it is in ERROR already.
+    - ``take`` answers with the head and decrements the count at once. If more are pending
+      (``follow``), the head is unknown until the taker gives ``link``; another take of that queue
+      is answered only after that. A queue of a CLOSED VI is empty.
+    - ``link`` with ``lost``: the pending descriptors cannot be found any more and are dropped; the
+      count of posted ones decreases by their number. A link that nobody waits for is ignored.
     - ``control`` CREATE empties both queues of the VI and counts from zero; the others do nothing.
 
-    Every token taken wakes its queue, if it is a send queue or the VI is in ERROR: after it is
-    counted, so that who is woken finds it.
+    Every accepted token wakes its queue if it is a send queue or the VI is in ERROR. The wake-up
+    follows the count, so that the woken block finds the descriptor.
 
-    Latency: an operation is answered, and what it does seen by all after it, in the cycle after it
-    was taken; a wake-up or a break too. Throughput: an operation a cycle over all ports, which are
-    served round robin; a port waits for at most 6 others. Back-pressure: tokens wait while a
-    wake-up or break is not taken; a second take at a port while the first waits for a link. Reset:
-    nothing is under way; queues mean nothing before CREATE.
+    Latency: an operation is answered, and its effect is visible to later ones, in the cycle after
+    it was taken; the same holds for a wake-up or a break. Throughput: an operation a cycle over all
+    ports, which are served round robin; a port waits for at most 6 others. Back-pressure: tokens
+    wait while a wake-up or break is not taken; a second take at a port while the first waits for a
+    link. Reset: nothing is under way; queues mean nothing before CREATE.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class WorkQueues(wiring.Component):
     posted : ``In(CountsRead)``
         Descriptors posted. Zero for a VI of number ``vis`` or above.
     idle : ``Out(1)``
-        Nothing under way, nothing asked for.
+        Nothing under way, nothing requested.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class WorkQueues(wiring.Component):
         address = Signal(Address)
         lost = Signal()
         create = Signal()
-        # A take that found the head unknown and asks again.
+        # A take that found the head unknown and is repeated.
         parked = Signal(TAKERS)
         parked_queue = [Signal(QUEUE_BITS, name=f"parked_queue_{n}") for n in takers]
         wakes = Signal()
@@ -135,7 +135,7 @@ class WorkQueues(wiring.Component):
         grant_control, grant_token, *grants = arbiter.grant
         grant_take, grant_link = grants[:TAKERS], grants[TAKERS:]
 
-        # Not while an answer of that port is under way: it may have to be asked for again.
+        # Not while an answer of that port is under way, because it may have to be repeated.
         asks = [(take.request.valid | parked[n]) & ~(does & is_take[n])
                 for n, take in enumerate(self.take)]
         m.d.comb += [
@@ -192,7 +192,7 @@ class WorkQueues(wiring.Component):
             m.d.comb += empty.eq((old.pending == 0) | (state == ViState.CLOSED))
             with m.If(is_token & (state != ViState.CLOSED)):
                 with m.If(old.pending == self._depth):
-                    # Who floods a broken VI shall not keep the manager from the others'.
+                    # A VI that floods after a break must not block the manager for other VIs.
                     m.d.comb += breaks.eq(state != ViState.ERROR)
                 with m.Else():
                     m.d.comb += [
@@ -229,7 +229,7 @@ class WorkQueues(wiring.Component):
                 ]
                 m.d.sync += [parked[n].eq(parks), parked_queue[n].eq(at)]
 
-        # Offered from the cycle on in which they come about.
+        # Offered from the cycle on in which they arise.
         woken = Signal(QUEUE_BITS)
         wakes_held = Signal()
         broken = Signal(VI_BITS)
@@ -251,10 +251,10 @@ class WorkQueues(wiring.Component):
 
     def _records(self, m: Module, record: data.StructLayout, *, reads: Any, queue: Signal,
                  at: Signal, new: Any, changes: Signal, clears: Any) -> Any:
-        """Send and receive queues' records; returns the one of queue ``at``, which was asked for
-        with ``reads`` and ``queue`` in the cycle before."""
+        """Records of the send and receive queues; returns the record of queue ``at``, which was
+        selected by ``reads`` and ``queue`` in the previous cycle."""
         bits = (self._vis - 1).bit_length()
-        # What was written at the edge at which it was read is not in what was read.
+        # A word written at the edge at which it was read is not in the data read.
         fresh = Signal(record)
         forward = Signal()
         old = Signal(record)
@@ -267,7 +267,7 @@ class WorkQueues(wiring.Component):
             m.d.comb += old.eq(fresh)
 
         shown = Signal(VI_BITS)
-        # A count may have changed in the cycle before.
+        # A count may have changed in the previous cycle.
         stale = Signal(init=1)
         looks = Signal()
         m.d.comb += looks.eq(stale | (self.posted.vi != shown))

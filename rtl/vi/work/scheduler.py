@@ -1,4 +1,4 @@
-"""Whose turn it is: the work queues with work, in the order in which they got it."""
+"""The scheduler: gives turns to work queues with work, in the order in which they got it."""
 
 from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
@@ -15,14 +15,14 @@ __all__ = ["Scheduler"]
 class Scheduler(wiring.Component):
     """Queues the work queues that were woken, each at most once, first come, first served.
 
-    A wake-up of a queue that waits for its turn adds nothing; one in the cycle in which the queue
-    is taken, or later, gives it another turn. So a queue that was woken is taken after that, and at
-    most ``2 * vis - 1`` others are taken before it (proven: tests/formal). Who takes a turn and
-    leaves work behind wakes the queue again and so goes behind all others.
+    A wake-up of a queue that already waits for its turn has no effect; a wake-up in the cycle in
+    which the queue is taken, or later, gives it another turn. So a woken queue is taken later, and
+    at most ``2 * vis - 1`` others are taken before it (proven: tests/formal). If a block takes a
+    turn and leaves work, it wakes the queue again, which then goes behind all others.
 
     Latency: a queue is offered 2 cycles after its wake-up if no other waits. Throughput: a wake-up
-    and a turn a cycle. Back-pressure: a wake-up is taken within ``wakers`` cycles, whether or not
-    anybody takes turns, once ``vis`` cycles have passed since reset. Reset: nobody waits.
+    and a turn a cycle. Back-pressure: a wake-up is taken within ``wakers`` cycles, even if no turn
+    is taken, from ``vis`` cycles after reset on. Reset: no queue waits.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class Scheduler(wiring.Component):
     wake : ``In(stream of QUEUE_BITS).array(wakers)``
         This queue has work. VIs of number ``vis`` and above must not be woken.
     next : ``Out(stream of QUEUE_BITS)``
-        Whose turn it is.
+        The queue that has its turn.
     idle : ``Out(1)``
-        Nobody waits, nobody is being woken.
+        No queue waits or is being woken.
 
     Raises
     ------
