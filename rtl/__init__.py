@@ -2,20 +2,19 @@
 
 In the order in which to read:
 
-- :mod:`.machine`: The machine: all nodes, the fabric between them, and time, but for what
-  surrounds them
-- :mod:`.target`: The target as simulators run it: the machine with its host memories and
-  mailboxes
+- :mod:`.machine`: The machine: all nodes, the fabric between them, and time, without its
+  environment
+- :mod:`.target`: The target for simulators: the machine with its host memories and mailboxes
 - :mod:`.timekeeper`: Target time: the cycle counter, and when it waits, jumps or ends
-- :mod:`.parts`: What blocks everywhere are made of
+- :mod:`.parts`: Building blocks used throughout the target
 - :mod:`.node`: A node: CPUs, bus, memory and NIC joined; and two nodes on one copy of the logic
-- :mod:`.cpu`: The host port: what a CPU does to bus, cache and memory, operation by operation
+- :mod:`.cpu`: The host port: the operations of a CPU on bus, cache and memory
 - :mod:`.bus`: The host bus and the memory behind it
 - :mod:`.nic`: The network interface: registers, FIFOs, rings, and what lies between them and the
   link
-- :mod:`.vi`: The VI engine: VIA without a CPU on the way of a message
+- :mod:`.vi`: The VI engine: VIA without a CPU on the path of a message
 - :mod:`.processor`: The NIC processor: a published core with NIC memory, and the engines that
   firmware drives
-- :mod:`.fabric`: What lies between the nodes' NICs
+- :mod:`.fabric`: Everything between the nodes' NICs
 - :mod:`.boards`: The target on an FPGA board
 """

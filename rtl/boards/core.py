@@ -1,4 +1,4 @@
-"""A whole target behind a serial line."""
+"""A complete target behind a serial line."""
 
 from amaranth.hdl import ClockDomain, ClockSignal, DomainRenamer, EnableInserter, Module, Signal
 from amaranth.lib import wiring
@@ -17,11 +17,10 @@ __all__ = ["BoardCore"]
 class BoardCore(wiring.Component):
     """The machine of a description, its host memories and blocks, and its control.
 
-    One clock for all of it; the machine's edges are those that control enables. Of nodes that share
-    their logic node 0's edge is a clock before that of the rest, a target cycle is 4 clocks, and
-    control and the line tell each other something only every other clock or so
-    (:class:`Turns`). Reset: as after power-up, with the machine in reset until the back end ends
-    that.
+    There is one clock; control enables the machine's edges. With nodes that share their logic, node
+    0's edge is one clock before the edge of the rest, a target cycle is 4 clocks, and control and
+    the line exchange words only in some clocks (:class:`Turns`). Reset: as after power-up, with the
+    machine in reset until the back end ends this.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ class BoardCore(wiring.Component):
     identity : :class:`bytes`
         The configuration's hash: 4 IDENTITY_WORDS bytes.
     frames : :class:`int`
-        Pages of host memory that each node has here.
+        Pages of host memory for each node on the board.
     shared : :class:`bool`
         Two nodes, without NIC processors, share one copy of a node's logic.
 
@@ -67,7 +66,7 @@ class BoardCore(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._machine.description
 
     @property
@@ -82,7 +81,7 @@ class BoardCore(wiring.Component):
 
     @property
     def frames(self) -> int:
-        """Pages of host memory that each node has here."""
+        """Pages of host memory for each node on the board."""
         return self._harness.frames
 
     @property
@@ -96,12 +95,12 @@ class BoardCore(wiring.Component):
         harness = self._harness
         machine = self._machine
         shared = self.shared
-        # Whether the harness goes on: between two turns of nodes that share their logic it stands
-        # still, as does what it and the link tell each other.
+        # Whether the harness advances. Between two turns of nodes that share their logic it stands
+        # still, and so do the streams between it and the link.
         look = Signal(init=1)
         m.submodules.harness = EnableInserter(look)(harness) if shared else harness
 
-        # The same clock by other names, so that whatever looks at the machine's reset sees it.
+        # The same clock by other names, so that logic which depends on the machine's reset sees it.
         for name in ("target", "banks") if shared else ("target",):
             m.domains += (domain := ClockDomain(name, local=True))
             m.d.comb += [domain.clk.eq(ClockSignal()), domain.rst.eq(harness.reset)]
@@ -114,7 +113,7 @@ class BoardCore(wiring.Component):
         else:
             m.d.comb += self._step.eq(harness.step)
 
-        # A side for which ``look`` is low sees nothing offered, and what it offers is not taken.
+        # While ``look`` is low, a side sees no offered item, and its own items are not taken.
         for one, other in ((link.command, harness.command), (harness.response, link.response)):
             m.d.comb += [
                 other.payload.eq(one.payload),

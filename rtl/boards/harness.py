@@ -1,4 +1,4 @@
-"""What surrounds the machine on a board, up to the words of the serial link."""
+"""The environment of the machine on a board, up to the words of the serial link."""
 
 from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
@@ -22,10 +22,10 @@ class Harness(wiring.Component):
     """Control, blocks, resident memories and logs of a board, around a machine of ``nodes`` nodes
     with a host port each.
 
-    The machine takes an edge only with ``step`` high, and is in reset with ``reset``, in which
-    every edge has ``step``. It takes one a cycle while it accesses no memory, has no event and no
-    port goes on to another entry; an access costs 2 cycles for a write, 3 for a read, an event 1,
-    an entry ENTRY_WORDS + 1. Reset: as after power-up.
+    The machine takes an edge only with ``step`` high. With ``reset`` it is in reset, and every edge
+    has ``step``. It takes an edge in every cycle without a memory access, an event or a new entry
+    of a port. A write costs 2 cycles, a read 3, an event 1, an entry ENTRY_WORDS + 1. Reset: as
+    after power-up.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Harness(wiring.Component):
     command : ``In(stream.Signature(WordLayout))``, response : ``Out(stream.Signature(WordLayout))``
         Frames without their CRC.
     again : ``Out(1)``
-        The response sent last is wanted once more.
+        Send the last response again.
     running : ``Out(1)``
         Time runs.
     step, reset : ``Out(1)``

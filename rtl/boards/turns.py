@@ -1,4 +1,4 @@
-"""When each of two nodes that share their logic takes its edge."""
+"""Turns of two nodes that share their logic: when each takes its edge."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
@@ -10,27 +10,29 @@ __all__ = ["Turns"]
 
 
 class Turns(wiring.Component):
-    """Turns of the nodes of :class:`SharedNodes`, and of whoever is around them.
+    """Turns of the nodes of :class:`SharedNodes`, and of the blocks around them.
 
-    Node 1 is shown, then node 0. If then, with what both show, the target is to take a step, it is
-    node 0's edge, next that of node 1 and all the rest; a clock later it begins anew. If not, what
-    decides may move on, and both are shown once more. So a target cycle takes 4 clocks, and while
-    time stands still there is a ``look`` every other clock. Reset: node 1 is shown first. One while
-    it runs may exchange what of the two nodes has no reset.
+    The outputs of node 1 are shown, then those of node 0. If the target should then take a step,
+    node 0 has its edge, then node 1 and all the rest; a clock later the sequence restarts. If not,
+    the deciding logic may advance, and both nodes are shown again. So a target cycle takes 4
+    clocks, and while time stands still there is a ``look`` every other clock. Reset: node 1 is
+    shown first. A reset during operation may exchange the state without reset between the two
+    nodes.
 
     Parameters
     ----------
     turn : Turn
-        Is driven.
+        Driven by this block.
 
     Members
     -------
     step : In(1)
-        The target is to take a step. Does not change but by a ``look``.
+        The target should take a step. Changes only by a ``look``.
     last : Out(1)
-        The next edge is that of all of the target but node 0.
+        The next edge is the edge of the whole target except node 0.
     look : Out(1)
-        The next edge is one of those who look at what the nodes show, ``step``'s owner among them.
+        The next edge is an edge of the blocks that use the nodes' outputs, including the one that
+        drives ``step``.
 
     Raises
     ------
@@ -51,7 +53,7 @@ class Turns(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         turn = self._turn
-        # The banks change places at every clock: so each way back to SHOW is an even number.
+        # The banks change places at every clock, so each path back to SHOW has an even length.
         with m.FSM(name="turn"):
             with m.State("SHOW"):
                 m.d.comb += [turn.bank.eq(1), turn.keep.eq(1)]

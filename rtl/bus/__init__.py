@@ -6,11 +6,11 @@ In the order in which to read:
 - :mod:`.write_bursts`: A run of words to host memory, burst after burst: the states that DMA
   engines have in common
 - :mod:`.burst_share`: Two initiators of bursts behind one port
-- :mod:`.pio`: How the host bus reaches the NIC's registers and FIFO windows: one 8-byte access a
-  beat
+- :mod:`.pio`: Accesses of the host bus to the NIC's registers and FIFO windows: one 8-byte access
+  in each beat
 - :mod:`.posted_writes`: The CPU's posted-write buffer: PIO accesses on their way to the bus, in
   program order
 - :mod:`.bus`: The host bus of a node: CPU accesses to the NIC, and the NIC's DMA to host memory
 - :mod:`.memory`: Host memory of a node, and the controller that shares its one port
-- :mod:`.watch`: Watches a range of host memory for CPUs that take its lines for writing
+- :mod:`.watch`: Watches a range of host memory for lines that a CPU takes for writing
 """

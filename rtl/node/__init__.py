@@ -3,7 +3,6 @@
 In the order in which to read:
 
 - :mod:`.node`: A node: host ports, bus, memory controller and NIC
-- :mod:`.banked`: A block that is two of its kind: one copy of the logic, two of all that it
-  remembers
+- :mod:`.banked`: A block with two banks of registers and memories around one copy of its logic
 - :mod:`.shared_nodes`: Two nodes that share one copy of a node's logic, and take turns
 """

@@ -2,10 +2,10 @@
 
 In the order in which to read:
 
-- :mod:`.align`: Aligners bytes: from words at any byte address to words at any other, or to those
-  of a packet
+- :mod:`.align`: Aligners of bytes: from words at any byte address to words at any other, or to
+  those of a packet
 - :mod:`.arbiter`: Round-robin arbitration
-- :mod:`.block_ram`: Memory as an FPGA has it: undefined where a read meets a write
+- :mod:`.block_ram`: Memory as in an FPGA: undefined if a word is read and written at the same edge
 - :mod:`.queue`: A FIFO in block memory: the storage behind the NIC's lanes and its side queues
 - :mod:`.distinct_queue`: A queue in which every item is at most once
 - :mod:`.stream_merge`: Several producers of one stream, the first one first

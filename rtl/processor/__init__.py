@@ -2,10 +2,10 @@
 
 In the order in which to read:
 
-- :mod:`.subsystem`: The NIC processor and all that belongs to it
-- :mod:`.types`: How the parts of the NIC processor's subsystem are joined
-- :mod:`.core`: The cores to choose from, and their bus
-- :mod:`.memory`: NIC memory, and who shares it
-- :mod:`.control`: What firmware reads and waits for: registers, doorbells, pending bits, crashes
+- :mod:`.subsystem`: The NIC processor's subsystem: core, NIC memory, registers and engines
+- :mod:`.types`: Signatures that connect the parts of the NIC processor's subsystem
+- :mod:`.core`: The available cores, and their bus
+- :mod:`.memory`: NIC memory, and the clients that share it
+- :mod:`.control`: The control side of firmware: registers, doorbells, pending bits, crashes
 - :mod:`.engines`: The four engines that move data for firmware
 """

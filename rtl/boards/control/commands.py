@@ -27,24 +27,24 @@ from ..store.resident_memory import FRAME_WORDS, MemorySide
 __all__ = ["NODES_MAX", "READ_ROOM", "Commands"]
 
 NODES_MAX = 8
-"""Nodes, and host ports, that a board's control has room for."""
+"""Most nodes, and host ports, of a board's control."""
 READ_ROOM = (RESPONSE_FRAME - 2 - STATUS_WORDS - NODES_MAX * (1 + BLOCK * ANSWER_WORDS)
              - (1 + CRASH_WORDS))
-"""Words of READ sections that the commands of a frame may ask for: what a response has room for
-beside all that it may have to hold before them, header and CRC among it."""
+"""Most words of READ sections that the commands of a frame may request: the room in a response
+besides everything that may come before them, header and CRC included."""
 
 
 class Commands(wiring.Component):
-    """Executes commands, as layouts.board says, one after the other.
+    """Executes commands, as layouts.board declares them, one after the other.
 
     Latency and throughput: a word of a frame a cycle at the most, every command at least 3 cycles;
     ZERO 1 cycle a word of memory, READ 4; FORGET 1 a page. Reset: the target is in reset; all else
     is zero.
 
-    A command is refused if it is none, if the frame ends within it, or if its index, its count or
-    a place, page or frame of memory is out of range: so are GIVE to a host port that does not wait,
-    TIMING outside reset, RUN before the frame's end, and a READ that READ_ROOM has no room for.
-    Nothing after it is executed.
+    A command is refused if it is unknown, if the frame ends inside it, or if its index, its count
+    or a place, page or frame of memory is out of range. Also refused are GIVE to a host port that
+    does not wait, TIMING outside reset, RUN before the frame's end, and a READ beyond READ_ROOM. No
+    command after a refused one is executed.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Commands(wiring.Component):
     start : ``In(1)``
         A frame's commands come from the next cycle on.
     i : ``In(stream.Signature(WordLayout))``
-        The frame's words after its header; not ready but between ``start`` and one of the next:
+        The frame's words after its header; ready only between ``start`` and one of the following:
     done, refused, run : ``Out(1)``
         In a cycle of one of these the frame has ended: executed, refused, or executed up to its RUN
         for ``cycles``.
     place : ``Out``
-        Place of the current command in its frame, whose header has place 0.
+        Position of the current command in its frame; the header has position 0.
     cycles : ``Out(32)``
         Of RUN.
     reset, trace, skip : ``Out(1)``, limit : ``Out(64)``
@@ -73,7 +73,7 @@ class Commands(wiring.Component):
     cfg_we : ``Out(1)``, cfg_index : ``Out(8)``, cfg_data : ``Out(32)``
         Timing registers of the target.
     needs : ``In(1)``, block : ``Out(BlockSide)``, one of each a host port
-        Whether it waits, and what it is given.
+        Whether the port waits, and the block for it.
     memory : ``Out(MemorySide)``, one a node
         Resident memories.
     read : ``Out(stream.Signature(32))``, read_level : ``In``
@@ -136,7 +136,7 @@ class Commands(wiring.Component):
         m = Module()
         word = self.i.payload
 
-        # The command, the word after it, and whether the frame ended with what was last taken.
+        # The command, the word after it, and whether the frame ended with the last word taken.
         command = Signal(layout(COMMAND))
         argument = Signal(32)
         ended = Signal()
@@ -147,7 +147,7 @@ class Commands(wiring.Component):
             m.d.sync += [following.eq(following + 1), ended.eq(word.last)]
 
         def take() -> Value:
-            """Wait for a word; a frame that has none left is refused."""
+            """Wait for a word; a frame without further words is refused."""
             with m.If(ended):
                 m.next = "REFUSE"
             with m.Else():

@@ -1,4 +1,4 @@
-"""The control of a board: what the back end says, and what is answered."""
+"""The control of a board: executes the back end's frames and answers them."""
 
 from amaranth.hdl import Module, ResetInserter, Signal
 from amaranth.lib import stream, wiring
@@ -22,11 +22,11 @@ __all__ = ["Control"]
 
 
 class Control(wiring.Component):
-    """Executes the back end's frames, lets time run, and answers, as layouts.board says.
+    """Executes the back end's frames, lets time run, and answers, as layouts.board declares.
 
-    A frame is looked at when the one before was answered, or while time runs. Until the first HELLO
+    A frame is handled when the previous one was answered, or while time runs. Until the first HELLO
     and after a LOST every other frame is answered by LOST; a HELLO without its word by REFUSED. A
-    REFUSED frame counts as executed. Time stands still while a frame is looked at. Reset: as after
+    REFUSED frame counts as executed. Time stands still while a frame is handled. Reset: as after
     power-up.
 
     Parameters
@@ -41,7 +41,7 @@ class Control(wiring.Component):
     command : ``In(stream.Signature(WordLayout))``, response : ``Out(stream.Signature(WordLayout))``
         Frames without their CRC, the header first.
     again : ``Out(1)``
-        The response sent last is wanted once more.
+        Send the last response again.
     running : ``Out(1)``
         Time runs.
     step, reset, trace, skip : ``Out(1)``, limit : ``Out(64)``
@@ -55,15 +55,15 @@ class Control(wiring.Component):
     memory : ``Out(MemorySide)``, miss : ``In(1)``, miss_page : ``In(16)``, one a node
         Resident memories.
     retry : ``Out(1)``
-        Pages that were missed may be there now.
+        Missed pages may be resident now.
     busy : ``In(1)``
-        Something but a missing page keeps time from running, and will be over in a few cycles.
+        Time is blocked by something other than a missing page, which ends in a few cycles.
     held : ``In(1)``
-        Time cannot run: the same, or a page is missing, or a log has no room.
+        Time is blocked: ``busy``, or a page is missing, or a log has no room.
     room : ``In(1)``
         Both logs have room.
     writes, events : ``In(stream)``, writes_level, events_level : ``In``
-        What is in the logs.
+        Contents of the logs.
 
     Raises
     ------
@@ -171,7 +171,8 @@ class Control(wiring.Component):
 
     def _sequence(self, m: Module, commands: Commands, responses: Responses,
                   stepper: Stepper, clear: Signal) -> None:
-        """From a frame's header to its answer; ``clear`` forgets what an earlier one read."""
+        """From a frame's header to its answer; ``clear`` drops the words read by an earlier
+        frame."""
         command = self.command
         header = Signal(layout(HEADER))
         ended = Signal()
@@ -183,7 +184,7 @@ class Control(wiring.Component):
         with m.If(command.valid & command.ready):
             m.d.sync += ended.eq(command.payload.last)
 
-        # What drains the rest of a frame leaves for.
+        # The next state after the rest of a frame was drained.
         goal = Signal()
         reply, settle = 0, 1
 
@@ -209,8 +210,8 @@ class Control(wiring.Component):
                     with m.Else():
                         m.next = "REPEAT"
                 with m.Elif(~session | (header.sequence != expected) | ran):
-                    # Whoever sent it is not who sent the others, or has lost count: this takes the
-                    # place of the response that was kept for them.
+                    # The sender of this frame is not the one of the others, or has lost count. This
+                    # answer replaces the stored response.
                     m.d.sync += session.eq(0)
                     answer(Kind.LOST, expected)
                 with m.Else():

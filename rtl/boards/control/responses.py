@@ -32,7 +32,8 @@ _IDENTITY_ITEMS = 1 + IDENTITY_WORDS + 2
 
 
 class Responses(wiring.Component):
-    """Composes a response, as layouts.board says: the lengths of all its parts first, then them.
+    """Composes a response, as layouts.board declares it: first the lengths of all its parts, then
+    the parts.
 
     Latency: the header after 2 cycles, of DONE after a cycle a host port and a record more.
     Throughput: a word a cycle, and a few cycles a section. Back-pressure: ``o`` waits. Reset:
@@ -43,26 +44,26 @@ class Responses(wiring.Component):
     nodes : :class:`int`
         Nodes, each with a host port.
     frames : :class:`int`
-        Frames of a node's resident memory, which IDENTITY tells.
+        Frames of a node's resident memory, reported in IDENTITY.
     identity : :class:`bytes`
         The configuration's hash: 4 IDENTITY_WORDS bytes.
 
     Members
     -------
     start : ``In(1)``, done : ``Out(1)``
-        Compose; the last word was taken. What follows holds from the one to the other.
+        Compose; the last word was taken. The following inputs hold in between.
     kind : ``In(Kind)``, sequence : ``In(8)``, argument : ``In(32)``
-        Of the header; the word of LOST and of REFUSED.
+        Fields of the header; the word of LOST and of REFUSED.
     hello : ``In(1)``, word : ``In(32)``
-        With section IDENTITY, and what it repeats.
+        Whether there is section IDENTITY, and the word that it repeats.
     needs : ``In(1)``, answers : ``Out(AnswerSide)``, one of each a host port
-        Whether it waits, and its answers.
+        Whether the port waits, and its answers.
     expired : ``In(1)``, cycle : ``In(64)``, crash : ``In(32 * CRASH_WORDS)``
-        Of the target.
+        State of the target.
     miss : ``In(1)``, miss_page : ``In(16)``, one of each a node
-        Whether a page is wanted, and which.
+        Whether a page is needed, and its number.
     crowded : ``In(1)``
-        A log has no room: ``more`` in any case.
+        A log has no room: sets ``more`` in any case.
     read : ``In(stream.Signature(32))``, read_level : ``In``
         READ sections, and how many words they have: all of them go into DONE.
     writes, events : ``In(stream)``, writes_level, events_level : ``In``
@@ -75,7 +76,7 @@ class Responses(wiring.Component):
     TypeError
         ``identity`` is not bytes.
     ValueError
-        ``identity`` has not the right length.
+        ``identity`` has a wrong length.
     """
 
     def __init__(self, *, nodes: int, frames: int, identity: bytes) -> None:
@@ -128,7 +129,7 @@ class Responses(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # Words behind the current one; the CRC is not among them.
+        # Words behind the current one, without the CRC.
         left = Signal(range(RESPONSE_FRAME))
         most = RESPONSE_FRAME - 2
         item = Signal(range(BLOCK * ANSWER_WORDS))
@@ -174,7 +175,7 @@ class Responses(wiring.Component):
             return word
 
         def plan(planned: Signal, level: Signal, size: int, following: str) -> None:
-            """A record more, if there is one and it fits; the first of them with its section."""
+            """Plan one more record, if there is one and it fits; the first one with its section."""
             first = planned == 0
             with m.If((planned != level) & (left <= Mux(first, most - size - 1, most - size))):
                 m.d.sync += [planned.eq(planned + 1), left.eq(left + size + first)]
@@ -291,7 +292,7 @@ class Responses(wiring.Component):
         return m
 
     def _status(self, m: Module, *, more: Value) -> tuple[data.View, Signal]:
-        """The status word, and the number of the page that is wanted."""
+        """The status word, and the number of the page that is needed."""
         status = Signal(layout(STATUS))
         page = Signal(16)
         m.d.comb += [

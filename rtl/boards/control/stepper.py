@@ -1,4 +1,4 @@
-"""When a board's target takes a step."""
+"""The clock enable of a board's target: when the target takes a step."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -11,23 +11,23 @@ class Stepper(wiring.Component):
     """Drives the clock enable of a board's target, and counts its cycles.
 
     Latency: none; a step is one cycle, and the next may follow at once. ``step`` has few gates
-    behind registers, for it goes to all of the target. Reset: none is left.
+    behind registers, because it drives the whole target. Reset: no steps are left.
 
     Members
     -------
     start : ``In(1)``, cycles : ``In(32)``
-        From the next cycle on that many steps may be taken; 0 stands for any number. A stretch of
-        quiescent time that is skipped is one step.
+        From the next cycle on, ``cycles`` steps may be taken; 0: no limit. A skipped stretch of
+        quiescent time is one step.
     run : ``In(1)``
-        Steps are taken as far as nothing is in their way.
+        Steps are taken unless they are blocked.
     stall : ``In(1)``, blocked : ``In(1)``
-        What is in their way: the target's, and the board's.
+        Blocks steps: by the target, and by the board.
     reset : ``In(1)``
-        The target is in reset: then every cycle is a step, whatever is in its way.
+        The target is in reset: every cycle is a step, even if it is blocked.
     step : ``Out(1)``
         The next edge is one of the target's.
     over : ``Out(1)``
-        As many steps as commanded were taken.
+        All commanded steps were taken.
     """
 
     start: In(1)

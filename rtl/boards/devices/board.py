@@ -1,4 +1,4 @@
-"""What a board is: a platform of amaranth-boards, and what of it is used."""
+"""Description of a board: a platform of amaranth-boards, and the parts of it that are used."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,32 +10,33 @@ from ....layouts.board import BAUD
 __all__ = ["Board", "uart_divisor"]
 
 _TOLERANCE = Fraction(25, 1000)
-"""By how much a bit may be too long or too short: the last one of a byte is then a quarter off."""
+"""Largest error of a bit's length, at which the last bit of a byte is off by a quarter."""
 
 
 @dataclass(frozen=True)
 class Board:
     """A board with an ECP5, its serial line and a light.
 
-    A board of one's own is one of these in a file of its own, and a line in
+    To add a board, write a file with one of these, and add a line to
     :data:`nicbed.testbench.synth.boards.BOARDS`.
 
     Parameters
     ----------
     name
-        As ``--board`` names it.
+        Name for ``--board``.
     title
-        As people do.
+        Name in messages and documents.
     platform
-        Makes its platform: the device, the pins, and the oscillator as its default clock.
+        Function that makes the platform: the device, the pins, and the oscillator as its default
+        clock.
     programmer
-        As openFPGALoader names it.
+        Name for openFPGALoader.
     clock_mhz
-        Clock of the target unless another is asked for: one that its NICs routinely meet.
+        Default clock of the target, which its NICs usually meet.
     led
         Resource that is lit while target time runs, and the path of the pin in it.
     uart
-        Number of the resource ``uart`` that the USB bridge is at.
+        Number of the resource ``uart`` of the USB bridge.
     """
 
     name: str
@@ -48,12 +49,12 @@ class Board:
 
 
 def uart_divisor(clock_mhz: Fraction, baud: int = BAUD) -> int:
-    """Clocks a bit that give ``baud`` as exactly as can be.
+    """Clocks for each bit that give ``baud`` as exactly as possible.
 
     Raises
     ------
     ValueError
-        The nearest rate is further off than a receiver stands.
+        The nearest rate is off by more than a receiver tolerates.
     """
     exact = clock_mhz * 1_000_000 / baud
     divisor = max(2, round(exact))

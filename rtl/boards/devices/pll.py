@@ -1,4 +1,4 @@
-"""The clock of a board: any that the ECP5's PLL makes of its oscillator exactly."""
+"""The clock of a board: any that the ECP5's PLL makes exactly from its oscillator."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,28 +28,28 @@ class PllSettings:
 
     @property
     def clock_mhz(self) -> Fraction:
-        """What comes out."""
+        """Frequency of the output."""
         return self.source_mhz * self.feedback / self.input
 
     @property
     def oscillator_mhz(self) -> Fraction:
-        """What the PLL's oscillator runs at: the feedback is taken from the output."""
+        """Frequency of the PLL's oscillator; the feedback is taken from the output."""
         return self.clock_mhz * self.output
 
     @property
     def detector_mhz(self) -> Fraction:
-        """What the phase detector compares at."""
+        """Frequency at which the phase detector compares."""
         return self.source_mhz / self.input
 
 
 def pll_settings(source_mhz: Fraction, clock_mhz: Fraction) -> PllSettings:
-    """How a PLL makes ``clock_mhz`` of ``source_mhz``: with the fastest comparison, which jitters
-    least, and its oscillator next to the middle of its range.
+    """PLL settings that make ``clock_mhz`` from ``source_mhz``: with the fastest comparison, which
+    has the least jitter, and the PLL's oscillator as near as possible to the middle of its range.
 
     Raises
     ------
     ValueError
-        It cannot be made exactly.
+        The clock cannot be made exactly.
     """
     exact = [(divider, clock_mhz * divider / source_mhz) for divider in DIVIDERS]
     found = [(divider, int(feedback)) for divider, feedback in exact
@@ -62,8 +62,7 @@ def pll_settings(source_mhz: Fraction, clock_mhz: Fraction) -> PllSettings:
 
 
 def pll_clocks(source_mhz: Fraction) -> list[Fraction]:
-    """Clocks that a PLL makes of ``source_mhz`` and that can be said in whole kHz, in MHz, from the
-    slowest."""
+    """Clocks that a PLL makes from ``source_mhz`` in whole kHz, in MHz, from the slowest on."""
     made = {source_mhz * feedback / divider for divider in DIVIDERS for feedback in FEEDBACK
             if _within(PHASE_DETECTOR, source_mhz / divider)}
     return sorted(one for one in made if _within(OUTPUT, one) and (one * 1000).denominator == 1)
@@ -84,16 +83,16 @@ class Pll(wiring.Component):
     Members
     -------
     source : ``In(1)``
-        The clock that it is made of.
+        The input clock.
     clock : ``Out(1)``
         The clock made.
     locked : ``Out(1)``
-        Whether that clock is what it should be. Of no clock domain.
+        Whether the output clock is stable. In no clock domain.
 
     Raises
     ------
     TypeError
-        ``settings`` are none.
+        ``settings`` are no PllSettings.
     """
 
     source: In(1)

@@ -1,4 +1,4 @@
-"""The top of a board: its clock, its pins, and what they belong to."""
+"""The top of a board: its clock, its pins, and the core behind them."""
 
 from functools import reduce
 from typing import Any
@@ -14,7 +14,7 @@ from .pll import Pll, PllSettings
 __all__ = ["BoardTop", "SIDE"]
 
 SIDE = wiring.Signature({"rx": In(1, init=1), "tx": Out(1), "running": Out(1)})
-"""What is behind the pins: the two wires of a serial line, idle high, and a light."""
+"""The interface behind the pins: the two wires of a serial line, idle high, and a light."""
 
 
 class BoardTop(wiring.Component):
@@ -26,16 +26,16 @@ class BoardTop(wiring.Component):
     Parameters
     ----------
     board : :class:`Board`
-        What it is for.
+        The board.
     settings : :class:`PllSettings`
         The clock, of the board's oscillator.
     core : :class:`wiring.Component`
-        What is behind the pins.
+        The core behind the pins.
 
     Raises
     ------
     TypeError
-        ``board`` is no board, or ``core`` has not the members of :data:`SIDE`.
+        ``board`` is no board, or ``core`` lacks a member of :data:`SIDE`.
     """
 
     def __init__(self, *, board: Board, settings: PllSettings, core: Any) -> None:
@@ -52,7 +52,7 @@ class BoardTop(wiring.Component):
 
     @property
     def board(self) -> Board:
-        """What it is for."""
+        """The board."""
         return self._board
 
     @property
@@ -69,7 +69,8 @@ class BoardTop(wiring.Component):
         source = platform.request(platform.default_clk, dir="-")
         m.submodules.source = source_pin = io.Buffer("i", source)
         m.domains.sync = domain = ClockDomain()
-        # The oscillator is constrained; placing and routing derive the PLL's clock from it.
+        # The oscillator is constrained; placing and routing derive the constraint of the PLL's
+        # clock.
         m.d.comb += [pll.source.eq(source_pin.i), domain.clk.eq(pll.clock)]
         m.submodules.reset = ResetSynchronizer(~pll.locked)
 

@@ -1,4 +1,4 @@
-"""Frames out of bytes: what comes in on a serial line."""
+"""Receives frames from the bytes of a serial line."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import crc, data, memory, stream, wiring
@@ -13,12 +13,13 @@ WordLayout = data.StructLayout({"data": 32, "last": 1})
 
 
 class Deframer(wiring.Component):
-    """Takes frames of layouts.board out of a sequence of bytes, and keeps one until it is consumed.
+    """Extracts frames of layouts.board from a sequence of bytes, and keeps one until it is
+    consumed.
 
-    A frame is dropped if it has an :attr:`broken` byte or ends within an escape, if its length is
-    not whole words, 2 to COMMAND_FRAME, if its CRC or its magic is wrong, and if any of it came
-    while the one before was being consumed. What comes before the first FLAG is a frame like any
-    other. Nothing between two FLAGs is no frame.
+    A frame is dropped if it has a :attr:`broken` byte or ends inside an escape, if its length is
+    not 2 to COMMAND_FRAME whole words, if its CRC or its magic is wrong, or if a part of it arrived
+    while the previous frame was being consumed. Bytes before the first FLAG are treated as a frame.
+    Two FLAGs without bytes between them are no frame.
 
     Latency: the first word is offered 2 cycles after the FLAG that ends the frame. Throughput: a
     byte a cycle in, a word every other cycle out. Back-pressure: none for bytes; words wait.
@@ -94,7 +95,7 @@ class Deframer(wiring.Component):
 
         begun = Signal()
         good = Signal()
-        # A word that is a CRC alone, of nothing, has no magic; of no word, no CRC matches.
+        # A CRC alone, of no word, has no magic; without any word no CRC matches.
         m.d.comb += good.eq(flag & ~escaped & ~spoiled & (phase == 0) & magic
                             & check.match_detected)
         with m.If(flag):
@@ -104,7 +105,8 @@ class Deframer(wiring.Component):
         with m.Elif(self.i.valid | self.broken):
             m.d.sync += begun.eq(1)
 
-        # A word every other cycle: so the consumer's ready is no part of the memory's address.
+        # A word every other cycle, so that the consumer's ready is not part of the memory's
+        # address.
         index = Signal(range(COMMAND_FRAME))
         final = Signal(range(COMMAND_FRAME))
         m.d.comb += [

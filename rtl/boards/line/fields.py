@@ -1,4 +1,4 @@
-"""Words of the serial protocol as Amaranth sees them."""
+"""Words of the serial protocol as Amaranth layouts."""
 
 from amaranth.lib import data
 
@@ -8,7 +8,7 @@ __all__ = ["layout"]
 
 
 def layout(word: Word) -> data.StructLayout:
-    """The fields of ``word``, in place: what is left of its width is the field ``_``."""
+    """Layout of the fields of ``word``; the rest of its width is the field ``_``."""
     fields = {field.name: field.width for field in word.fields}
     left = word.width - sum(fields.values())
     return data.StructLayout({**fields, **({"_": left} if left else {})})

@@ -1,4 +1,4 @@
-"""Bytes out of frames: what goes out on a serial line."""
+"""Sends frames as bytes on a serial line."""
 
 from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import crc, memory, stream, wiring
@@ -11,10 +11,10 @@ __all__ = ["Framer"]
 
 
 class Framer(wiring.Component):
-    """Keeps a frame and sends it, with its CRC, between two FLAGs, as layouts.board says.
+    """Keeps a frame and sends it, with its CRC, between two FLAGs, as layouts.board declares.
 
-    A frame is taken whole before any of it is sent, and stays for ``again`` until the first word
-    of the next is taken.
+    A frame is taken whole before it is sent, and is kept for ``again`` until the first word of the
+    next one is taken.
 
     Latency: the first FLAG is offered in the cycle after the last word was taken. Throughput: a
     word a cycle in; a byte every other cycle out, with two more between words: a line has no pause.
@@ -23,10 +23,10 @@ class Framer(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(WordLayout))``
-        Frames without CRC, of RESPONSE_FRAME - 1 words at the most; more are not noticed.
+        Frames without CRC, at most RESPONSE_FRAME - 1 words; longer ones are not detected.
     again : ``In(1)``
-        Send the frame kept once more. Does nothing while a frame is being taken or sent, nor if
-        none is kept.
+        Send the kept frame again. Does nothing while a frame is being taken or sent, or if none is
+        kept.
     o : ``Out(stream.Signature(8))``
         Bytes.
     idle : ``Out(1)``

@@ -12,11 +12,12 @@ __all__ = ["SerialLink", "WordLayout"]
 
 
 class SerialLink(wiring.Component):
-    """Commands off a line, responses onto it: frames as layouts.board says.
+    """Receives commands from a line and sends responses on it, in frames as layouts.board declares.
 
-    A command is received whole before its first word is offered; commands that come before its
-    last word was consumed are dropped, as is whatever is no good frame. A response is taken whole
-    before it is sent, and stays for ``again``. The two ways do not wait for each other.
+    A command is received whole before its first word is offered. Commands that arrive before its
+    last word was consumed are dropped, and so is everything that is no valid frame. A response is
+    taken whole before it is sent, and is kept for ``again``. The two directions do not wait for
+    each other.
 
     Latency: a command's first word is offered at most 6 cycles after the middle of the stop bit of
     the FLAG that ends it; a response begins 2 cycles after its last word was taken. Throughput: a
@@ -38,10 +39,9 @@ class SerialLink(wiring.Component):
     command : ``Out(stream.Signature(WordLayout))``
         Words of good frames, the header first, without their CRC.
     response : ``In(stream.Signature(WordLayout))``
-        The same the other way; RESPONSE_FRAME - 1 words at the most.
+        The same in the other direction; at most RESPONSE_FRAME - 1 words.
     again : ``In(1)``
-        Send the last response once more. Does nothing while a response is being taken or sent: that
-        one is on its way.
+        Send the last response again. Does nothing while a response is being taken or sent.
     idle : ``Out(1)``
         No response is being taken or sent, the line is at rest, and no command is being consumed.
     bad : ``Out(16)``

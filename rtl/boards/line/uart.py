@@ -8,7 +8,7 @@ __all__ = ["UartReceiver", "UartTransmitter", "checked_divisor"]
 
 
 def checked_divisor(divisor: int) -> int:
-    """``divisor``, if it is one."""
+    """Check ``divisor`` and return it."""
     if not isinstance(divisor, int) or isinstance(divisor, bool):
         raise TypeError(f"divisor must be an integer, not {divisor!r}")
     if divisor < 2:
@@ -17,11 +17,11 @@ def checked_divisor(divisor: int) -> int:
 
 
 class UartReceiver(wiring.Component):
-    """Takes bytes off a line.
+    """Receives bytes from a line.
 
-    A byte begins with a fall of the line, seen through two flip-flops; if the line is high again
-    half a bit later, there was none. Bits are sampled ``divisor`` cycles apart, the first after
-    ``divisor // 2``. The next byte may begin half a bit early.
+    A byte begins with a fall of the line, sampled through two flip-flops. If the line is high again
+    half a bit later, the fall is ignored. Bits are sampled ``divisor`` cycles apart, the first
+    after ``divisor // 2``. The next byte may begin half a bit early.
 
     Latency: ``o.valid`` is high for one cycle in the middle of the stop bit, at most three cycles
     after its sample. Throughput: bytes without pause. Back-pressure: none. Reset: the line is taken
@@ -39,7 +39,7 @@ class UartReceiver(wiring.Component):
     o : ``Out(stream.Signature(8, always_ready=True))``
         Bytes.
     broken : ``Out(1)``
-        High for one cycle instead of ``o.valid``: the stop bit was low. Nothing is received before
+        High for one cycle instead of ``o.valid``: the stop bit was low. No byte is received before
         the line is high again.
 
     Raises
@@ -103,7 +103,7 @@ class UartReceiver(wiring.Component):
 
 
 class UartTransmitter(wiring.Component):
-    """Puts bytes on a line.
+    """Sends bytes on a line.
 
     Latency: the start bit begins in the cycle after the byte was taken. Throughput: a byte every
     ``10 * divisor`` cycles, without pause. Back-pressure: ``i`` is ready in the last cycle of a

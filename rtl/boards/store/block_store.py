@@ -22,8 +22,8 @@ BlockSide = wiring.Signature({
     "give": Out(1),
     "count": Out(range(BLOCK + 1)),
 })
-"""A :class:`BlockStore` as whoever gives blocks sees it. ``write``: ``data`` becomes word ``word``
-of entry ``slot``. ``give``: the port is given the first ``count`` entries."""
+"""A :class:`BlockStore` from the side that gives blocks. ``write``: ``data`` becomes word ``word``
+of entry ``slot``. ``give``: the port gets the first ``count`` entries."""
 
 AnswerSide = wiring.Signature({
     "count": In(range(BLOCK + 1)),
@@ -31,19 +31,19 @@ AnswerSide = wiring.Signature({
     "word": Out(range(ANSWER_WORDS)),
     "data": In(32),
 })
-"""A :class:`BlockStore` as whoever reads answers sees it: how many there are, and word ``word`` of
-the one in slot ``slot``, at once."""
+"""A :class:`BlockStore` from the side that reads answers: the number of answers, and word ``word``
+of the answer in slot ``slot``, in the same cycle."""
 
 
 class BlockStore(wiring.Component):
-    """Shows a host port the entry it asks for, and keeps its answers, as :class:`Mailbox` does.
+    """Shows a host port the entry it requests, and keeps its answers, as :class:`Mailbox` does.
 
-    Entries are in a block of RAM, and the one that is shown in flip-flops: it comes word by word,
-    while time stands still. An entry in LUT RAM, read at once, would take 624 LUTs.
+    Entries are in a block of RAM, and the shown entry is in flip-flops, into which it is shifted
+    word by word while time stands still. Entries in LUT RAM, read at once, would take 624 LUTs.
 
-    Latency: after ``block.give``, or where ``cpu.index`` has changed, ``pending`` holds for
-    ENTRY_WORDS + 1 cycles, in which ``cpu.entry`` means nothing; an answer is there from the next
-    target cycle on. Reset: nothing was given. Answers mean something once the port waits again.
+    Latency: after ``block.give``, or a change of ``cpu.index``, ``pending`` holds for ENTRY_WORDS +
+    1 cycles, in which ``cpu.entry`` is undefined. An answer is available from the next target cycle
+    on. Reset: no block. Answers are valid when the port waits again.
 
     Members
     -------
@@ -56,7 +56,7 @@ class BlockStore(wiring.Component):
     pending : ``Out(1)``
         The entry is on its way.
     reset : ``In(1)``
-        The target is in reset: forgets what was given.
+        The target is in reset: drops the block.
     """
 
     cpu: Out(HostSide)
@@ -75,7 +75,7 @@ class BlockStore(wiring.Component):
         entry = cpu.entry.as_value()
         given = Signal()
         shown = Signal.like(cpu.index)
-        # The next word to ask for; the one before it comes.
+        # The next word to request; the previous one arrives.
         word = Signal(range(ENTRY_WORDS + 1))
         m.d.comb += [
             write.addr.eq(Cat(block.word, block.slot)),

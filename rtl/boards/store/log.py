@@ -1,4 +1,4 @@
-"""Records on their way from a board to the back end."""
+"""A log of records on their way from a board to the back end."""
 
 from amaranth.hdl import Module, ResetInserter, ShapeLike
 from amaranth.lib import stream, wiring
@@ -10,7 +10,7 @@ from ...parts.queue import Queue
 __all__ = ["DEPTH", "Log", "LogRead", "check_burst"]
 
 DEPTH = 512
-"""Records that a log holds: the fewest that a block RAM as wide as a record has."""
+"""Records that a log holds: the smallest depth of a block RAM with the width of a record."""
 
 
 def LogRead(shape: ShapeLike) -> wiring.Signature:
@@ -26,7 +26,8 @@ def LogRead(shape: ShapeLike) -> wiring.Signature:
 
 
 def check_burst(name: str, width: int, burst: int) -> None:
-    """Refuse more records of ``width`` bits at once, called ``name``, than a log has room for."""
+    """Refuse more simultaneous records of ``width`` bits, called ``name``, than a log has room
+    for."""
     if not isinstance(burst, int) or isinstance(burst, bool):
         raise TypeError(f"{name} must be an integer, not {burst!r}")
     most = DEPTH - 3 - RESPONSE_FRAME * 32 // width
@@ -35,7 +36,7 @@ def check_burst(name: str, width: int, burst: int) -> None:
 
 
 class Log(wiring.Component):
-    """Keeps records in block RAM, and says in time that there will be no room for more.
+    """Keeps records in block RAM, and reports early when there will be no more room.
 
     Latency: a record is offered 2 cycles after it was taken. Throughput: 1 a cycle. Back-pressure:
     none towards ``i``, whose side looks at ``read.room`` instead: while it is high, ``burst`` more
@@ -46,8 +47,8 @@ class Log(wiring.Component):
     width : :class:`int`
         Bits of a record: 32 MEMORY_RECORD or 32 TRACE_RECORD.
     burst : :class:`int`
-        Records that come at once, 1 to as many as leave a log without room more records than fit
-        into a response: so one that is full shows in the response.
+        Records that may arrive at once, from 1 on. At most so many that a log without room holds
+        more records than fit into a response, so that a full log shows in the response.
 
     Members
     -------
@@ -82,7 +83,7 @@ class Log(wiring.Component):
 
     @property
     def burst(self) -> int:
-        """Records that come at once."""
+        """Records that may arrive at once."""
         return self._burst
 
     def elaborate(self, platform: object) -> Module:

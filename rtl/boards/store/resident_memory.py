@@ -1,4 +1,4 @@
-"""Host memory of a node on a board: the pages that are resident there."""
+"""Resident pages of a node's host memory on a board."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, stream, wiring
@@ -11,9 +11,9 @@ from ...bus.memory import MemoryPort
 __all__ = ["FRAME_WORDS", "FRAMES_MAX", "MemorySide", "ResidentMemory", "WriteLayout"]
 
 FRAME_WORDS = PAGE_BYTES // 8
-"""8-byte words of a page, and of the frame that it is resident in."""
+"""8-byte words of a page, and of the frame in which it is resident."""
 FRAMES_MAX = 1 << 15
-"""Frames that the protocol can name."""
+"""Most frames that the protocol can address."""
 _PAGES_MAX = 1 << 16
 
 
@@ -23,9 +23,9 @@ def WriteLayout(address: int) -> data.StructLayout:
 
 
 def MemorySide(frames: int) -> wiring.Signature:
-    """A :class:`ResidentMemory` as its control sees it: an access of the word at ``place`` in the
-    cycle of ``en``, whose ``rdata`` is there in the next one; in a cycle of ``map``, page ``page``
-    becomes resident in ``frame``, or without ``valid`` nowhere."""
+    """A :class:`ResidentMemory` from its control's side: a cycle with ``en`` is an access to the
+    word at ``place``, whose ``rdata`` is valid in the next cycle. In a cycle with ``map``, page
+    ``page`` becomes resident in ``frame``, or without ``valid`` not resident."""
     return wiring.Signature({
         "en": Out(1),
         "we": Out(1),
@@ -40,17 +40,19 @@ def MemorySide(frames: int) -> wiring.Signature:
 
 
 class ResidentMemory(wiring.Component):
-    """Memory of ``words`` 8-byte words of which ``frames`` pages are here, the rest is elsewhere.
+    """Memory of ``words`` 8-byte words, of which ``frames`` pages are on the board; the back end
+    has the rest.
 
-    An access of the target is captured at the edge that makes it, and carried out while the target
-    stands still: a write takes 2 cycles, a read 3, and a write waits for its place in the log. An
-    access to a page that is not resident waits for ``retry``, by which time somebody has made it
-    resident. Both RAMs are block RAM, one port each way. Reset changes no word and maps no page.
+    An access of the target is captured at the edge that makes it, and executed while the target
+    stands still: a write takes 2 cycles, a read 3, and a write waits for room in the log. An access
+    to a page that is not resident waits for ``retry``, before which the page must be made resident.
+    Both RAMs are block RAM with one read and one write port. Reset changes no word and maps no
+    page.
 
     Parameters
     ----------
     words : :class:`int`
-        Size of what the target sees: a power of two, 2 to 65536 pages.
+        Size of the memory for the target: a power of two, 2 to 65536 pages.
     frames : :class:`int`
         Pages that fit, 2 to FRAMES_MAX.
 
@@ -61,15 +63,15 @@ class ResidentMemory(wiring.Component):
     step : ``In(1)``
         The next edge is one of the target's. Not while ``pending``.
     reset : ``In(1)``
-        The target is in reset: forgets an access.
+        The target is in reset: drops an access.
     pending : ``Out(1)``
-        There is an access that was not carried out yet.
+        There is an access that has not been executed yet.
     miss : ``Out(1)``, miss_page : ``Out(16)``, retry : ``In(1)``
-        Its page is not resident; which one; look once more.
+        The access's page is not resident; its number; check again.
     log : ``Out(stream)``
         Every write of at least a byte: a WriteLayout.
     control : ``In(MemorySide)``
-        The back door. To be used while nothing is ``pending`` but a ``miss``.
+        The back door. To be used only while there is no ``pending`` access, except for a ``miss``.
 
     Raises
     ------
@@ -105,7 +107,7 @@ class ResidentMemory(wiring.Component):
 
     @property
     def words(self) -> int:
-        """Size of what the target sees, in 8-byte words."""
+        """Size of the memory for the target, in 8-byte words."""
         return self._words
 
     @property
@@ -126,8 +128,8 @@ class ResidentMemory(wiring.Component):
         page = address[inside:]
         m.d.comb += self.miss_page.eq(page)
 
-        # Enables that exclude each other: synthesis sees that nothing reads what is being written,
-        # and needs no logic around the RAM for that case.
+        # Enables that exclude each other, so that synthesis sees that no word is read while it is
+        # written, and adds no logic around the RAM for that case.
         m.submodules.map = pages = memory.Memory(shape=where, depth=self._words // FRAME_WORDS,
                                                  init=[])
         map_write, map_read = pages.write_port(), pages.read_port()
@@ -179,7 +181,7 @@ class ResidentMemory(wiring.Component):
                     m.d.comb += acts.eq(1)
                     m.d.sync += [looked.eq(0), coming.eq(~we), self.pending.eq(~we)]
         with m.If(coming):
-            # A register of its own: the back door may read before the target looks at it.
+            # A separate register, because the back door may read before the target uses its word.
             m.d.sync += [port.rdata.eq(read.data), coming.eq(0), self.pending.eq(0)]
         with m.If(self.retry):
             m.d.sync += self.miss.eq(0)

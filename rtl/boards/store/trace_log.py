@@ -1,4 +1,4 @@
-"""The target's events on a board, for the back end."""
+"""Log of the target's events on a board, for the back end."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
@@ -18,7 +18,7 @@ EventLayout = data.StructLayout({"cycle": 32, "node": 8, "block": 8, "cycle_high
 
 
 class TraceLog(wiring.Component):
-    """Captures the events of a target cycle, and logs them one a cycle, the lowest source's first.
+    """Captures the events of a target cycle, and logs one in each cycle, from the lowest source on.
 
     Latency, room and reset as :class:`Log`, for an event of each source at once.
 
@@ -34,7 +34,7 @@ class TraceLog(wiring.Component):
     enable : ``In(1)``, cycle : ``In(64)``
         Whether they are recorded; the cycle counter.
     step : ``In(1)``
-        The next edge is one of the target's: the end of the cycle that events are of. Not while
+        The next edge is one of the target's, which ends the cycle of the events. Not while
         ``pending``.
     pending : ``Out(1)``
         Events were captured that are not in the log yet.
@@ -88,7 +88,7 @@ class TraceLog(wiring.Component):
                           name=f"event_{number}")
             with m.If(self.step):
                 m.d.sync += [kept[name].eq(getattr(source, name)) for name in fields]
-            # An OR of what is picked is smaller than a choice by priority.
+            # An OR of the selected event is smaller than a choice by priority.
             picked = {name: picked[name] | (kept[name] & first[number].replicate(len(kept[name])))
                       for name in fields}
         m.d.comb += [record[name].eq(picked[name]) for name in fields]

@@ -1,4 +1,4 @@
-"""What the target wrote to its host memories, in order, for the back end."""
+"""Log of the target's writes to its host memories, in order, for the back end."""
 
 from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
@@ -17,7 +17,7 @@ RecordLayout = data.StructLayout({"strobe": 8, "address": LOG_ADDRESS_BITS, "dat
 
 
 class WriteLog(wiring.Component):
-    """Collects the writes of all nodes: one a cycle, the lowest node's first.
+    """Collects the writes of all nodes: one in each cycle, from the lowest node on.
 
     Latency, room and reset as :class:`Log`, for a write of each node at once.
 
@@ -41,7 +41,7 @@ class WriteLog(wiring.Component):
     TypeError
         ``nodes`` or ``words`` is not an integer.
     ValueError
-        ``words`` is not a power of two, or there are too many of them or of ``nodes``, or none.
+        ``words`` is not a power of two, or ``words`` or ``nodes`` is 0 or too large.
     """
 
     def __init__(self, *, nodes: int, words: int) -> None:

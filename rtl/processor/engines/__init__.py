@@ -2,7 +2,7 @@
 
 In the order in which to read:
 
-- :mod:`.engine`: What the four engines of the NIC processor have in common
+- :mod:`.engine`: Common base of the four engines of the NIC processor
 - :mod:`.command_queue`: The queue of commands in front of an engine
 - :mod:`.host_to_nic`: The engine H2N: from host memory to NIC memory
 - :mod:`.nic_to_host`: The engine N2H: from NIC memory to host memory

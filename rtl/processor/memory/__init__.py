@@ -4,5 +4,5 @@ In the order in which to read:
 
 - :mod:`.nic_memory`: NIC memory: firmware, its data, packets
 - :mod:`.memory_share`: Shares the 64-bit port of NIC memory
-- :mod:`.window`: NIC memory in the PIO window: who may reach it, and what loading is checked by
+- :mod:`.window`: NIC memory in the PIO window: access rights, and the check sum of loading
 """

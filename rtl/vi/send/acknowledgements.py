@@ -1,4 +1,4 @@
-"""What comes back to the sender: acknowledgements, breaks, time-outs, orders of the manager."""
+"""Answers to the sender: acknowledgements and breaks; also time-outs, and orders of the manager."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, enum, stream, wiring
@@ -19,19 +19,19 @@ from .unacknowledged import PLACE_BITS, RingRead
 __all__ = ["CLEARED", "Reads", "SendAcknowledged"]
 
 CLEARED = 4
-"""Blocks beside this one that keep records of VIs."""
+"""Blocks besides this one that keep records of VIs."""
 
 Reads = wiring.Signature({
     "done": In(stream.Signature(VI_BITS)),
     "lost": Out(stream.Signature(VI_BITS)),
     "watch": Out(Watched),
 })
-"""RDMA reads that are outstanding: ``done``, as the receiver says; ``lost``, which it is told of;
-and the ``watch`` over those of silent peers."""
+"""Outstanding RDMA reads: ``done`` from the receiver; ``lost`` to the receiver; and ``watch``, the
+timer of silent peers."""
 
 
 class _Cause(enum.Enum, shape=3):
-    """What is being worked on."""
+    """The event that is being handled."""
 
     CONTROL = 0
     READ_DONE = 1
@@ -41,40 +41,44 @@ class _Cause(enum.Enum, shape=3):
 
 
 LONGEST_DOUBLED = 1 << 17
-"""Cycles up to which time-outs in a row double."""
+"""Time-outs in a row double up to this many cycles."""
 MOST_DOUBLINGS = 6
 
 
 class SendAcknowledged(wiring.Component):
-    """Keeps every VI's progress; the only one who completes what is in the ring.
+    """Keeps every VI's progress, and is the only block that completes descriptors in the ring.
 
-    - An acknowledgement of a sequence number between the last one and the next to be given forgets
-      the packets before it, completes the Reliable Reception descriptors that are over with it,
-      wakes the VI, and ends the time-outs in a row; any other number does nothing. ``again`` then
-      puts all packets from it on in line once more (go-back-N). So does an ``echo``, if that packet
-      was sent before the probe: the network keeps the order, so it was lost.
-    - ``broken``: as an acknowledgement, then the oldest unfinished descriptor, or the one that had
-      begun, gets the code's error, the VI's packets are forgotten and it breaks with CONN_LOST.
-      With LOST, neither: it may come of the peer's disconnection, and its number says nothing.
-    - A time-out of the oldest packet sends the peer a probe, and nothing again: it may only be
-      late. Each in a row takes twice the time, up to LONGEST_DOUBLED or the time-out, whichever is
-      more; the ``retries``-th breaks the connection, with error TRANSPORT.
-    - A VI that ``watch`` offers has an RDMA read outstanding for a while. If no packet of it waits
-      for an acknowledgement, nothing else would find out that its peer is gone: the peer gets a
-      probe. When ``retries`` of these found no answer the next one breaks the connection.
-    - A connection that breaks for want of acknowledgements while a read is outstanding has it
-      completed first (``lost``), as the receiver has it.
-    - A read that is ``done`` and what else opens a way wakes the VI.
-    - Control CREATE and CONNECT forget all about the VI (``clear``). ABORT stops the walk stage's
-      job of it (``abort``), forgets its packets, completes all that is in the ring
-      flushed, oldest first, sends one BREAK(LOST), then lets go; the manager wakes the VI after
-      it.
+    - An acknowledgement with a sequence number between the last one and the next to be given drops
+      the packets before that number, completes the Reliable Reception descriptors that end there,
+      wakes the VI, and resets the count of time-outs in a row. Any other number does nothing. With
+      ``again`` all packets from that number on are queued again (go-back-N). The same happens with
+      an ``echo`` if the packet was sent before the probe: the network keeps the order, so the
+      packet was lost.
+    - ``broken``: handled as an acknowledgement; then the oldest unfinished descriptor, or the one
+      under way, gets the code's error, the VI's packets are dropped, and the VI breaks with
+      CONN_LOST. With code LOST there is no acknowledgement and no such error, because it may come
+      from the peer's disconnection and its number is not valid.
+    - A time-out of the oldest packet sends a probe to the peer and no packet again, because the
+      packet may only be late. Each time-out in a row is twice as long, up to LONGEST_DOUBLED or the
+      time-out itself, whichever is more. The ``retries``-th breaks the connection with error
+      TRANSPORT.
+    - A VI that ``watch`` offers has had an RDMA read outstanding for long. If no packet of it waits
+      for an acknowledgement, nothing else would detect that its peer is gone, so the peer gets a
+      probe. After ``retries`` of these without an answer the next one breaks the connection.
+    - If a connection breaks for lack of acknowledgements while a read is outstanding, the receiver,
+      which has the read's descriptor, first completes it (``lost``).
+    - A read that is ``done``, and every other event that lets the VI send, wakes the VI.
+    - Control CREATE and CONNECT clear all state of the VI (``clear``). ABORT stops the walk stage's
+      job of the VI (``abort``), drops its packets, completes all descriptors in the ring as
+      flushed, oldest first, sends one BREAK(LOST), and then releases the walk stage; the manager
+      wakes the VI after it.
 
     Latency: 2 cycles from an acknowledgement to its release. Throughput: one at a time, about 6
     cycles and 3 for each descriptor completed. Back-pressure: every input is taken within bounded
-    cycles, as ``complete`` and ``wake`` are; nothing that could break is begun while ``break_`` has
-    one to take, so that control is taken even then; a BREAK that finds another waiting for the link
-    is not sent, and no time-out is looked at meanwhile. Reset: idle; the records are not reset.
+    cycles if ``complete`` and ``wake`` are. Nothing that could break a connection begins while a
+    break waits in ``break_``, so that control is taken even then. A BREAK that finds another one
+    waiting for the link is not sent, and no time-out is handled meanwhile. Reset: idle; the records
+    are not reset.
 
     Parameters
     ----------
@@ -88,9 +92,9 @@ class SendAcknowledged(wiring.Component):
     reads : Out(Reads)
         Reads that are outstanding.
     timing : In(Timing)
-        ``via.retry_timeout``, a time-out; ``via.retries``: so many in a row break a connection.
+        ``via.retry_timeout``: a time-out; ``via.retries``: this many in a row break a connection.
     outcome : Out(Outcome)
-        What is said about it.
+        Results: completions, breaks, control packets.
     progress : In(record_read(Progress)).array(2)
         Readers of progress: fetch stage, walk stage.
     numbers : Out(record_read(Numbers))
@@ -98,13 +102,13 @@ class SendAcknowledged(wiring.Component):
     ring : Out(RingRead)
         The ring.
     clear : Out(Clear).array(CLEARED)
-        Clears the records of a VI, while nobody writes his.
+        Clears the records of a VI while nobody writes them.
     abort : Out(Abort)
         Of the walk stage.
     slots : Out(slot_wait(bits))
         The slots.
     idle : Out(1)
-        Nothing under way, nothing asked for.
+        Nothing under way, nothing requested.
     """
 
     def __init__(self, *, vis: int, window: int, slots: int) -> None:
@@ -154,13 +158,13 @@ class SendAcknowledged(wiring.Component):
         vi = Signal(VI_BITS)
         cause = Signal(_Cause)
         progress = Signal(Progress)
-        # From the record in the first cycle, then as it becomes.
+        # From the record in the first cycle, then as updated.
         message = Signal(Acknowledged)
         action = Signal(ControlAction)
         sequence = Signal(8)
         newest = Signal(PLACE_BITS)
         errors = Signal(9)
-        # What to do after the descriptors that are over.
+        # The next step after the descriptors that are done.
         breaks = Signal()
         again = Signal()
         echo = Signal()
@@ -268,7 +272,7 @@ class SendAcknowledged(wiring.Component):
                     with m.Case(_Cause.ACKNOWLEDGED):
                         m.next = "CHECK"
                     with m.Case(_Cause.EXPIRED):
-                        # Younger ones wait for what comes of the oldest.
+                        # Younger packets wait for the result of the oldest.
                         m.d.comb += slots.expiry.extend.eq(1)
                         m.next = "IDLE"
                         with m.If(slots.expiry.sequence == old.acknowledged):
@@ -282,7 +286,7 @@ class SendAcknowledged(wiring.Component):
                         m.next = "IDLE"
                         with m.If(reading):
                             m.d.comb += reads.watch.again.eq(1)
-                            # What waits for an acknowledgement has its own time.
+                            # A packet that waits for an acknowledgement has its own timer.
                             with m.If(old.acknowledged == numbers.following):
                                 m.next = "PROBE"
                                 with m.If(old.retries >= retries):
@@ -327,7 +331,7 @@ class SendAcknowledged(wiring.Component):
                     with m.If(breaks):
                         m.next = "FAIL"
             with m.State("POP"):
-                # The oldest entry is there: is it over?
+                # The oldest entry has been read: is it done?
                 m.d.comb += over.eq((entry.errors == 0) & ~entry.silent
                                     & before(entry.sequence, progress.acknowledged))
                 with m.If(over | flush):
@@ -336,7 +340,8 @@ class SendAcknowledged(wiring.Component):
                         self._status(entry, Mux(flush & (entry.errors == 0), flushed,
                                                 entry.errors)),
                     ]
-                    # What was under way when it failed may have come into the ring since.
+                    # The descriptor that was under way at the failure may have entered the ring
+                    # since.
                     m.d.comb += flushed.eq(Mux(progress.failure != 0, progress.failure,
                                                Status.FLUSHED))
                     with m.If(outcome.complete.ready):
@@ -427,7 +432,7 @@ class SendAcknowledged(wiring.Component):
                 m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(ring.newest)]
                 m.next = "NEXT"
             with m.State("TELL"):
-                # If one still waits for the link, this peer finds out by its time-outs.
+                # If one still waits for the link, this peer detects the break by its time-outs.
                 with m.If(~tell_pending):
                     m.d.sync += [tell_pending.eq(1), outcome.control_packet.payload.vi.eq(vi),
                                  outcome.control_packet.payload.kind.eq(PacketKind.BREAK),

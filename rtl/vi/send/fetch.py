@@ -1,4 +1,4 @@
-"""First stage of the sender: whose turn it is, what its descriptor says, what is to be done."""
+"""First stage of the sender: takes a queue's turn, reads its descriptor, and makes a job of it."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -23,31 +23,31 @@ Known = wiring.Signature({
     "response": Out(record_read(Response)),
     "newest": Out(record_read(PLACE_BITS)),
 })
-"""What other parts keep of a VI, asked for all at once: how far its descriptor has gone and its
-acknowledgements have come, what its peer is still to get, where its ring ends."""
+"""State of a VI in other parts, read all at once: the progress of its descriptor and of its
+acknowledgements, the response owed to its peer, and the end of its ring."""
 
 
 class SendFetch(wiring.Component):
     """Turns work queues' turns into jobs for the walk stage.
 
     A turn of a send queue whose VI is CONNECTED gives at most one job: a packet of the response to
-    the peer's RDMA read, the next packet of the message begun, or the first of the next descriptor,
-    which is taken and read. It gives none, and is forgotten, while the walk stage has an
-    ``exclusive`` job of the VI, an RDMA read of it is outstanding, or ``window`` packets are not
-    acknowledged: what ends each of these wakes the VI. Packets get their sequence numbers here. A
-    turn of a queue whose VI is IDLE (send queue) or in ERROR and not ``connected`` (both queues)
-    takes a descriptor and completes it flushed. Other turns are forgotten.
+    the peer's RDMA read, the next packet of the message under way, or the first packet of the next
+    descriptor, which is taken and read. The turn gives no job and is dropped while the walk stage
+    has an ``exclusive`` job of the VI, an RDMA read of it is outstanding, or ``window`` packets are
+    not acknowledged; the end of each of these conditions wakes the VI. Packets get their sequence
+    numbers here. A turn of a queue whose VI is IDLE (send queue) or in ERROR and not ``connected``
+    (both queues) takes a descriptor and completes it as flushed. Other turns are dropped.
 
     A descriptor that cannot be read gives a job that completes silently and breaks the VI, and a
-    lost Link; a malformed or too long one a completion with its error, and on a reliable VI a
-    broken connection: once a descriptor was in error, wherever that was seen, the VI's turns only
-    break the connection, when all before it has completed. An RDMA read of a Reliable Reception VI
-    is first parked: it starts when no descriptor before it is unfinished.
+    lost Link. A malformed or too long descriptor gives a completion with its error, and on a
+    reliable VI a broken connection. After a descriptor in error, found by either stage, the VI's
+    turns only break the connection, when all descriptors before it have completed. An RDMA read of
+    a Reliable Reception VI is first parked: it starts when no descriptor before it is unfinished.
 
-    A turn is looked into while the descriptor of the one before it is read, unless that is of the
-    same VI; what is known of a VI is looked up anew for the job. Of a VI whose last descriptor had
-    one segment at the most, no more than that is read of the next one; the walk stage reads the
-    rest if there is more.
+    A turn is examined while the descriptor of the previous one is read, unless both are of the same
+    VI; the VI's state is read again for the job. If the last descriptor of a VI had at most one
+    segment, only one is read of the next descriptor; the walk stage reads the rest if there is
+    more.
 
     Latency: 4 cycles from ``next`` to the descriptor's translation, if ``take`` answers in the
     cycle after it is asked; the job is offered in the cycle after the read ended. Throughput: one
@@ -69,11 +69,11 @@ class SendFetch(wiring.Component):
     memory : Out(VirtualMemory)
         For its DescriptorFetch.
     known : Out(Known)
-        What the other parts keep of a VI.
+        State of a VI in other parts.
     numbers : In(record_read(Numbers))
-        Reads a VI's.
+        Reads a VI's numbers.
     clear : In(Clear)
-        Forgets a VI's numbers.
+        Clears a VI's numbers.
     work : Out(Work)
         To the walk stage.
     events : Out(EventPort).array(2)
@@ -132,7 +132,7 @@ class SendFetch(wiring.Component):
         for port in (known.position, known.progress, known.response, known.newest, store.read[0]):
             m.d.comb += [port.en.eq(look), port.vi.eq(look_vi)]
 
-        # The turn that is looked into.
+        # The turn that is being examined.
         queue = Signal(QUEUE_BITS)
         vi = Signal(VI_BITS)
         address = Signal(Address)
@@ -157,7 +157,7 @@ class SendFetch(wiring.Component):
         next_queue = self.next.payload
         reliable = Signal()
         until_received = Signal()
-        # What is still to be told after a job was handed over.
+        # Reports still to be made after a job was handed over.
         link_pending = Signal()
         wake_pending = Signal()
         told_queue = Signal(QUEUE_BITS)
@@ -205,7 +205,7 @@ class SendFetch(wiring.Component):
         ]
 
         def pass_on() -> None:
-            """The turn goes on, to be read or to be handed over as it is."""
+            """The turn goes on, to have its descriptor read or to be handed over unchanged."""
             m.next = "PASS"
             with m.If(free):
                 m.d.comb += [fetch.request.valid.eq(reads),
@@ -215,7 +215,7 @@ class SendFetch(wiring.Component):
 
         with m.FSM(name="front") as state:
             with m.State("IDLE"):
-                # Not while the turn behind it changes what would be seen here.
+                # Not while the turn behind it changes the state that would be read here.
                 with m.If(self.next.valid & ~looks & (free | (next_queue[1:] != turn.queue[1:]))):
                     m.d.comb += [
                         self.next.ready.eq(1),
@@ -298,7 +298,7 @@ class SendFetch(wiring.Component):
                         m.d.comb += [look.eq(1), look_vi.eq(vi)]
                         m.next = "HAND"
             with m.State("READ"):
-                # A read that is refused at once is over before this state is.
+                # A read that is refused at once may end before this state does.
                 with m.If(fetch.ending | fetch.valid):
                     m.d.comb += looks.eq(1)
                     m.next = "HAND"
@@ -310,7 +310,7 @@ class SendFetch(wiring.Component):
                     m.d.comb += hand.eq(1)
                     m.next = "EMPTY"
                 with m.Elif(look):
-                    # The turn before it has looked: what is seen next is not of this one.
+                    # The previous turn has finished its look-up: later data is not of this turn.
                     m.next = "LOOK"
         with m.If(looks):
             m.d.comb += look.eq(1)

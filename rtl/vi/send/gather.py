@@ -12,7 +12,7 @@ __all__ = ["PacketGather"]
 
 
 class PacketGather(wiring.Component):
-    """Reads pieces and packs them one behind the other.
+    """Reads pieces and packs them one after the other.
 
     ``clear`` begins a packet. Each ``start`` then appends ``bytes`` (1 to 2047) bytes from physical
     address ``place`` on, all in one page, read in bursts of at most ``max_beats``; ``done`` tells

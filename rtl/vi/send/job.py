@@ -1,4 +1,4 @@
-"""What the parts of the sender say to each other."""
+"""Structs and signatures between the parts of the sender."""
 
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -12,24 +12,24 @@ __all__ = ["Abort", "Job", "JobKind", "LENGTH_BITS", "Numbers", "Outcome", "Posi
            "Release", "Response", "Slot", "Unfinished", "Work", "before"]
 
 LENGTH_BITS = 25
-"""Of a message's length: MaxTransferSize has 24 bits."""
+"""Bits of a message's length: MaxTransferSize has 24 bits."""
 
 
 class JobKind(enum.Enum, shape=3):
-    """What the walk stage is to do."""
+    """Kinds of jobs for the walk stage."""
 
     PACKET = 0
     """Gather a packet of a SEND or RDMA write."""
     COMPLETE = 1
     """Only complete the descriptor, with ``errors``."""
     PARK = 2
-    """Only remember the descriptor: an RDMA read whose time has not come."""
+    """Only store the descriptor: an RDMA read that has to wait."""
     READ = 3
     """Check an RDMA read's segments, then send its request."""
     RESPOND = 4
     """Gather a packet of a response to the peer's RDMA read."""
     BREAK = 5
-    """Break the connection: all before the descriptor in error has completed."""
+    """Break the connection: all descriptors before the one in error have completed."""
 
 
 class Job(data.Struct):
@@ -74,9 +74,9 @@ class Job(data.Struct):
 
 
 class Numbers(data.Struct):
-    """Of a VI: the next packet's sequence number, packets since the last that asked for an
-    acknowledgement, a bit that changes with every RDMA read begun, and whether the last descriptor
-    had more than one segment, as the next is then expected to have."""
+    """State of a VI: the next packet's sequence number, packets since the last one that requested
+    an acknowledgement, a bit that changes with every RDMA read begun, and whether the last
+    descriptor had more than one segment; the next one is then expected to have more, too."""
 
     following: 8
     since: 6
@@ -85,9 +85,10 @@ class Numbers(data.Struct):
 
 
 class Position(data.Struct):
-    """Of a VI: the send descriptor that was taken and is not over (``active``), and how much of it
-    has gone. ``begun``: something has. ``failed``: instead, one was in error, and nothing more is
-    sent; ``armed``: the connection breaks when the oldest unfinished one is in ``place``."""
+    """State of a VI: the send descriptor that was taken and is not done (``active``), and how much
+    of it was sent. ``begun``: a part was sent. ``failed``: instead, a descriptor was in error, and
+    nothing more is sent; ``armed``: the connection breaks when the oldest unfinished descriptor is
+    in ``place``."""
 
     active: 1
     begun: 1
@@ -103,7 +104,7 @@ class Position(data.Struct):
 
 
 class Response(data.Struct):
-    """Of a VI: what the peer's RDMA read is still to get."""
+    """State of a VI: the rest of the response to the peer's RDMA read."""
 
     active: 1
     begun: 1
@@ -127,8 +128,9 @@ class Progress(data.Struct):
 
 
 class Unfinished(data.Struct):
-    """A Reliable Reception descriptor all of which was sent: over when ``sequence``, its last
-    packet's, is acknowledged. With ``errors`` it was not sent and is over when the VI aborts."""
+    """A Reliable Reception descriptor whose packets were all sent. It is done when ``sequence``,
+    its last packet's, is acknowledged. With ``errors`` it was not sent, and is done when the VI
+    aborts."""
 
     address: Address
     length: LENGTH_BITS
@@ -140,9 +142,9 @@ class Unfinished(data.Struct):
 
 
 class Slot(data.Struct):
-    """A whole packet: of ``words`` words with headers, the last with ``size`` valid bytes, 3 words
-    of header if ``addressed``, else 2. Not ``reliable``: forgotten when it was sent. It ``carries``
-    an acknowledgement if there is one to carry."""
+    """A whole packet of ``words`` words with headers, the last with ``size`` valid bytes; 3 words
+    of header if ``addressed``, else 2. If it is not ``reliable``, it is dropped when it was sent.
+    ``carries``: it carries an acknowledgement if there is one."""
 
     vi: VI_BITS
     sequence: 8
@@ -159,7 +161,7 @@ Work = wiring.Signature({
     "exclusive": In(1),
     "vi": In(VI_BITS),
 })
-"""Jobs, each taken when the one before is done; whether the one under way, of ``vi``, is
+"""Jobs, each taken when the previous one is done; whether the current one, of ``vi``, is
 ``exclusive``."""
 
 
@@ -169,7 +171,7 @@ Abort = wiring.Signature({
     "quiet": In(1),
 })
 """``valid``, held for ``vi``, stops a job of that VI at the next point at which no slot is half
-written, no burst under way; ``quiet`` tells that it has, or there is none."""
+written and no burst under way. ``quiet`` reports that it has stopped, or that there is none."""
 
 
 Outcome = wiring.Signature({
@@ -178,8 +180,8 @@ Outcome = wiring.Signature({
     "wake": Out(stream.Signature(QUEUE_BITS)),
     "control_packet": Out(stream.Signature(ControlPacket)),
 })
-"""What comes of a VI's descriptors: completions, broken connections, a queue to look at again,
-control packets to the peer."""
+"""Results of a VI's descriptors: completions, broken connections, a queue to wake, control packets
+to the peer."""
 
 
 Release = wiring.Signature({
@@ -188,7 +190,7 @@ Release = wiring.Signature({
     "vi": Out(VI_BITS),
     "sequence": Out(8),
 })
-"""Forget the packets of ``vi`` before ``sequence``, or ``all``: a cycle with ``valid``."""
+"""A cycle with ``valid`` drops the packets of ``vi`` before ``sequence``, or ``all`` of them."""
 
 
 def before(a: object, b: object) -> object:

@@ -1,4 +1,4 @@
-"""What the peers are to be told and have not been yet: one answer a VI, the newest."""
+"""Answers that are owed to the peers: the newest one of each VI."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
@@ -14,17 +14,17 @@ __all__ = ["OwedAnswers"]
 
 
 class OwedAnswers(wiring.Component):
-    """Keeps the newest answer owed to the peer of each VI, and pays by turns.
+    """Keeps the newest answer owed to the peer of each VI, and sends them in turn.
 
-    An answer replaces one of its VI that was not paid: it says as much and more (PacketKind). So
-    there is room for every answer, and whoever owes never waits. A VI that owes keeps its place in
-    line; it pays after at most ``vis - 1`` others, beside the one that is offered (proven:
-    tests/formal). An answer of kind SEND is none: nothing is owed any more.
+    An answer replaces an unsent one of its VI, because it includes its content (PacketKind). So
+    there is room for every answer, and the source never waits. A VI that owes an answer keeps its
+    place in the queue; its answer leaves after at most ``vis - 1`` others, in addition to the
+    offered one (proven: tests/formal). An answer of kind SEND means that the VI owes none any more.
 
-    Latency: an answer is offered 3 cycles after it came if nobody is ahead of it. Throughput: one
-    in a cycle, one out in 2; while the VI whose turn it is gets another answer nothing leaves.
-    Back-pressure: none, once ``max(4, vis) / 2`` cycles have passed since reset. Reset: nothing is
-    owed.
+    Latency: an answer is offered 3 cycles after it arrived if no other VI is ahead of it.
+    Throughput: one in a cycle, one out in 2; nothing leaves while the VI at the head gets another
+    answer. Back-pressure: none, once ``max(4, vis) / 2`` cycles have passed since reset. Reset:
+    nothing is owed.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class OwedAnswers(wiring.Component):
     Members
     -------
     i : In(stream of ControlPacket)
-        An answer that is owed from now on. Always taken.
+        An answer that is owed from now on. Always accepted.
     o : Out(stream of ControlPacket)
         An answer to send.
     idle : Out(1)
-        Nothing is owed, nothing comes.
+        No answer is owed or arrives.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class OwedAnswers(wiring.Component):
         self._vis = vis
         self._turns = OnceQueue(items=max(4, vis))
         self._answers = BlockRam(shape=ControlPacket, depth=max(4, vis))
-        # The answer of the VI whose turn it is has been read.
+        # The answer of the VI at the head has been read.
         self._read = Signal()
         super().__init__({
             "i": In(stream.Signature(ControlPacket)),

@@ -27,9 +27,9 @@ Kept = wiring.Signature({
     "response": Out(record_write(Response)),
     "unfinished": Out(RingPush),
 })
-"""What other parts keep of the VI of a job: its ``progress`` and whether it has ``failed`` are
-read when the job comes; how far its descriptor has gone (``position``), what its peer is still to
-get (``response``) and what was sent and is ``unfinished`` are written."""
+"""State of a job's VI in other parts. Read when the job arrives: its ``progress`` and whether it
+has ``failed``. Written: the progress of its descriptor (``position``), the response still owed to
+its peer (``response``), and the sent ``unfinished`` descriptors."""
 
 
 def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
@@ -38,26 +38,26 @@ def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
 
 
 class SendWalk(wiring.Component):
-    """Carries out the jobs of the fetch stage, one at a time and in order.
+    """Executes the jobs of the fetch stage, one at a time and in order.
 
-    A packet takes a free send slot, is gathered into it segment by segment, each piece translated
-    anew, and is committed when nothing but the last piece's data is to come, which no error can
-    keep from coming: nothing of a packet that meets an error is sent. Until it is whole, ``part``
-    holds. Its message is over when the last packet is whole: the descriptor completes, or with
-    Reliable Reception goes into the ring of unfinished ones. So do descriptors with errors on such
-    a VI, so that they complete in posting order.
+    A packet takes a free send slot and is gathered into it segment by segment, with a new
+    translation for each piece. It is committed when only the data of the last piece is missing,
+    which no error can prevent. So nothing of a packet with an error is sent. ``part`` holds until
+    the packet is whole. A message is done when its last packet is whole: its descriptor completes,
+    or with Reliable Reception goes into the ring of unfinished ones. Descriptors with errors on
+    such a VI also go into the ring, so that they complete in posting order.
 
     Errors of a descriptor, all found here or before: PROTECTION (a segment refused or unreadable),
-    LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection
-    breaks after them, with Reliable Reception when all before has completed; jobs that the fetch
-    stage had made by then complete flushed. A descriptor that could not be read completes silently
-    and breaks the VI with POST_DESC when the jobs before it are done, unless it is behind an error.
-    A message that fails or is flushed behind its first packet is PARTIAL too. A refused response to
-    the peer's RDMA read raises RDMAR_PROT, tells the peer, breaks the connection.
+    LENGTH (the segments' sum is not the descriptor's Length). On a reliable VI the connection then
+    breaks, with Reliable Reception when all descriptors before it have completed; jobs that the
+    fetch stage has made by then complete as flushed. A descriptor that could not be read completes
+    silently and breaks the VI with POST_DESC when the jobs before it are done, unless it is behind
+    an error. A message that fails or is flushed after its first packet is also PARTIAL. A refused
+    response to the peer's RDMA read raises RDMAR_PROT, informs the peer and breaks the connection.
 
-    ``abort`` stops a job of its VI. When it falls, that descriptor completes flushed (or with the
-    VI's ``failure`` if it had begun). So does every later job of a VI that is not ``connected`` any
-    more.
+    ``abort`` stops a job of its VI. When it falls, that descriptor completes as flushed (or with
+    the VI's ``failure`` if it had begun). So does every later job of a VI that is no longer
+    ``connected``.
 
     Latency, of a packet of one piece whose translation takes t cycles and whose burst takes b: t +
     b + 5 cycles from the job to ``commit``, its completion 1 later. Throughput: a job at a time;
@@ -75,7 +75,7 @@ class SendWalk(wiring.Component):
     node : In(8)
         This node's number.
     kept : Out(Kept)
-        What the other parts keep of the VI.
+        State of the VI in other parts.
     slot : Out(slot_write(bits))
         The slot being written.
     chunks, pieces : Out(VirtualMemory)
@@ -140,7 +140,7 @@ class SendWalk(wiring.Component):
         for port in (kept.position, kept.response, kept.unfinished):
             m.d.comb += port.vi.eq(look_vi)
 
-        # What is offered is taken at once, so that the fetch stage goes on.
+        # An offered job is taken at once, so that the fetch stage continues.
         offered = self.work.job.payload
         job = Signal(Job)
         idle = Signal()
@@ -163,7 +163,7 @@ class SendWalk(wiring.Component):
         ends = Signal()
         placed = Signal()
         quiet = Signal()
-        # Packets of this message have gone before.
+        # Packets of this message have been sent.
         partial = Mux(job.first, 0, Status.PARTIAL)
         # The job is behind one in error; it is in error itself.
         late = Signal()
@@ -190,7 +190,7 @@ class SendWalk(wiring.Component):
                 m.next = "TRANSLATE"
 
         def commit() -> None:
-            """The packet goes, and with it its part of the message."""
+            """Commit the packet, and account for its part of the message."""
             m.d.comb += [
                 to.commit.eq(1),
                 kept.response.valid.eq(is_respond),
@@ -240,7 +240,7 @@ class SendWalk(wiring.Component):
             request.tag.eq(job.tag),
             request.access.eq(Mux(is_respond, Access.RDMA_READ, Access.LOCAL)),
         ]
-        # Where data comes from: the descriptor's segments, or the place the peer asked for.
+        # The source of the data: the descriptor's segments, or the address that the peer requested.
         with m.If(is_respond):
             m.d.comb += [
                 piece.address.va.eq(job.remote.va + went),
@@ -288,7 +288,8 @@ class SendWalk(wiring.Component):
                     ]
                     m.next = "START"
             with m.State("START"):
-                # Nothing is committed in this state: what aborts now is seen in the next.
+                # Nothing is committed in this state: an abort in this cycle is seen in the next
+                # state.
                 with m.If(~kept.progress.data.connected | stop):
                     m.d.sync += doomed.eq(1)
                     m.next = "DOOMED"
@@ -423,7 +424,7 @@ class SendWalk(wiring.Component):
                     m.d.comb += look.eq(1)
                     m.next = "FLUSH"
             with m.State("FLUSH"):
-                # A response has no completion, and a read that was told none here.
+                # A response has no completion, and a reported read has none here.
                 m.d.comb += kept.position.valid.eq(job.resumed)
                 m.d.sync += broken.eq(0)
                 with m.If(job.kind != JobKind.COMPLETE):
@@ -442,7 +443,7 @@ class SendWalk(wiring.Component):
                 with m.Else():
                     m.next = "FINISH"
             with m.State("FINISH"):
-                # One behind an error does not break the connection before that does.
+                # A job behind an error does not break the connection before the error does.
                 m.d.comb += [quiet.eq(~outcome.complete.valid),
                              failing.eq(broken | job.silent),
                              unreadable.eq(job.silent & ~late)]
@@ -479,7 +480,7 @@ class SendWalk(wiring.Component):
                 with m.If(outcome.control_packet.ready):
                     m.next = "BREAK"
             with m.State("BREAK"):
-                # Whoever takes breaks may wait for an abort to be taken.
+                # The block that takes breaks may wait for an abort to be taken.
                 m.d.comb += [outcome.break_.valid.eq(1), quiet.eq(1)]
                 with m.If(outcome.break_.ready):
                     over()

@@ -1,4 +1,4 @@
-"""The headers of a packet, as the walk stage writes them into its slot."""
+"""The headers of a packet, which the walk stage writes into its slot."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -14,9 +14,9 @@ __all__ = ["PacketFront"]
 
 
 class PacketFront(wiring.Component):
-    """Writes wire header, VIA header and address of a job's packet, a word a cycle, from the cycle
-    on in which ``placed`` is high. A packet without an address has its third word written too; it
-    is not sent.
+    """Writes wire header, VIA header and address of a job's packet, one word in each cycle, from
+    the cycle on in which ``placed`` is high. For a packet without an address the third word is also
+    written, but not sent.
 
     Latency: 3 cycles from ``placed`` to ``done``, which holds while ``placed`` does. Reset: nothing
     written.
@@ -32,7 +32,7 @@ class PacketFront(wiring.Component):
     write, index, data : Out(1), Out(2), Out(64)
         A word.
     meta : Out(Slot)
-        What the slot is to know.
+        Description of the packet for the slot.
     done : Out(1)
         All is written.
     """

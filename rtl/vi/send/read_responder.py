@@ -1,4 +1,4 @@
-"""What the peers' RDMA reads are still to get."""
+"""Responses to the peers' RDMA reads that are still to be sent."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
@@ -14,11 +14,12 @@ __all__ = ["ReadResponder"]
 
 
 class ReadResponder(wiring.Component):
-    """Keeps, for every VI, the answer its peer waits for; the sender's stages send it bit by bit.
+    """Keeps, for every VI, the response for which its peer waits; the sender's stages send it
+    packet by packet.
 
-    Latency: a job is kept in the cycle after it was taken, unless the walk stage writes, and then
+    Latency: a job is stored in the cycle after it was taken, unless the walk stage writes, and then
     wakes its VI. Throughput: a job in 3 cycles or more. Back-pressure: ``job`` is not ready in
-    between. A second read of a VI takes the first one's place; no peer sends one. Reset: the
+    between. A second read of a VI replaces the first one; a correct peer sends none. Reset: the
     records are not reset; ``clear`` first.
 
     Parameters
@@ -33,13 +34,13 @@ class ReadResponder(wiring.Component):
     wake : Out(stream of QUEUE_BITS)
         To the scheduler.
     response : In(record_read(Response))
-        Reads a VI's.
+        Reads a VI's response.
     update : In(record_write(Response))
-        After a packet of it.
+        Written after a packet of the response.
     clear : In(Clear)
-        Forgets a VI's.
+        Drops a VI's response.
     idle : Out(1)
-        Nothing to keep, nobody to wake.
+        No job to store, no VI to wake.
     """
 
     def __init__(self, *, vis: int) -> None:
@@ -71,7 +72,7 @@ class ReadResponder(wiring.Component):
             self.idle.eq(~held & ~self.wake.valid & ~self.job.valid),
             records.clear.valid.eq(self.clear.valid),
             records.clear.vi.eq(self.clear.vi),
-            # What is held gives way.
+            # The held job is replaced.
             self.clear.writing.eq(self.update.valid),
         ]
         with m.If(self.job.valid & self.job.ready):

@@ -1,4 +1,4 @@
-"""Whose RDMA read has been outstanding for long."""
+"""Timer of outstanding RDMA reads."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -17,22 +17,22 @@ Watched = wiring.Signature({
     "done": Out(1),
     "again": Out(1),
 })
-"""Of reads that are outstanding for long: ``o`` offers a VI to look at, withdrawn when its read is
-done. The read of ``vi`` is ``done``; or it was taken and is outstanding still, ``again``, not while
-one is offered."""
+"""VIs with a read that has been outstanding for long: ``o`` offers a VI to check, and withdraws it
+when its read is done. ``done``: the read of ``vi`` is done. ``again``: the VI was taken and its
+read is still outstanding; not while one is offered."""
 
 LEAST = 1 << 14
-"""Cycles that a read is outstanding before its VI is offered, however short the time-out."""
+"""Least cycles that a read is outstanding before its VI is offered, for any time-out."""
 
 
 class ReadWatch(wiring.Component):
-    """Offers each VI that has a read outstanding every ``timeout`` cycles, or LEAST if that is
-    more: a busy peer is to have the time to answer before it is asked too often.
+    """Offers each VI with an outstanding read every ``timeout`` cycles, or every LEAST if that is
+    more, so that a busy peer has the time to answer before the next probe.
 
     A VI is inside from ``begun`` until its read is ``done``, or until it is offered and does not
-    come ``again``. All wait for the same time, so the first that came is the first to be offered.
-    One that comes while it is inside keeps its place; one whose read is done while others are ahead
-    of it stays until it is offered.
+    come ``again``. All wait for the same time, so they are offered in the order of arrival. A VI
+    that arrives while it is inside keeps its place. A VI whose read is done while others are ahead
+    of it stays until it would be offered.
 
     Latency: offered 2 cycles after its time is over, and 2 more for each before it. Back-pressure:
     ``o`` waits. Reset: empty; nothing may begin before ``vis`` cycles are over.
@@ -45,13 +45,13 @@ class ReadWatch(wiring.Component):
     Members
     -------
     begun, begun_vi : In
-        A read of that VI was begun.
+        A read of that VI has begun.
     watched : In(Watched)
-        Who looks at them.
+        The block that checks the offered VIs.
     now, timeout : In(32), In(25)
         Cycle counter and time.
     idle : Out(1)
-        Nobody is inside.
+        No VI is inside.
     """
 
     def __init__(self, *, vis: int) -> None:
@@ -82,7 +82,7 @@ class ReadWatch(wiring.Component):
         wait = Signal.like(self.timeout)
         over = Signal()
         watched = self.watched
-        # A read begun goes in at once, one that comes again when it can.
+        # A new read enters at once; one that comes again enters when it can.
         m.d.comb += [
             queue.i.valid.eq(self.begun | returns),
             queue.i.payload.eq(returns_vi),

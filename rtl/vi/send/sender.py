@@ -43,19 +43,19 @@ CONTEXTS = 2
 
 
 class Sender(wiring.Component):
-    """Sends what is posted, answers RDMA reads, sends again what is not acknowledged, and flushes.
+    """Sends posted messages, answers RDMA reads, sends lost packets again, and flushes.
 
     Two stages with a register between them: SendFetch takes and reads descriptors and decides,
     SendWalk gathers one packet into a send slot or completes a descriptor; a descriptor is read
-    while the data of the one before it moves. After every packet of a longer message its VI goes
-    to the end of the scheduler's line. SendTransmit sends the slots, a packet's words behind the
-    walk that writes them, and has their packets carry what OwedAnswers owes; SendAcknowledged
-    handles what comes back, time-outs and the manager's orders. The semantics are theirs.
+    while the data of the one before it moves. After every packet of a longer message its VI goes to
+    the end of the scheduler's line. SendTransmit sends the slots, following the walk that writes
+    them, and lets their packets carry acknowledgements of OwedAnswers. SendAcknowledged handles
+    acknowledgements, time-outs and the manager's orders. Their docstrings define the semantics.
 
-    Completions of a send queue are in posting order. A message is over: Unreliable and Reliable
-    Delivery, when its last packet is in its slot; Reliable Reception, when that is acknowledged; an
-    RDMA read, when the receiver says ``read_done``; its request is only the beginning, and while
-    nothing comes the peer is asked from time to time whether it is there.
+    Completions of a send queue are in posting order. A message is done: with Unreliable and
+    Reliable Delivery, when its last packet is in its slot; with Reliable Reception, when that
+    packet is acknowledged; an RDMA read, when the receiver reports ``read_done``. While no response
+    to an RDMA read arrives, the peer gets a probe from time to time.
 
     Latency, on a bus that reads n beats in n + 3 cycles and with a translator that answers after 3:
     28 cycles from a turn to the first flit of an 8-byte message. Throughput: a message of one
@@ -91,8 +91,8 @@ class Sender(wiring.Component):
     counts : Out(SentCounts)
         Data packets.
     idle : Out(1)
-        Nothing changes here until something comes in; packets that wait for an acknowledgement
-        and reads that are outstanding are not idle.
+        Nothing changes here without an input. Packets that wait for an acknowledgement and
+        outstanding reads are not idle.
     events : Out(EventPort).array
         Of the blocks in :attr:`event_sources`. VI_FETCH: BEGIN when a queue's turn takes a
         descriptor (arg: the queue), END when it has come. VI_SEND: BEGIN and END of a packet,
@@ -125,7 +125,7 @@ class Sender(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description of which it was made."""
         return self._description
 
     @property
@@ -192,7 +192,7 @@ class Sender(wiring.Component):
         connect(m, transmit.owing, slots.owing)
         connect(m, flipped(self.tx), transmit.o)
 
-        # What comes back.
+        # Acknowledgements and time-outs.
         connect(m, flipped(self.control), back.control)
         connect(m, flipped(self.receiver.acknowledged), back.acknowledged)
         connect(m, flipped(self.receiver.read_done), back.reads.done)

@@ -14,7 +14,7 @@ from .job import Release, Slot, before
 __all__ = ["FRONT_WORDS", "Owing", "SendSlots", "slot_send", "slot_wait", "slot_write"]
 
 FRONT_WORDS = 4
-"""Room for a packet's headers, in words."""
+"""Words of room for a packet's headers."""
 
 Owing = wiring.Signature({
     "vi": Out(VI_BITS),
@@ -25,19 +25,20 @@ Owing = wiring.Signature({
     "leave": Out(1),
     "settle": Out(1),
 })
-"""An acknowledgement ``sequence`` that is owed to the peer of ``vi``: the slot that is offered can
-carry it (``same``); some slot in line can (``lined``); there is one of that VI already that was
-left to the slots (``waits``). ``leave`` leaves it to the slots in line, only if ``lined``;
-``settle`` forgets the one that was left, as a later one leaves."""
+"""An acknowledgement ``sequence`` that is owed to the peer of ``vi``. ``same``: the offered slot
+can carry it. ``lined``: some queued slot can. ``waits``: an earlier one of that VI was left to the
+slots. ``leave`` leaves this one to the queued slots, only if ``lined``; ``settle`` drops the one
+that was left, because a later one leaves."""
 
 
 def slot_write(bits: int) -> wiring.Signature:
-    """Writes a packet into a slot whose index has so many bits.
+    """Writes a packet into a slot; slot indices have the given number of bits.
 
-    ``free``: ``free_slot`` is one for the next packet; it stays until ``commit``, but the index may
-    change from cycle to cycle: keep it. Words of the headers (``front``) and of the payload
-    (``body``) go to ``slot``, ``commit`` puts it in line as ``meta``. ``part``, from the cycle
-    after ``commit``: it is not whole, only ``filled`` of its payload words are there.
+    ``free``: ``free_slot`` can take the next packet. It stays free until ``commit``, but the index
+    may change in every cycle, so the user must store it. Words of the headers (``front``) and of
+    the payload (``body``) go to ``slot``, and ``commit`` queues it as ``meta``. ``part``, from the
+    cycle after ``commit``: the packet is not whole; only ``filled`` of its payload words are
+    written.
     """
     def word(index: int) -> wiring.Signature:
         return wiring.Signature({"valid": Out(1), "index": Out(index), "data": Out(64)})
@@ -58,11 +59,11 @@ def slot_write(bits: int) -> wiring.Signature:
 def slot_wait(bits: int) -> wiring.Signature:
     """Handles slots that wait for an acknowledgement.
 
-    ``release`` forgets packets. ``find``: which slot holds packet ``sequence`` of ``vi``, whether
-    it was sent and is not in line (``waits``), and when it was ``sent`` last, a cycle later, of a
-    slot that waited; ``again`` puts ``again_slot``, which waits, in line. ``expiry``: packet
-    ``sequence`` of ``vi`` was not acknowledged in time, until ``extend``, ``again`` or ``release``
-    ends it; after ``extend`` it is asked about again when ``extension`` cycles have passed.
+    ``release`` drops packets. ``find``: the slot that holds packet ``sequence`` of ``vi``, whether
+    it was sent and is not queued (``waits``), and, a cycle later, when a waiting slot was last
+    ``sent``. ``again`` queues ``again_slot``, which waits. ``expiry``: packet ``sequence`` of
+    ``vi`` was not acknowledged in time; it holds until ``extend``, ``again`` or ``release``. After
+    ``extend`` it rises again when ``extension`` cycles have passed.
     """
     return wiring.Signature({
         "release": Out(Release),
@@ -89,13 +90,13 @@ def slot_wait(bits: int) -> wiring.Signature:
 def slot_send(bits: int) -> wiring.Signature:
     """Sends slots.
 
-    ``offer``: the slot to send now. It was sent before (``again``); is to ask for an
-    acknowledgement, whether it was made to or not (``asks``); was released in line, not to be sent,
-    only ``done`` (``forgotten``); can carry the acknowledgement ``carried`` that was left for its
-    VI (``carries``), which is forgotten with ``offer.ready``. ``done``: ``done_slot`` has left, or
-    is forgotten. ``read``: after a cycle with ``en``, ``meta`` of ``slot``, word ``front_index`` of
-    its headers, word ``body_index`` of its payload. ``part``: of ``part_slot`` only ``filled`` of
-    the payload words are there.
+    ``offer``: the slot to send now. ``again``: it was sent before. ``asks``: it must request an
+    acknowledgement, even if its packet does not. ``forgotten``: it was released while queued and
+    must not be sent, only reported ``done``. ``carries``: it can carry the acknowledgement
+    ``carried`` that was left for its VI, which is dropped with ``offer.ready``. ``done``:
+    ``done_slot`` has left, or is forgotten. ``read``: after a cycle with ``en``, ``meta`` of
+    ``slot``, word ``front_index`` of its headers, word ``body_index`` of its payload. ``part``: of
+    ``part_slot`` only ``filled`` of the payload words are written.
     """
     return wiring.Signature({
         "offer": In(stream.Signature(bits)),
@@ -122,7 +123,7 @@ def slot_send(bits: int) -> wiring.Signature:
 
 
 def _count(bits: Value) -> Value:
-    """How many of ``bits`` are set."""
+    """The number of ``bits`` that are set."""
     if len(bits) == 1:
         return bits
     return _count(bits[:len(bits) // 2]) + _count(bits[len(bits) // 2:])
@@ -131,18 +132,18 @@ def _count(bits: Value) -> Value:
 class SendSlots(wiring.Component):
     """Storage and state of the packets that wait to be sent, or to be acknowledged.
 
-    A slot is ``free``, then written, then with ``commit`` it waits its turn (first committed, first
-    sent); whoever commits it before its last word sees to it that no word is read before it is
-    written. ``offer`` has the slot to send now: one to be sent again before a new one. When it is
-    ``done``, a slot that is not reliable is free again; a reliable one waits for its ``release``
-    (an acknowledgement, or all of its VI: an abort). While it waits, ``expiry`` tells that
+    A slot is ``free``, then written, then queued by ``commit`` (first committed, first sent). A
+    writer that commits before the last word must ensure that no word is read before it is written.
+    ``offer`` has the slot to send now: one to be sent again before a new one. When it is ``done``,
+    an unreliable slot is free again; a reliable one waits for its ``release`` (by an
+    acknowledgement, or of the whole VI by an abort). While it waits, ``expiry`` reports that
     ``timeout`` has passed since it was sent, or ``extension`` since the last ``extend``; ``again``
-    puts slot ``again_slot`` in line once more. A slot released while it is in line or being sent is
+    queues slot ``again_slot`` once more. A slot released while it is queued or being sent becomes
     free only after that.
 
-    A reliable slot that is taken from ``offer`` while more than half of the slots are committed is
-    to ask for an acknowledgement (``asks``): so where no slot is free and none in line, the last
-    that was sent has asked (proven: tests/formal). So is one that was sent before.
+    A reliable slot must request an acknowledgement (``asks``) if it is taken from ``offer`` while
+    more than half of the slots are committed, or if it was sent before. So if no slot is free and
+    none is queued, the last packet sent has requested one (proven: tests/formal).
 
     Latency: ``commit`` to ``offer`` 2 cycles. ``release`` acts at the edge. Throughput: one commit,
     one release, one transmission a cycle. A time-out is seen at most ``slots`` cycles late.
@@ -158,11 +159,11 @@ class SendSlots(wiring.Component):
     Members
     -------
     write : In(slot_write(bits))
-        Who makes packets.
+        The writer of packets.
     wait : In(slot_wait(bits))
-        Who handles what comes back.
+        The handler of acknowledgements.
     send, owing : In(slot_send(bits)), In(Owing)
-        Who sends them, and what that is to tell.
+        The transmitter, and the acknowledgements that it owes.
     now, timeout : In(32), In(25)
         Cycle counter and time.
     idle : Out(1)
@@ -179,7 +180,8 @@ class SendSlots(wiring.Component):
         self._queued = Signal(slots)
         self._waits = Signal(slots)
         self._reliable = Signal(slots)
-        # May carry an acknowledgement; one was left to it, or to any other of its VI.
+        # Whether it may carry an acknowledgement; whether one was left to it, or to any other slot
+        # of its VI.
         self._carries = Signal(slots)
         self._left = Signal(slots)
         self._vi = Array(Signal(VI_BITS, name=f"vi_{n}") for n in range(slots))
@@ -230,7 +232,7 @@ class SendSlots(wiring.Component):
         m.submodules.new = new = Queue(shape=bits, depth=self._slots)
         m.submodules.resend = resend = Queue(shape=bits, depth=self._slots)
 
-        # Taking and giving back.
+        # Taking and freeing slots.
         free = Signal(self._slots)
         m.d.comb += [
             free.eq(~(live | queued)),
@@ -249,7 +251,7 @@ class SendSlots(wiring.Component):
             with m.If(free[n]):
                 m.d.comb += write.free_slot.eq(n)
 
-        # In line.
+        # The queue of slots to send.
         m.d.comb += [
             send.again.eq(resend.o.valid),
             send.offer.valid.eq(resend.o.valid | new.o.valid),
@@ -327,7 +329,7 @@ class SendSlots(wiring.Component):
         return m
 
     def _owed(self, m: Module) -> None:
-        """Acknowledgements that were left to the slots in line."""
+        """Acknowledgements that were left to the queued slots."""
         send, owes, release = self.send, self.owing, self.wait.release
         left, vi, numbers = self._left, self._vi, self._left_sequence
         owing, offered, gone, place = (Signal(self._slots, name=name)
@@ -352,7 +354,7 @@ class SendSlots(wiring.Component):
                 m.d.sync += numbers[n].eq(owes.sequence)
             with m.If(left[n] & offered[n]):
                 m.d.comb += send.carried.eq(numbers[n])
-            # Nothing of a connection that is over is told.
+            # No acknowledgement of an ended connection is sent.
             with m.If(release.valid & release.all & (vi[n] == release.vi)):
                 m.d.sync += left[n].eq(0)
 

@@ -1,4 +1,4 @@
-"""Packets out: answers first, then other control packets, what is to be sent again, what is new."""
+"""Packets out, in this order: answers, other control packets, packets sent again, new packets."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -19,29 +19,29 @@ __all__ = ["SendTransmit"]
 
 CONTROL_DEPTH = 8
 ASKS = HEADER.pack(detail=DETAIL.pack(acknowledge=1))
-"""What asks for an acknowledgement, in the wire header."""
+"""The bits of the wire header that request an acknowledgement."""
 CARRIES = HEADER.pack(detail=DETAIL.pack(carries=1))
-"""What says that the packet carries one."""
+"""The bits of the wire header that say that the packet carries one."""
 
 
 class SendTransmit(wiring.Component):
-    """Makes flits of control packets and of slots, a whole packet at a time.
+    """Makes flits of control packets and of slots, one whole packet at a time.
 
-    A control packet of an unreliable VI is thrown away: it has no acknowledgements, and its peer
-    is not told of a break. A probe's number is the time at which it left, so that whatever was sent
-    after it has a later one.
+    A control packet of an unreliable VI is dropped: such a VI has no acknowledgements, and its peer
+    is not informed of a break. A probe's number is the time at which it left, so all packets sent
+    after it have a later time.
 
-    A slot's packet asks for an acknowledgement if it was made to, or if the slots say so.
+    A slot's packet requests an acknowledgement if its job says so, or if the slots say so.
 
-    An ACK that answers no probe is a packet of its own only if it must be. If a slot in line may
-    carry one and is of the same VI, it is left to the slots, and the VI's packet that leaves first
-    takes its sequence number along; if that is forgotten, the ACK leaves in its place (proven:
-    tests/formal). An answer of a VI that one was left for leaves at once, and stands for both. So
-    an ACK waits for the packets in line at most, and not when more are asked for; and what a packet
-    carries is chosen when it leaves, be it for the second time.
+    An ACK that answers no probe becomes a separate packet only if necessary. If a queued slot of
+    the same VI may carry it, it is left to the slots, and the VI's first packet to leave carries
+    its sequence number; if that packet is dropped, the ACK leaves in its place (proven:
+    tests/formal). If the VI gets another answer meanwhile, this leaves at once, for both. So an ACK
+    waits at most for the queued packets, and not if the peer requests more. The carried number is
+    chosen whenever a packet leaves, also when it is sent again.
 
-    A slot whose data is still coming is sent as it comes: ``o`` is not valid in between, while the
-    link and what else waits for it wait. So the data must come without waiting for the link.
+    A slot whose data is still arriving is sent as it arrives: ``o`` is not valid in the gaps, and
+    the link and all waiting packets wait. So the data must arrive without waiting for the link.
 
     Latency: 1 cycle from a slot being offered to its first flit, 4 from a control packet.
     Throughput: a flit a cycle, 1 cycle between packets. Back-pressure: ``control`` is not ready
@@ -50,7 +50,7 @@ class SendTransmit(wiring.Component):
     Parameters
     ----------
     slots : int
-        Of the SendSlots.
+        Number of slots of the SendSlots.
 
     Members
     -------
@@ -63,7 +63,7 @@ class SendTransmit(wiring.Component):
     context : Out(ContextRead)
         Peers.
     slots : Out(slot_send(bits)), owing : Out(Owing)
-        The slots to send; of ``answer``.
+        The slots to send, and the acknowledgement in ``answer``.
     o : Out(FlitStream)
         Packets without CRC.
     sent, resent : Out(1), Out(1)
@@ -78,14 +78,14 @@ class SendTransmit(wiring.Component):
         check_power_of_two("slots", slots)
         self._slots = slots
         bits = ceil_log2(slots)
-        # A slot is under way; not to be sent; its packet asks for an acknowledgement.
+        # A slot is under way; it must not be sent; its packet requests an acknowledgement.
         self._sending = Signal()
         self._forgets = Signal()
         self._asks = Signal()
-        # It carries this.
+        # The acknowledgement that it carries.
         self._carries = Signal()
         self._carried = Signal(8)
-        # A control packet is told.
+        # A control packet is being sent.
         self._control = Signal(ControlPacket)
         self._tells = Signal()
         self._index = Signal(9)
@@ -121,14 +121,14 @@ class SendTransmit(wiring.Component):
         index, asks = self._index, self._asks
         carries, carried = self._carries, self._carried
         following = Signal(9)
-        # The word to be read next, and which of the payload that is; word ``index`` has been read.
+        # The word to be read next, and its index in the payload; word ``index`` has been read.
         wanted = Signal(9)
         place = Signal(9)
         there = Signal()
         here = Signal()
         fronts = Signal(2)
-        # Not read back from the flit: a vector that a part of itself depends on is a loop to
-        # simulators, and Verilator's optimiser has got it wrong.
+        # Not read back from the flit: simulators take a vector that depends on a part of itself for
+        # a loop, and Verilator's optimiser has compiled it wrongly.
         last = Signal()
         front = Signal(64)
         answer = self.answer.payload

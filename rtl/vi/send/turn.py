@@ -1,4 +1,4 @@
-"""What a turn of a work queue comes to: the fetch stage's decision."""
+"""The fetch stage's decision: the job that follows from a work queue's turn."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -46,13 +46,13 @@ class Block(data.Struct):
 
 
 class SendDecide(wiring.Component):
-    """Makes a job of a descriptor's first block, or of what is known without one: the checks of
-    layouts.via.format_error, of the length and of an RDMA's remote address; the next packet's place
-    in its message, its sequence number, whether it asks for an acknowledgement (the last of a
-    message, and every half window).
+    """Makes a job from a descriptor's first block, or from the VI's state without a block: the
+    checks of layouts.via.format_error, of the length and of an RDMA's remote address; the next
+    packet's place in its message, its sequence number, and whether it requests an acknowledgement
+    (the last of a message, and every half window).
 
     On a reliable VI a job with an error takes a sequence number as well, so that the window bounds
-    the unfinished descriptors; no packet comes after it.
+    the unfinished descriptors; no packet follows it.
 
     Combinational; all zero while ``hand`` is low.
 
@@ -124,9 +124,9 @@ class SendDecide(wiring.Component):
         unreadable = Signal()
         total = Signal.like(job.length)
         left = Signal.like(job.length)
-        # Fields of the job that others depend on, apart: Verilator takes a signal that depends on
-        # parts of itself for a loop, looks for a change of it in every cycle and repeats what
-        # hangs on it.
+        # Fields of the job on which others depend are separate signals: Verilator takes a signal
+        # that depends on parts of itself for a loop, checks in every cycle whether it has changed,
+        # and repeats the evaluation of its dependents.
         done = Signal.like(job.done)
         first = Signal()
         last = Signal()

@@ -1,4 +1,4 @@
-"""Descriptors of Reliable Reception that were sent and are not acknowledged, oldest first."""
+"""Reliable Reception descriptors that were sent and are not acknowledged, oldest first."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
@@ -22,7 +22,7 @@ RingPush = wiring.Signature({
     "valid": Out(1),
     "entry": Out(Unfinished),
 })
-"""``look`` reads the newest ``place`` of ``vi``, there in the next cycle; then ``valid`` puts
+"""``look`` reads the newest ``place`` of ``vi``, available in the next cycle; then ``valid`` stores
 ``entry`` there, once, while nothing else is pushed."""
 
 RingRead = wiring.Signature({
@@ -33,18 +33,18 @@ RingRead = wiring.Signature({
     "place": Out(PLACE_BITS),
     "oldest": In(Unfinished),
 })
-"""``look`` reads ``newest`` of ``vi``, where its next entry will go; ``read`` reads the entry of
-``vi`` in ``place``: each there in the next cycle."""
+"""``look`` reads ``newest`` of ``vi``, the place of its next entry; ``read`` reads the entry of
+``vi`` in ``place``. Both are available in the next cycle."""
 
 
 class SendRing(wiring.Component):
     """A ring of ``window`` unfinished descriptors for each VI.
 
-    Whoever pops keeps the ``oldest`` place himself: the ring is empty when it equals ``newest``. A
-    window closes before its ring is full.
+    The popping side keeps the ``oldest`` place itself: the ring is empty when it equals ``newest``.
+    A window closes before its ring is full.
 
-    Latency: what is read is there in the cycle after it was asked for. Throughput: one push, one
-    look a cycle. Reset: the places are not reset; ``clear`` first.
+    Latency: a read's result is available in the next cycle. Throughput: one push, one look a cycle.
+    Reset: the places are not reset; ``clear`` first.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class SendRing(wiring.Component):
     Members
     -------
     push, pop : In(RingPush), In(RingRead)
-        Who appends entries; who takes them off.
+        The side that appends entries; the side that removes them.
     newest : In(record_read(PLACE_BITS))
         A second reader of ``newest``.
     clear : In(Clear)

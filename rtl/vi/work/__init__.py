@@ -4,7 +4,8 @@ In the order in which to read:
 
 - :mod:`.doorbells`: Doorbells: PIO writes to VIs' pages become tokens of the work queues, or
   armings
-- :mod:`.queues`: Work queues: how many descriptors are posted to each, and where the next one is
-- :mod:`.scheduler`: Whose turn it is: the work queues with work, in the order in which they got
-  it
+- :mod:`.queues`: Work queues: the number of descriptors posted to each, and the address of the next
+  one
+- :mod:`.scheduler`: The scheduler: gives turns to work queues with work, in the order in which they
+  got it
 """
