@@ -1,7 +1,7 @@
 """Builds firmware for the NIC processor: ``python -m nicbed.firmware.build NAME CORE [MEMORY]``.
 
 A firmware is a folder of C (and .S) files; the runtime is compiled with it. The compiler is zig's
-clang, from PyPI. What was built is kept in the cache, by the content of all that went into it.
+clang, from PyPI. Images are kept in the cache, by the content of all their inputs.
 """
 
 import re
@@ -21,7 +21,7 @@ __all__ = ["BuildError", "CORES", "image", "main", "names"]
 HERE = Path(__file__).parent
 CORES = {core: (f"{isa}+zicsr", ("-DNICBED_MTVEC",)) if core in ("serv", "vexriscv") else (isa, ())
          for core, isa in CORE_ISA.items()}
-"""What the compiler is told about each core: its instructions, and whether traps can be handled."""
+"""Compiler options for each core: its instructions, and whether traps can be handled."""
 STACK_BYTES = 1024
 """Least room for the stack."""
 MEMORY = 65536
@@ -31,12 +31,12 @@ FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall
          "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
          "-msmall-data-limit=0", "-nostdlib", "-Wl,--gc-sections")
 WHOLE = {"via": ("-flto", "-mllvm", "-inline-threshold=60")}
-"""Firmwares of many files that are optimised as a whole, and not to be too large for that."""
+"""Firmwares of several files that are compiled as one unit, with a limit on inlining for size."""
 _SOURCES = (".c", ".h", ".S", ".ld")
 
 
 class BuildError(Exception):
-    """Firmware that cannot be built; one line says why. ``log`` has the compiler's own words."""
+    """The firmware cannot be built; one line says why. ``log`` has the compiler's own messages."""
 
     def __init__(self, text: str, log: str = "") -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ class BuildError(Exception):
 
 
 def names() -> list[str]:
-    """The firmwares that nicbed has, by name."""
+    """The firmwares that come with nicbed, by name."""
     return sorted({path.parent.relative_to(HERE).as_posix() for path in HERE.rglob("main.c")})
 
 
@@ -64,12 +64,13 @@ def _compiler() -> tuple[str, ...]:
 
 
 def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
-    """The firmware ``name``, or in folder ``name``, for a core with ``memory`` bytes of NIC memory.
+    """The firmware ``name``, or the one in folder ``name``, for a core with ``memory`` bytes of NIC
+    memory.
 
     Raises
     ------
     BuildError
-        There is no such firmware, the compiler refused it, or it does not fit.
+        The firmware does not exist, the compiler refused it, or it does not fit.
     """
     if core not in CORES:
         raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
@@ -87,7 +88,8 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
 
 @once
 def _built(title: str, core: str, memory: int, place: Path) -> Image:
-    """What is in ``place``: one for all nodes and runs, as reading an ELF file takes its time."""
+    """The image in ``place``, read once for all nodes and runs, because parsing an ELF file takes
+    long."""
     text, data, bss = map(int, (place / "sizes").read_text().split())
     return Image(title, core, memory, (place / "image.bin").read_bytes(), place / "image.elf",
                  text, data, bss)
@@ -130,7 +132,7 @@ def _build(folder: Path, core: str, memory: int, work: Path) -> None:
 
 
 def _sizes(elf: Path) -> tuple[int, int, int]:
-    """text, data, bss, gaps for alignment included in the last."""
+    """text, data, bss; gaps for alignment count as bss."""
     from elftools.elf.elffile import ELFFile
     with open(elf, "rb") as stream:
         file = ELFFile(stream)  # type: ignore[no-untyped-call]
@@ -165,7 +167,7 @@ def _table(images: list[Image]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """NAME (or all) CORE (or all) [MEMORY]: builds, prints the sizes in bytes."""
+    """NAME (or all) CORE (or all) [MEMORY]: build, and print the sizes in bytes."""
     if len(arguments) not in (2, 3) or len(arguments) == 3 and not arguments[2].isdecimal():
         sys.stderr.write("usage: python -m nicbed.firmware.build NAME|all CORE|all [MEMORY]\n")
         return 2

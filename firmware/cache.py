@@ -1,4 +1,4 @@
-"""The cache of built things: one directory an entry, complete or not there at all."""
+"""The cache of builds: one directory for each entry, which is complete or does not exist."""
 
 import fcntl
 import hashlib
@@ -21,7 +21,7 @@ def root() -> Path:
 
 
 def key(parts: Iterable[str]) -> str:
-    """A name for what was built from ``parts``."""
+    """A name for the result of building ``parts``."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -32,7 +32,7 @@ def key(parts: Iterable[str]) -> str:
 
 def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...],
               without: str | None = None) -> str:
-    """One hash over all files below ``directories`` that end in one of ``suffixes``, but for those
+    """One hash over all files below ``directories`` that end in one of ``suffixes``, except those
     in a folder ``without``."""
     digest = hashlib.sha256()
     for directory in directories:
@@ -53,11 +53,11 @@ def find(kind: str, parts: Iterable[str]) -> Path | None:
 
 def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
           place: Path | None = None) -> Path:
-    """The directory that ``build`` fills, built now if it is not there.
+    """The directory that ``build`` fills, built now if it does not exist.
 
-    It is built under another name and renamed when complete, so that an interrupted build leaves
-    nothing behind that looks whole; two builds of the same entry wait for each other. What a killed
-    one left is removed by the next.
+    It is built under another name and renamed when complete, so that an interrupted build never
+    looks complete. Two builds of the same entry wait for each other. The next build removes the
+    files of a killed one.
     """
     place = place or root() / kind / key(parts)
     if place.is_dir():

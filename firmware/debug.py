@@ -1,4 +1,4 @@
-"""Symbols and debug information of an ELF file, as much as a report of a place needs."""
+"""Symbols and debug information of an ELF file, as far as reports of a place need them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 __all__ = ["Call", "Debug", "read_debug", "read_symbols"]
 
 ASSEMBLER = 0x8001
-"""DW_LANG_Mips_Assembler: what DWARF calls all assembler."""
+"""DW_LANG_Mips_Assembler: DWARF's language code of all assembler."""
 
 
 class Call(NamedTuple):
-    """Instructions of a function that was put in line, and where it is called; its name."""
+    """Instructions of an inlined function, the place of its call, and its name."""
 
     first: int
     end: int
@@ -22,15 +22,15 @@ class Call(NamedTuple):
 
 
 class Debug(NamedTuple):
-    """Where in the source the instructions of an ELF file are.
+    """Source lines of the instructions of an ELF file.
 
     Attributes
     ----------
     lines
-        Address from which on instructions belong to a line, file, line; by address. Line 0 ends a
-        stretch.
+        First address, file and line of each stretch of instructions, ordered by address. Line 0
+        ends a stretch.
     calls
-        Functions in line.
+        Inlined functions.
     """
 
     lines: list[tuple[int, str, int]]
@@ -38,7 +38,7 @@ class Debug(NamedTuple):
 
 
 def read_symbols(elf: Path) -> list[tuple[str, int, int, bool]]:
-    """Name, address, size, whether it is a function."""
+    """Name, address and size of each symbol, and whether it is a function."""
     from elftools.elf.elffile import ELFFile
     with open(elf, "rb") as stream:
         file = ELFFile(stream)  # type: ignore[no-untyped-call]
@@ -51,8 +51,8 @@ def read_symbols(elf: Path) -> list[tuple[str, int, int, bool]]:
 
 
 def read_debug(elf: Path) -> Debug:
-    """Of all that the linker left in. What it dropped has its lines at address 0, where there is
-    nothing but the entry, in assembler."""
+    """Debug information of all code that the linker kept. Lines of dropped code are at address 0,
+    where only the entry is, in assembler."""
     from elftools.elf.elffile import ELFFile
     lines: list[tuple[int, str, int]] = []
     calls: list[Call] = []
@@ -73,8 +73,8 @@ def read_debug(elf: Path) -> Debug:
 
 
 def _files(program: Any) -> dict[int, str]:
-    """Of a line table, by number. Folder 0 is the compiler's own before version 5, and numbers
-    begin with 1."""
+    """File names of a line table, by number. Folder 0 is the compiler's own before version 5, and
+    numbers begin with 1."""
     old = program["version"] < 5
     folders = [entry.decode() for entry in program["include_directory"]]
     found = {}
@@ -88,7 +88,8 @@ def _files(program: Any) -> dict[int, str]:
 
 
 def _lines(program: Any, files: dict[int, str], at_zero: bool) -> Iterator[tuple[int, str, int]]:
-    """Line 0 is the compiler's for what belongs to no line: it goes to the line before."""
+    """Lines by address. The compiler uses line 0 for code without a line: it is assigned to the
+    line before."""
     sequence: list[tuple[int, str, int]] = []
     for entry in program.get_entries():
         state = entry.state

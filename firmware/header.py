@@ -1,6 +1,6 @@
-"""Makes the C header of the NIC's layouts: registers, packets, rings, the NIC processor, VIA. From
-the same declarations as the hardware, so that firmware cannot drift from it.
-``python -m nicbed.firmware.header``."""
+"""Generates the C header of the NIC's layouts: registers, packets, rings, the NIC processor, VIA.
+It uses the same declarations as the hardware, so that firmware cannot drift from it. ``python -m
+nicbed.firmware.header``."""
 
 import sys
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ _ENUMS: dict[str, type[Enum]] = {
 
 
 def _word(name: str, word: Word) -> Iterator[tuple[str, int, bool]]:
-    """SHIFT and MASK (in place) of each field; of those that lie in one half of a 64-bit word,
+    """SHIFT and MASK (in place) of each field. Fields in one half of a 64-bit word also get
     LO_SHIFT and LO_MASK, or HI_SHIFT and HI_MASK, in place in that half."""
     for field in word.fields:
         if field.name == "reserved":
@@ -92,7 +92,7 @@ def _gm() -> Iterator[tuple[str, int]]:
 
 
 def _declared() -> Iterator[tuple[str, int, bool]]:
-    """Name, value, whether it is for arithmetic on 64-bit words."""
+    """Name, value, and whether the constant is for 64-bit arithmetic."""
     narrow = {
         "NICBED_NIC_BASE": NIC_BASE,
         "NICBED_SEND_WINDOW": SEND_WINDOW,
@@ -130,7 +130,8 @@ def constants() -> dict[str, int]:
 
 
 def c_header() -> str:
-    """Text of nicbed.h: C99, freestanding. Masks of 64-bit words are 64 bits wide, all else 32."""
+    """Text of nicbed.h: C99, freestanding. Masks of 64-bit words have 64 bits, all other constants
+    32."""
     values = _all()
     longest = max(map(len, values))
     lines = [

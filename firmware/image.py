@@ -1,5 +1,4 @@
-"""Firmware that has been built: its bytes, its symbols, where a program counter is in its source.
-"""
+"""A built firmware: its bytes, its symbols, and the source line of a program counter."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -14,14 +13,14 @@ __all__ = ["Image", "Line", "Symbol"]
 
 
 class Symbol(NamedTuple):
-    """Where a function or object is in NIC memory, and its size in bytes."""
+    """Address and size (bytes) of a function or object in NIC memory."""
 
     address: int
     size: int
 
 
 class Line(NamedTuple):
-    """A line of the source, and the function that it belongs to."""
+    """A source line, and the function that contains it."""
 
     function: str
     file: str
@@ -35,11 +34,11 @@ class Image:
     Attributes
     ----------
     code
-        What is loaded at address 0: a multiple of 8 bytes.
+        The bytes to load at address 0; their number is a multiple of 8.
     elf
         The ELF file with debug information.
     text, data, bss
-        Bytes of instructions, of initialised data, and of what is cleared at start.
+        Bytes of instructions, of initialised data, and of memory that is cleared at start.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Image:
 
     @property
     def stack(self) -> int:
-        """Bytes that are left for the stack and for ``take_memory``."""
+        """Bytes left for the stack and for ``take_memory``."""
         return self.memory - self.symbols["__free"].address
 
     @cached_property
@@ -63,7 +62,7 @@ class Image:
 
     @property
     def parameters(self) -> dict[str, Symbol]:
-        """What PARAMETER declared, by name."""
+        """The objects declared with PARAMETER, by name."""
         symbols = self.symbols
         first, end = symbols["__parameters"].address, symbols["__parameters_end"].address
         return {name: symbol for name, symbol in symbols.items()
@@ -75,7 +74,7 @@ class Image:
         Raises
         ------
         ValueError
-            There is no such parameter, or the value does not fit it.
+            The parameter does not exist, or the value does not fit it.
         """
         code = bytearray(self.code)
         known = self.parameters
@@ -111,7 +110,7 @@ class Image:
         return [line[0] for line in self._debug.lines]
 
     def function(self, pc: int) -> tuple[str, int] | None:
-        """The function that ``pc`` is in, and how far from its beginning."""
+        """The function that contains ``pc``, and the offset of ``pc`` in it."""
         addresses, functions = self._functions
         at = bisect_right(addresses, pc) - 1
         if at < 0:
@@ -120,7 +119,7 @@ class Image:
         return (name, pc - symbol.address) if pc < symbol.address + max(symbol.size, 4) else None
 
     def line(self, pc: int) -> Line | None:
-        """The line of source that ``pc`` belongs to."""
+        """The source line of ``pc``."""
         at = bisect_right(self._addresses, pc) - 1
         found = self.function(pc)
         if at < 0 or found is None:
@@ -129,7 +128,8 @@ class Image:
         return Line(found[0], file, number) if number else None
 
     def own_line(self, pc: int) -> Line | None:
-        """The same, but of what the compiler put in line, the line where its function calls it."""
+        """The source line of ``pc``; for inlined code, the line in its own function that calls
+        it."""
         around = [call for call in self._debug.calls if call.first <= pc < call.end]
         found = self.line(pc)
         if found is None or not around:
@@ -138,8 +138,8 @@ class Image:
         return Line(found.function, outermost.file, outermost.line)
 
     def owner(self, pc: int) -> Line | None:
-        """The innermost function that is not the runtime's, wherever the compiler put it, and the
-        line of it that ``pc`` works for: the line itself, or that of the call."""
+        """The innermost function outside the runtime that contains ``pc``, inlined or not, and the
+        line of it that ``pc`` belongs to: the line itself, or the line of the call."""
         found = self.line(pc)
         if found is None:
             return None
@@ -152,9 +152,8 @@ class Image:
         return Line(*(own[-1] if own else (names[0], *places[0])))
 
     def lookup(self, pc: int) -> str:
-        """``pc`` in words: ``main+0x14 (firmware/am/main.c:77)``, and where it is in something that
-        the compiler put in line, ``main+0x14 (firmware/am/main.c:77, firmware/runtime/nic.h:51)``.
-        """
+        """``pc`` in words: ``main+0x14 (firmware/am/main.c:77)``; in inlined code ``main+0x14
+        (firmware/am/main.c:77, firmware/runtime/nic.h:51)``."""
         found = self.function(pc)
         if found is None:
             inside = 0 <= pc < self.memory

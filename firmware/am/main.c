@@ -24,13 +24,13 @@ static struct {
     struct stage stages[STAGES];
 } bulk;
 
-/* The oldest that is open. */
+/* The oldest open bulk packet. */
 static inline struct stage *bulk_oldest(void)
 {
     return &bulk.stages[(bulk.begun - bulk.open) % STAGES];
 }
 
-/* Begins with the next slot, a bulk packet, or drops it; whether it could. */
+/* Begins with the next slot, a bulk packet, or drops it; returns whether it could. */
 static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_word word)
 {
     struct stage *stage = &bulk.stages[bulk.begun % STAGES];
@@ -63,7 +63,7 @@ static __attribute__((noinline)) bool bulk_begin(uint64_t *slot, struct send_wor
     return true;
 }
 
-/* Sends the oldest bulk packet, if its payload has come; whether it did. */
+/* Sends the oldest bulk packet, if its payload has arrived; returns whether it did. */
 static __attribute__((noinline)) bool bulk_end(void)
 {
     struct stage *stage = bulk_oldest();
@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool bulk_end(void)
     return true;
 }
 
-/* Sends what can be sent of what is known. */
+/* Sends all known packets that can be sent. */
 static inline void send(void)
 {
     uint64_t *slot;

@@ -1,11 +1,11 @@
-/* Packets as they are: from a host program's queue to the link, from the link to its ring. All of
- * firmware fm, and what firmware am is built around.
+/* Forwards packets unchanged: from a host program's queue to the link, from the link to its ring.
+ * This is all of firmware fm, and the base of firmware am.
  *
- * A slot is sent from where it lies. It is given back once the engine SEND has read it, and a
- * buffer to the engine RECEIVE once the engine N2H has: both late, several at a time. Every slot is
- * checked: what makes no sense is counted and dropped.
+ * A slot is sent in place. It is given back when the engine SEND has read it, and a buffer goes
+ * back to the engine RECEIVE when the engine N2H has read it: both late, several at a time. Every
+ * slot is checked; malformed ones are counted and dropped.
  *
- * What the main loop uses is one object, so that its address stays in a register.
+ * The main loop's data is one object, so that its address stays in a register.
  */
 #ifndef FORWARD_H
 #define FORWARD_H
@@ -19,8 +19,8 @@
 
 struct forward_slots { uint64_t words[FORWARD_SLOTS * NICBED_SLOT_BYTES / 8]; };
 
-/* Of the host program: the queue's slots (a power of two, 4 to FORWARD_SLOTS), its place in host
- * memory if it is coherent, where its count is reported; the ring; who rings the doorbell. */
+/* Set by the host program: the queue's slots (a power of two, 4 to FORWARD_SLOTS), its address in
+ * host memory if it is coherent, the address of its report; the ring; the doorbell's process. */
 PARAMETER(send_slots);
 PARAMETER(send_host);
 PARAMETER(send_report);
@@ -35,15 +35,15 @@ DOORBELL_WORDS(FORWARD_PAGE + 1);
 
 struct forward {
     struct ring ring; /* first: its `taken` is the host's */
-    uint64_t slots_malformed, packets_malformed; /* so many were dropped */
+    uint64_t slots_malformed, packets_malformed; /* numbers of those dropped */
     struct queue queue;
-    uint32_t received, known; /* packets put into the ring; come, as last looked at */
+    uint32_t received, known; /* packets put into the ring; arrived, at the last check */
     uint32_t recycled; /* buffers given to the engine RECEIVE again */
     uint32_t ring_free, buffer_bytes;
     uint32_t nodes, identity;
-    uint32_t release_at; /* slots sent that are worth giving back */
-    uint32_t mask, always; /* what ends a wait, and what of it always does */
-    ticket_t sent; /* commands of the engine SEND that had ended when last looked at */
+    uint32_t release_at; /* slots sent from which on they are given back */
+    uint32_t mask, always; /* bits that end a wait, and those of them that always do */
+    ticket_t sent; /* commands of the engine SEND that had ended at the last check */
     bool bells; /* doorbells come through their queue */
     uint64_t *buffers[FORWARD_BUFFERS];
     ticket_t put[FORWARD_BUFFERS]; /* of the engine N2H, by buffer */
@@ -76,8 +76,8 @@ static void forward_open(uint32_t protocol)
     ready = 1;
 }
 
-/* Sleeps until there may be something to do; what is pending. What can be done late is waited for
- * only once there is enough of it: `mask` has N2H, SEND then. */
+/* Sleeps until there may be work; returns the pending bits. Work that can be done late ends the
+ * sleep only when there is enough of it: `mask` has N2H, SEND then. */
 static inline uint32_t forward_wait(void)
 {
     return wait_and_clear(forward.mask);
@@ -100,7 +100,7 @@ static void forward_recycle(void)
         forward.mask |= NICBED_PENDING_N2H;
 }
 
-/* Puts what has come into the ring, as far as it has room. */
+/* Puts received packets into the ring, as far as it has room. */
 static inline void forward_receive(void)
 {
     forward.known = reg_read(ENGINE_REGISTER(ENGINE_RECEIVE, DONE));
@@ -135,8 +135,8 @@ static inline void forward_receive(void)
 
 #define FORWARD_SENDS (~(NICBED_PENDING_RECEIVE | NICBED_PENDING_N2H))
 
-/* Whether the engine SEND takes `commands` more without waiting. It never shall: what comes in has
- * to be taken while the link is held up, or two nodes could wait for each other. */
+/* Whether the engine SEND takes `commands` more without waiting. The firmware must never wait here:
+ * it must receive while the link is held up, or two nodes could wait for each other. */
 static inline bool forward_can_send(uint32_t commands)
 {
     uint32_t after = engine_given[ENGINE_SEND] + commands;
@@ -149,8 +149,8 @@ static inline bool forward_can_send(uint32_t commands)
     return false;
 }
 
-/* Gives back slots that have been sent, of those before slot number `end`, if it is worth it.
- * Whether a full queue may have stopped forward_next(): it is to be called again. */
+/* Gives back sent slots before slot number `end`, if there are enough of them. Returns whether a
+ * full queue may have stopped forward_next(), which must then be called again. */
 static inline bool forward_release(uint32_t end)
 {
     struct queue *queue = &forward.queue;
@@ -166,7 +166,7 @@ static inline bool forward_release(uint32_t end)
     return queue->look && queue->taken != before;
 }
 
-/* Learns of slots that were posted, from what is pending. */
+/* Takes the counts of posted slots, as the pending bits say. */
 static inline void forward_posted(uint32_t bits)
 {
     if (bits & NICBED_PENDING_SEND)
@@ -193,7 +193,7 @@ static inline uint64_t *forward_next(void)
     return next == forward.queue.posted ? NULL : queue_slot(&forward.queue, next);
 }
 
-/* A slot's word 0, looked at once: the host may write to it at any time. */
+/* A slot's word 0, read once because the host may write to it at any time. */
 struct send_word {
     uint32_t low, high;
 };
@@ -232,7 +232,7 @@ static inline void slot_header(uint64_t *slot, struct send_word word)
     half[1] = word_destination(word) << NICBED_HEADER_DESTINATION_HI_SHIFT | forward.identity;
 }
 
-/* Goes on from the slot that forward_next() gave: it is used up to `ticket` of SEND. */
+/* Moves on from the slot that forward_next() returned, which is in use until `ticket` of SEND. */
 static inline void forward_used(ticket_t ticket)
 {
     forward.slot_sent[forward.queue.next++ % FORWARD_SLOTS] = ticket;

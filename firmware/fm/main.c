@@ -1,4 +1,4 @@
-/* Firmware fm: forwards, and knows nothing of what it forwards. */
+/* Firmware fm: forwards packets without looking at their content. */
 #include "fm/forward.h"
 
 int main(void)

@@ -6,7 +6,7 @@
  *          mailbox_answer(&mailbox, status);
  *
  * The host writes `words`, then `sequence`, then rings doorbell 0 of page 0; `answered` equal to
- * `sequence` means that `status` and `answer` are there.
+ * `sequence` means that `status` and `answer` are valid.
  */
 #ifndef MAILBOX_H
 #define MAILBOX_H
@@ -25,7 +25,7 @@ struct mailbox {
     uint64_t taken[MAILBOX_WORDS]; /* a copy: the host cannot change what was checked */
 };
 
-/* The words of a command that waits, or NULL. word 0 says which command. */
+/* The words of a waiting command, or NULL. Word 0 is the command's number. */
 uint64_t *mailbox_take(struct mailbox *m);
 
 /* `status`: 0 for success. Set `answer` before. */

@@ -1,7 +1,7 @@
-/* What nic.h does not have inline. */
+/* The functions of nic.h that are not inline. */
 #include "nic.h"
 
-/* In the image: what an earlier program left here would be taken for this one's. */
+/* Part of the image: otherwise this program would find the value of an earlier one. */
 __attribute__((section(".data"))) volatile uint64_t ready;
 ticket_t engine_given[ENGINES];
 PARAMETER(doorbells_are_words);

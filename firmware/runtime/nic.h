@@ -2,8 +2,8 @@
  * timer, events, panic. Beside it: queue.h (from a host program), ring.h (to a host program),
  * mailbox.h (commands of the kernel). docs/firmware.md walks through it.
  *
- * A program is one `int main(void)`. It is entered with all but parameters and initialised data
- * zero, `sp` set and traps handled; returning from it is a panic. NIC memory is address 0 on.
+ * A program is one `int main(void)`. At its entry all memory but parameters and initialised data is
+ * zero, `sp` is set and traps are handled; a return from it is a panic. NIC memory begins at 0.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -16,7 +16,7 @@
 
 int main(void);
 
-/* --- Objects in NIC memory that the host finds by their symbols -------------------------------- */
+/* --- Objects in NIC memory that the host accesses by their symbols ----------------------------- */
 
 /* A 64-bit number that the host writes before the processor starts; `PARAMETER(window) = 8;` gives
  * it a default. Read it once, at start: copies are cheaper. */
@@ -51,8 +51,8 @@ static inline void reg_write(uint32_t address, uint32_t value)
     *(volatile uint32_t *)address = value;
 }
 
-/* What the compiler may not move memory accesses over. Needed where an engine or the host reads or
- * writes NIC memory; all functions below that start an engine or look at one contain it. */
+/* A barrier for the compiler's memory accesses. Needed where an engine or the host reads or writes
+ * NIC memory; all functions below that start an engine or check one contain it. */
 static inline void barrier(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -72,7 +72,7 @@ static inline uint32_t now(void) { return reg_read(NICBED_MMIO_CYCLE); }
 
 /* --- Engines ----------------------------------------------------------------------------------- */
 
-/* Names a command of one engine: commands of an engine end in the order they were given. */
+/* Identifies a command of one engine. Commands of an engine end in the order they were given. */
 typedef uint32_t ticket_t;
 
 enum engine { ENGINE_H2N, ENGINE_N2H, ENGINE_SEND, ENGINE_RECEIVE, ENGINES };
@@ -83,7 +83,7 @@ extern ticket_t engine_given[ENGINES]; /* commands given to each so far */
     (NICBED_ENGINE_H2N + (NICBED_ENGINE_N2H - NICBED_ENGINE_H2N) * (engine) \
      + NICBED_ENGINE_OFFSET_##name)
 
-/* Writing START waits while ENGINE_QUEUE commands are there. */
+/* A write of START waits while ENGINE_QUEUE commands are queued. */
 static inline ticket_t engine_start(enum engine engine, uint32_t flags)
 {
     barrier();
@@ -131,8 +131,8 @@ static inline ticket_t dma_write(const void *local, uint32_t host, uint32_t byte
     return dma_write_flags(local, host, bytes, trace, NICBED_START_NONE);
 }
 
-/* The same, word 0 after all others: a slot whose word 0 says that it is there. `slot` and `host`
- * are multiples of 8. */
+/* The same, with word 0 written last: a slot whose word 0 says that it is complete. `slot` and
+ * `host` are multiples of 8. */
 static inline ticket_t dma_write_slot(const void *slot, uint32_t host, uint32_t bytes,
                                       uint32_t trace)
 {
@@ -154,7 +154,7 @@ static inline ticket_t link_send(const void *packet, uint32_t bytes, uint32_t tr
     return link_send_flags(packet, bytes, trace, NICBED_START_NONE);
 }
 
-/* A piece of a packet that another follows; `bytes` is a multiple of 8. The last is link_send(). */
+/* A piece of a packet, but not the last; `bytes` is a multiple of 8. The last one is link_send(). */
 static inline ticket_t link_send_piece(const void *piece, uint32_t bytes, uint32_t trace)
 {
     return link_send_flags(piece, bytes, trace, NICBED_START_MORE);
@@ -174,7 +174,7 @@ static inline bool dma_write_done(ticket_t t) { return engine_done(ENGINE_N2H, t
 static inline bool link_sent(ticket_t t) { return engine_done(ENGINE_SEND, t); }
 static inline bool link_received(ticket_t t) { return engine_done(ENGINE_RECEIVE, t); }
 
-/* Spinning waits: for what takes tens of cycles. */
+/* Spinning waits, for commands that take tens of cycles. */
 static inline void dma_read_wait(ticket_t t) { while (!dma_read_done(t)) { } }
 static inline void dma_write_wait(ticket_t t) { while (!dma_write_done(t)) { } }
 static inline void link_send_wait(ticket_t t) { while (!link_sent(t)) { } }
@@ -209,7 +209,7 @@ static inline uint32_t send_trace(const uint64_t *slot)
 /* --- Pending and wait -------------------------------------------------------------------------- */
 
 /* NICBED_PENDING_... bits. All but DOORBELL and TIMER are sticky: clear them *before* you look for
- * work, or what comes in between is lost. */
+ * work, or events in between are lost. */
 static inline uint32_t pending(void) { return reg_read(NICBED_MMIO_PENDING); }
 
 static inline void pending_clear(uint32_t bits)
@@ -218,7 +218,7 @@ static inline void pending_clear(uint32_t bits)
     barrier();
 }
 
-/* Sleeps until a bit of `mask` is pending; those that are. Clears none. */
+/* Sleeps until a bit of `mask` is pending; returns the pending ones. Clears none. */
 static inline uint32_t wait_for(uint32_t mask)
 {
     reg_write(NICBED_MMIO_WAIT_MASK, mask);
@@ -228,8 +228,8 @@ static inline uint32_t wait_for(uint32_t mask)
     return bits;
 }
 
-/* The usual way to begin a turn of the main loop: sleeps if there is nothing, then clears what is
- * sticky of what it gives. */
+/* The usual beginning of a turn of the main loop: sleeps until a bit of `mask` is pending, returns
+ * the pending bits and clears the sticky ones among them. */
 static inline uint32_t wait_and_clear(uint32_t mask)
 {
     uint32_t bits = wait_for(mask);
@@ -240,17 +240,17 @@ static inline uint32_t wait_and_clear(uint32_t mask)
 /* For firmware that polls and never waits. */
 static inline void watchdog_kick(void) { reg_write(NICBED_MMIO_WATCHDOG, 1); }
 
-/* TIMER is pending once cycle `at` has come, until it is set anew or off. */
+/* TIMER is pending from cycle `at` on, until it is set again or switched off. */
 static inline void timer_set(uint32_t at) { reg_write(NICBED_MMIO_TIMER, at); }
 static inline void timer_off(void) { reg_write(NICBED_MMIO_TIMER_OFF, 1); }
 
-/* Whether cycle `at` has come. */
+/* Whether cycle `at` has been reached. */
 static inline bool reached(uint32_t at) { return (int32_t)(now() - at) >= 0; }
 
 /* Raises the host's interrupt (registers.Irq.PROCESSOR). */
 static inline void host_interrupt(void) { reg_write(NICBED_MMIO_HOST_IRQ, 1); }
 
-/* PIO and cache: host memory in which a CPU's stores set WATCH. Multiples of 32. */
+/* The range of host memory in which a CPU's stores set WATCH. Multiples of 32. */
 static inline void watch_set(uint32_t host, uint32_t bytes)
 {
     reg_write(NICBED_MMIO_WATCH_BASE, host);
@@ -262,11 +262,11 @@ static inline void watch_set(uint32_t host, uint32_t bytes)
 struct doorbell {
     uint32_t page, offset; /* offset in bytes */
     uint32_t process;
-    uint32_t lost; /* others were lost before this one: look at everything */
-    uint32_t low, high; /* what was written */
+    uint32_t lost; /* others were lost before this one: check everything */
+    uint32_t low, high; /* the data written */
 };
 
-/* Takes the oldest doorbell off the queue; whether there was one. */
+/* Takes the oldest doorbell off the queue; returns whether there was one. */
 static inline bool doorbell_take(struct doorbell *d)
 {
     uint32_t entry = reg_read(NICBED_MMIO_DOORBELL);
@@ -284,7 +284,7 @@ static inline bool doorbell_take(struct doorbell *d)
     return true;
 }
 
-/* From now on doorbells of `page` are taken from `process`. */
+/* From now on `page` accepts doorbells of `process`. */
 static inline void doorbell_allow(uint32_t page, uint32_t process)
 {
     reg_write(NICBED_MMIO_DOORBELL_PAGE, page);
@@ -304,10 +304,10 @@ static inline void doorbell_forbid(uint32_t page)
 
 extern volatile uint64_t doorbell_words[];
 
-/* Whether they are: a parameter that the loader sets. */
+/* Whether doorbells are words: a parameter that the loader sets. */
 extern volatile uint64_t doorbells_are_words;
 
-/* The word of doorbell `offset` (0 or 8) of `page`: what was written last. */
+/* The word of doorbell `offset` (0 or 8) of `page`: the data written last. */
 static inline volatile uint64_t *doorbell_word(uint32_t page, uint32_t offset)
 {
     return (volatile uint64_t *)((volatile char *)doorbell_words + 16 * page + offset);

@@ -26,8 +26,8 @@ static void pull(struct queue *q)
     q->pulling = true;
 }
 
-/* One slot is asked for ahead of what is known to be there. If it turns out not to be, no other is
- * asked for until the CPU takes a watched line: `look`. */
+/* One slot is requested ahead of the known ones. If it turns out to be empty, no other slot is
+ * requested until the CPU takes a watched line: `look`. */
 void queue_pull(struct queue *q)
 {
     if (q->pulling && dma_read_done(q->ticket)) {

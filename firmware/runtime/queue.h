@@ -2,7 +2,7 @@
  * queue.py). Three kinds, one interface:
  *  - in NIC memory, written by PIO, posted by doorbell 0 of its page (count of slots posted so far):
  *    the main loop gives each such doorbell to queue_posted();
- *  - the same with doorbells as words: queue_next() looks at the word;
+ *  - the same with doorbells as words: queue_next() reads the word;
  *  - in host memory, cacheable (nic.attachment = memory_bus): pulled into NIC memory slot by slot
  *    once the phase in word 0 is right; the main loop calls queue_watched() when WATCH was pending.
  *
@@ -18,17 +18,17 @@
 #include "nic.h"
 
 struct queue {
-    uint64_t *slots; /* in NIC memory; what a coherent queue is pulled into */
+    uint64_t *slots; /* in NIC memory; a coherent queue is pulled into it */
     uint32_t count;
     uint32_t posted; /* slots that the host has posted, as far as known */
-    uint32_t next; /* slots that queue_next() gave */
-    uint32_t taken; /* and that were given back */
-    uint32_t reported; /* taken, as the host knows it */
-    uint32_t report; /* address of that word in host memory; 0: nobody wants it */
+    uint32_t next; /* slots that queue_next() returned */
+    uint32_t taken; /* slots that were given back */
+    uint32_t reported; /* `taken` as last reported to the host */
+    uint32_t report; /* address of the report in host memory; 0: no report */
     uint32_t host; /* address of a coherent queue; 0: slots are written by PIO */
     uint32_t page;
-    uint32_t refused; /* postings that made no sense */
-    uint32_t pulled; /* slots asked for from host memory */
+    uint32_t refused; /* postings with an impossible count */
+    uint32_t pulled; /* slots requested from host memory */
     ticket_t ticket; /* of the pull under way: of slot `pulled` - 1 */
     bool pulling, look;
     uint64_t report_word;
@@ -40,7 +40,7 @@ struct queue {
 void queue_open(struct queue *q, uint32_t page, void *slots, uint32_t count, uint32_t host_slots,
                 uint32_t report);
 
-/* What must be in wait_for()'s mask for this queue. */
+/* The bits that wait_for()'s mask must have for this queue. */
 static inline uint32_t queue_wakes(const struct queue *q)
 {
     if (q->host)
@@ -48,7 +48,7 @@ static inline uint32_t queue_wakes(const struct queue *q)
     return doorbells_are_words ? NICBED_PENDING_WINDOW : NICBED_PENDING_DOORBELL;
 }
 
-/* The doorbell said so. */
+/* The count that a doorbell gave. */
 static inline void queue_posted(struct queue *q, uint32_t posted)
 {
     if (posted - q->taken <= q->count && (int32_t)(posted - q->posted) >= 0)
@@ -57,10 +57,10 @@ static inline void queue_posted(struct queue *q, uint32_t posted)
         q->refused++;
 }
 
-/* WATCH was pending (and is cleared): look into host memory. */
+/* WATCH was pending (and is cleared): check host memory. */
 static inline void queue_watched(struct queue *q) { q->look = true; }
 
-/* Brings in what a queue in host memory has; what queue_next() calls. */
+/* Pulls the slots of a queue in host memory; queue_next() calls it. */
 void queue_pull(struct queue *q);
 
 static inline uint64_t *queue_slot(const struct queue *q, uint32_t number)
@@ -83,7 +83,7 @@ static inline uint64_t *queue_peek(struct queue *q)
     return q->posted == q->next ? NULL : queue_slot(q, q->next);
 }
 
-/* The next slot, or NULL. It stays as it is until it is given back. */
+/* The next slot, or NULL. It does not change until it is given back. */
 static inline uint64_t *queue_next(struct queue *q)
 {
     uint64_t *slot = queue_peek(q);
@@ -92,11 +92,11 @@ static inline uint64_t *queue_next(struct queue *q)
     return slot;
 }
 
-/* Tells the host what is taken. */
+/* Reports to the host how many slots are taken. */
 void queue_report(struct queue *q);
 
-/* Gives back the oldest slot; tells the host once a quarter of the queue is free that it does not
- * know of. */
+/* Gives back the oldest slot; reports to the host when a quarter of the queue is free and not yet
+ * reported. */
 static inline void queue_taken(struct queue *q)
 {
     barrier();

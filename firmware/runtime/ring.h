@@ -1,5 +1,5 @@
 /* A ring of slots in host memory that the firmware fills (layouts.rings: word 0 a COMPLETION word,
- * written last). The host tells how many it has taken by writing `taken` in NIC memory. */
+ * written last). The host reports how many it has taken by writing `taken` in NIC memory. */
 #ifndef RING_H
 #define RING_H
 
@@ -15,16 +15,16 @@ struct ring {
 /* `entries` is a power of two; `slot_bytes` a multiple of 8. */
 void ring_open(struct ring *r, uint32_t host_base, uint32_t entries, uint32_t slot_bytes);
 
-/* Slots that are free. 0 if what the host claims makes no sense. */
+/* Slots that are free. 0 if the host's count is impossible. */
 static inline uint32_t ring_room(const struct ring *r)
 {
     uint32_t used = r->put - *(volatile uint32_t *)&r->taken;
     return used <= r->entries ? r->entries - used : 0;
 }
 
-/* The next slot becomes what lies at `slot` in NIC memory, `bytes` long, its word 0 as the engine
- * RECEIVE leaves it (or with length and trace number): phase and index are set here. There must be
- * room, and `bytes` must fit a slot. `slot` may change only once the ticket is done. */
+/* Copies `bytes` bytes at `slot` in NIC memory to the next slot. Word 0 is as the engine RECEIVE
+ * leaves it (or has length and trace number); phase and index are set here. There must be room,
+ * and `bytes` must fit a slot. `slot` may change only when the ticket is done. */
 static inline ticket_t ring_put(struct ring *r, uint64_t *slot, uint32_t bytes)
 {
     uint32_t *half = (uint32_t *)slot;
