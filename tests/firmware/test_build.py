@@ -104,7 +104,7 @@ def test_a_function_in_line_and_its_place(small: Image) -> None:
         pytest.fail("nothing of nic.h is there")
 
 
-def test_lines_only_of_what_is_there(small: Image) -> None:
+def test_no_lines_of_dropped_functions(small: Image) -> None:
     """Functions that the linker dropped have line tables too."""
     files = {line.file for pc in range(0, small.text, 4) if (line := small.line(pc)) is not None}
     assert "small/main.c" in files and "firmware/runtime/queue.c" not in files
@@ -120,7 +120,8 @@ def test_instructions_that_the_core_has(core: str, tmp_path: Path) -> None:
     assert multiplies == (core != "serv")
 
 
-def test_the_same_bytes_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_image_does_not_depend_on_the_folder(tmp_path: Path,
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for place in ("one", "another/deeper"):
         monkeypatch.setenv("NICBED_CACHE", str(tmp_path / place / "cache"))
@@ -129,7 +130,7 @@ def test_the_same_bytes_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert found[0] == found[1]
 
 
-def test_found_again_until_something_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_cache_holds_until_an_input_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                              ) -> None:
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))
     place = folder(tmp_path)
@@ -141,7 +142,7 @@ def test_found_again_until_something_changes(tmp_path: Path, monkeypatch: pytest
         image(place, "picorv32")
 
 
-def test_too_big(tmp_path: Path) -> None:
+def test_firmware_larger_than_memory(tmp_path: Path) -> None:
     text = '#include "nic.h"\nSHARED(char, big)[20000];\nint main(void) { return big[node()]; }\n'
     place = folder(tmp_path, text)
     assert image(place, "picorv32", 1 << 15).bss >= 20000

@@ -126,7 +126,7 @@ def test_equal(tmp_path: Path, module: str) -> None:
                                               ("picorv32", "cpuregs[latched_rd] <="),
                                               ("serv_rf_top", "memory[i_waddr] <="),
                                               ("serv_rf_top", "wen0_r    <=")])
-def test_one_missed(tmp_path: Path, module: str, register: str) -> None:
+def test_a_missed_enable_is_found(tmp_path: Path, module: str, register: str) -> None:
     """The proof fails where one register, or memory, goes without."""
     before, _, after = core_verilog(module + SUFFIX).partition(register)
     before, enable, between = before.rpartition(" if (!clk_en) ; else")

@@ -89,7 +89,7 @@ def latency(layer, design):
 
 
 @pytest.mark.parametrize("layer, design", LAYERS)
-def test_it_holds_on_every_layer(layer, design):
+def test_nothing_is_sent_again_on_any_layer(layer, design):
     assert latency(layer, design)["ok"]
 
 
@@ -97,7 +97,7 @@ def test_it_holds_on_every_layer(layer, design):
     (*LAYERS[0], "node 0 to node 1 (Active Messages: "),
     (*LAYERS[1], "node 0 to the peer of VI 0 (VI engine: "),
     (*LAYERS[2], "node 0 to node 1 (VIA in the kernel: ")])
-def test_it_fails_where_a_packet_goes_twice(monkeypatch, layer, design, who):
+def test_a_packet_sent_again_fails_the_check(monkeypatch, layer, design, who):
     """The network loses a packet, and the description says that it does not."""
     class Losing(Model):
         def __init__(self, description):

@@ -56,14 +56,14 @@ def loops(component: Any, work: Path) -> list[str]:
     return re.findall(r"Circular combinational logic: '(.*)'", done.stderr)
 
 
-def test_none_in_a_node(tmp_path: Path) -> None:
+def test_no_loop_in_a_node(tmp_path: Path) -> None:
     """Of the VI engine's: all of the default NIC is in it."""
     assert loops(Node(description=described("VI engine")), tmp_path) == []
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NICS)
-def test_none_in_a_target(name: str, tmp_path: Path) -> None:
+def test_no_loop_in_a_target(name: str, tmp_path: Path) -> None:
     assert loops(Target(description=described(name), memory="array", inline=True), tmp_path) == []
 
 
@@ -83,5 +83,5 @@ class Looping(wiring.Component):
         return m
 
 
-def test_one_is_found(tmp_path: Path) -> None:
+def test_a_loop_is_found(tmp_path: Path) -> None:
     assert len(loops(Looping(), tmp_path)) == 1

@@ -112,7 +112,7 @@ def test_list_fits_a_narrow_terminal():
     (["bench", "rtt", "-q", "--json"], 2, "give one of them"),
     (["bench", "rtt", "-v", "-q"], 2, "give one of them"),
 ])
-def test_one_way_of_printing(arguments, status, said):
+def test_output_flags_exclude_each_other(arguments, status, said):
     run = nicbed(*arguments)
     assert (run.returncode, run.stdout) == (status, "") and said in run.stderr
 

@@ -55,7 +55,7 @@ def test_states_and_restart() -> None:
 
 
 @pytest.mark.parametrize("core", ["picorv32", "serv"])
-def test_an_earlier_start_is_not_taken_for_this_one(core: str) -> None:
+def test_ready_of_an_earlier_start_does_not_count(core: str) -> None:
     """NIC memory keeps what it held, so "ready" comes with what is loaded."""
     made = image(FIRMWARE / "echo", core)
     assert made.symbols["ready"].address + 8 <= len(made.code)

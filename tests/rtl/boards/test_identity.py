@@ -64,7 +64,7 @@ def exchanges(sim: str, description: Description | None = None, **arguments: Any
 
 
 @pytest.mark.parametrize("timing", TIMINGS.values(), ids=TIMINGS)
-def test_everything_of_a_run_is_the_same(timing: dict[str, Any]) -> None:
+def test_a_run_on_a_board_equals_the_simulators(timing: dict[str, Any]) -> None:
     """Wakes among it: a program is woken as often."""
     arguments: dict[str, Any] = {"settings": timing, "runs": 2}
     one = exchanges("verilator", **arguments)
@@ -183,7 +183,7 @@ def test_errors_are_the_same() -> None:
 
 @pytest.mark.parametrize("seed, least", [
     (1, 200), more(2, 2000)])
-def test_a_line_that_hurts_what_it_carries(seed: int, least: int,
+def test_a_line_that_damages_frames(seed: int, least: int,
                                            monkeypatch: pytest.MonkeyPatch) -> None:
     """The same run, or an error that says that the board could not be talked to: never another
     run, though ``least`` bytes and more are dropped, flipped, doubled or joined by others.

@@ -218,7 +218,7 @@ def board_core(description: Description, **arguments: Any) -> BoardCore:
     ("board-via", "via", ()), ("default", "am", ()),
     more("default", "am", ("fabric.switches=2",)), more("default", "via", ("link.buffer=64",)),
 ])
-def test_no_node_is_told_at_once_what_the_other_says(
+def test_no_combinational_path_between_nodes(
         nic: str, layer: str, changes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """What SharedNodes rests upon."""
     monkeypatch.setattr(Node, "elaborate", black_box)
@@ -238,7 +238,7 @@ class Wires(Fabric):
         return m
 
 
-def test_a_way_between_two_nodes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_between_two_nodes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Node, "elaborate", black_box)
     monkeypatch.setattr(machine, "Fabric", Wires)
     assert paths(board_core(load("board-via"))) == {
@@ -247,7 +247,7 @@ def test_a_way_between_two_nodes_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
                            ("rx__ready", "tx__ready"))}
 
 
-def test_nothing_at_once_follows_from_memory_or_trace() -> None:
+def test_no_combinational_path_from_memory_or_trace() -> None:
     """A board decides on a step without them: in node 0's turn those of node 1 mean nothing."""
     harness = Harness(nodes=2, words=1 << 18, sources=3, identity=bytes(4 * IDENTITY_WORDS),
                       frames=64)

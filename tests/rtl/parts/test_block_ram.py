@@ -22,7 +22,7 @@ FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.02, "faults.duplicate": 0.05,
           "faults.delay": 0.05, "am.retry_timeout": 3000}
 
 
-def test_other_ports_there_are_not() -> None:
+def test_refuses_other_ports() -> None:
     ram = BlockRam(shape=8, depth=4)
     for wrong in ({"domain": "comb"}, {"transparent_for": ()}):
         with pytest.raises(TypeError):

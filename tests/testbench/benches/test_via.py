@@ -38,7 +38,7 @@ def outcome(name: str, *overrides: str, **changes):
     return module, files.build(name, "via", "model", description, parameters, found)
 
 
-def test_these_are_all():
+def test_the_list_of_benchmarks_is_complete():
     assert ALL == sorted(name for name, bench in benches.BENCHES.items()
                            if "via" in bench.layers)
 
@@ -64,7 +64,7 @@ def test_two_runs_give_the_same_bytes():
     assert files.text(outcome("cq")[1]) == files.text(outcome("cq")[1])
 
 
-def test_an_interrupt_costs_what_it_says_and_spinning_nothing():
+def test_cost_of_an_interrupt_and_of_spinning():
     found = outcome("blocking", "cpu.interrupt=2000")[1]["results"]["extra"]
     less = outcome("blocking", "cpu.interrupt=1000")[1]["results"]["extra"]
     # 1,000 CPU cycles at 200 MHz are 330 target cycles at 66 MHz.
@@ -72,7 +72,7 @@ def test_an_interrupt_costs_what_it_says_and_spinning_nothing():
     assert abs(found["spin, then block"]["4"]) < 3
 
 
-def test_a_completion_queue_costs_the_same_whatever_is_on_it():
+def test_cost_of_a_completion_queue_does_not_depend_on_its_queues():
     extra = outcome("cq")[1]["results"]["extra"]["completion queue"]
     assert 0 < extra["1"] < 40 and abs(extra["8"] - extra["1"]) < 3
 

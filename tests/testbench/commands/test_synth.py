@@ -58,7 +58,7 @@ def test_options_of_the_devices():
         "--85k", "--package", "CABGA381", "--speed", "6"]
 
 
-def test_a_board_that_is_none():
+def test_unknown_board():
     with pytest.raises(UserError, match="^no board is called ecpix; did you mean ecpix5"):
         boards.board("ecpix")
 
@@ -401,7 +401,7 @@ def test_a_native_tool_is_run_instead(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("variable", "name"), [("NICBED_YOSYS", "yosys"),
                                                 ("NICBED_NEXTPNR", "nextpnr")])
-def test_a_native_tool_that_is_none(variable, name, monkeypatch):
+def test_missing_native_tool(variable, name, monkeypatch):
     monkeypatch.setenv(variable, "/nowhere/tool")
     with pytest.raises(UserError, match=f"^{variable} = /nowhere/tool: no such program$"):
         tools.need(name)
@@ -445,7 +445,7 @@ def test_a_board_that_never_answers(tmp_path, monkeypatch):
         program.program(boards.board("ulx3s"), tmp_path / "x.bit")
 
 
-def test_a_loader_that_is_none(monkeypatch):
+def test_missing_loader(monkeypatch):
     monkeypatch.setenv("NICBED_OPENFPGALOADER", "/nowhere/loader")
     with pytest.raises(UserError, match="^NICBED_OPENFPGALOADER = /nowhere/loader: no such"):
         program.loader()

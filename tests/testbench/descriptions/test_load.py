@@ -108,14 +108,14 @@ def test_bad_overrides_are_one_line(text, parts):
 
 
 @pytest.mark.parametrize("value", ["1/0", "1/2/3", "4.5", "4,5"])
-def test_no_unit_is_blamed_where_there_is_none(value):
+def test_no_hint_about_units_without_a_unit(value):
     with pytest.raises(UserError) as caught:
         load("default", [f"link.latency={value}"])
     assert "as a number alone" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("nodes", "switches", "ports"), [(16, 1, 4), (16, 2, 8), (9, 4, 3)])
-def test_the_remedy_for_too_few_ports_is_one(nodes, switches, ports):
+def test_the_advice_for_too_few_ports_works(nodes, switches, ports):
     chosen = [f"fabric.switches={switches}"]
     with pytest.raises(UserError, match="^--nodes: ") as caught:
         load(overrides=[*chosen, f"switch.ports={ports}"], nodes=nodes)

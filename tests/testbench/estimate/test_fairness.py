@@ -16,7 +16,7 @@ from nicbed.testbench.truth.service import (
 from nicbed.testbench.truth.spans import Span
 
 
-def test_progress_between_two():
+def test_progress_is_interpolated():
     times = [100, 200, 400]
     assert [progress(times, Fraction(at), 50) for at in (0, 50, 75, 100, 150, 300, 400, 999)] == [
         0, 0, Fraction(1, 2), 1, Fraction(3, 2), Fraction(5, 2), 3, 3]
@@ -42,7 +42,7 @@ def test_one_that_begins_after_the_other_has_ended():
 
 
 @pytest.mark.parametrize("share, starves", [(0.91, False), (0.85, True)])
-def test_nine_tenths_of_a_fair_share(share, starves):
+def test_starving_is_below_nine_tenths_of_a_fair_share(share, starves):
     slow = 1000 / share
     got = fairness({1: 0, 2: 0}, {1: [int(slow * n) for n in range(1, 200)],
                                   2: [int(1000 / (2 - share) * n) for n in range(1, 200)]})

@@ -144,7 +144,7 @@ def test_text_is_json_and_refuses_nan():
         files.text({"a": float("nan")})
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+def test_a_file_is_written_completely_or_not_at_all(tmp_path):
     path = tmp_path / "new" / "file.json"
     files.save(path, b"whole")
     assert path.read_bytes() == b"whole" and list(path.parent.iterdir()) == [path]

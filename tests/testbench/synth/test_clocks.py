@@ -53,7 +53,7 @@ def test_divisor_of_the_line():
 
 
 @pytest.mark.parametrize("text", ["4o", "", "1/0", "0", "-3", "401"])
-def test_clock_that_is_none(text):
+def test_invalid_clock(text):
     with pytest.raises(UserError, match="^--clock"):
         parse_clock(text)
 
@@ -81,7 +81,7 @@ def test_clocks_of_a_board_are_those_that_its_pll_and_its_line_have(name):
 
 @pytest.mark.parametrize("name", boards.BOARDS)
 @pytest.mark.parametrize("reached", [5.9, 14.9, 15.0, 21.1, 25.8, 39.999, 41.5, 46.875, 133.4])
-def test_the_clock_advised_can_be_had_and_met(name, reached):
+def test_the_advised_clock_is_available_and_met(name, reached):
     board = boards.board(name)
     text = report.misses_clock(board.title, Fraction(400), reached, [], clocks(board))
     found = re.search(r"; try --clock (\S+) or more --seeds$", text)
@@ -100,7 +100,7 @@ def test_the_clock_advised_can_be_had_and_met(name, reached):
 @pytest.mark.parametrize(("name", "clock", "nearest"), [
     ("ecpix5", "25", "24"), ("ecpix5", "28", "30"), ("ecpix5", "1", "12"), ("ulx3s", "21", "15"),
     ("ulx3s", "20", "15"), ("ulx3s", "48", "46.875")])
-def test_the_nearest_clock_named_is_one(name, clock, nearest):
+def test_the_nearest_clock_is_available(name, clock, nearest):
     board = boards.board(name)
     with pytest.raises(UserError, match=rf"^--clock {clock} on the {board.title}: [^;]+; the "
                                         rf"nearest in whole kHz is --clock {nearest}$"):

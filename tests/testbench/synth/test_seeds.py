@@ -41,7 +41,7 @@ def test_the_best_is_kept():
     assert found.placed == placement(29.0)
 
 
-def test_of_equal_ones_the_first():
+def test_the_first_of_equal_seeds_wins():
     assert best_of([7, 8], placer({7: 25.0, 8: 25.0})).seed == 7
 
 
@@ -50,7 +50,7 @@ def test_one_that_does_not_route_is_left_out():
     assert (found.seed, found.reached) == (2, {1: None, 2: 20.0})
 
 
-def test_none_that_routes():
+def test_no_seed_routes():
     with pytest.raises(DoesNotRoute) as raised:
         best_of([1, 2], placer({1: DoesNotRoute(5, 10, 99), 2: DoesNotRoute(6, 10, 99)}))
     assert raised.value.left == 5
@@ -113,7 +113,7 @@ def test_progress_is_that_of_all():
                     ("seed 2: placing", 750, 1000), ("seed 2: routing", 1000, 1000)]
 
 
-def test_a_tool_is_ended_by_who_looks_after_it(tmp_path, monkeypatch):
+def test_an_exception_of_the_caller_ends_a_tool(tmp_path, monkeypatch):
     file = tmp_path / "pnr"
     file.write_text("#!/bin/sh\nexec sleep 600\n")
     file.chmod(0o755)

@@ -111,7 +111,7 @@ def test_only_what_was_lost_goes_again(kind, which, resent):
     assert cycles < lossless + 1.5 * timeout + 1000 * resent
 
 
-def test_old_answers_say_nothing():
+def test_old_answers_are_ignored():
     """A lost request is asked for three times while the server is away: the three answers come
     together, and it goes again once."""
     rule = Loses(MessageKind.REQUEST, 0)

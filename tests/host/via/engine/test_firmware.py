@@ -123,6 +123,6 @@ def test_commands_have_the_same_numbers_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize("core", ["picorv32", "serv", "vexriscv"])
-def test_it_fits(core: str) -> None:
+def test_firmware_fits_the_least_memory(core: str) -> None:
     """64 KiB of NIC memory have room for code, the stack and 40 KiB of tables."""
     assert image("via", core, 65536).stack > 40 << 10

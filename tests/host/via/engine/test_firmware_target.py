@@ -73,7 +73,7 @@ def few() -> list[Any]:
 
 
 @pytest.mark.parametrize("doorbells", ["queue", "words"])
-def test_a_few(doorbells: str) -> None:
+def test_a_few_programs(doorbells: str) -> None:
     check(few(), doorbells)
 
 
@@ -90,7 +90,7 @@ def test_a_few_on_the_memory_bus() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("doorbells", ["queue", "words"])
-def test_one_of_each(doorbells: str) -> None:
+def test_one_program_of_each_kind(doorbells: str) -> None:
     check(firsts(), doorbells)
 
 

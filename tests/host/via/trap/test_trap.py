@@ -173,7 +173,7 @@ def test_unreliable_messages_are_whole_once_and_in_order(seed):
 
 
 @RELIABLE
-def test_a_hole_is_told_at_once(level):
+def test_a_gap_is_reported_at_once(level):
     """Long before the time-out."""
     lost = []
 

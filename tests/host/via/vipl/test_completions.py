@@ -388,7 +388,7 @@ def test_resizing_when_nothing_more_comes():
 
 
 @pytest.mark.parametrize("translation", ["cache", "table", "physical"])
-def test_a_region_ends_where_it_ends_within_a_page(translation):
+def test_bounds_of_two_regions_in_a_page(translation):
     """Two regions of a page: the handle of one does not reach the bytes of the other."""
     async def first(side):
         small = await side.register(side.va + 16, 8)

@@ -132,7 +132,7 @@ async def access(host: Host, *, fetch: bool = False, write: bool = False, addres
 
 @pytest.mark.parametrize("divider, busy, seed",
                          [(1, 0.0, 1), (1, 0.3, 2), (2, 0.3, 3), (5, 0.6, 4)])
-def test_reads_what_is_there(divider: int, busy: float, seed: int) -> None:
+def test_random_accesses_read_the_memory(divider: int, busy: float, seed: int) -> None:
     """Fetches (mostly in sequence), loads, stores and registers at random, while others write."""
     rng = random.Random(seed)
     dut = Joined()
@@ -218,7 +218,7 @@ def test_nowhere(speculates: bool) -> None:
     simulate(dut, bench)
 
 
-def test_run_forgets() -> None:
+def test_a_reset_drops_fetched_words() -> None:
     """What was fetched before a reset of the core is fetched again after it."""
     dut = Joined()
 

@@ -101,7 +101,7 @@ def simulator(core: str) -> Path:
 
 
 @pytest.mark.parametrize("core", CORES)
-def test_in_step(core: str, tmp_path: Path) -> None:
+def test_gated_and_enabled_core_agree(core: str, tmp_path: Path) -> None:
     """Whenever the clock is let through or not, both are in the same state after the same number of
     edges, and what they computed is right; between two steps nothing that comes in matters."""
     for seed, divider in ((1, 1), (2, 3), (3, 1), (4, 2)):

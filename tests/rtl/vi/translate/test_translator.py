@@ -360,7 +360,7 @@ def test_parameters_are_checked() -> None:
     assert (cache.sets, cache.ways, cache.replacement) == (4, 2, "fifo")
 
 
-def test_a_refusal_is_a_refusal() -> None:
+def test_each_rule_refuses_by_itself() -> None:
     """The model itself: every rule refuses by itself."""
     entry = {"valid": 1, "rdma_write": 0, "rdma_read": 1, "tag": 5, "first": 16, "last": 99,
              "frame": 7, "handle": 1000, "page": 3}

@@ -287,7 +287,7 @@ def test_an_exception_ends_the_session() -> None:
     assert line.transact([2]) == [2, 2]
 
 
-def test_no_session_yet() -> None:
+def test_a_command_without_a_session() -> None:
     with pytest.raises(LineError, match="begin a new one"):
         line_to(FakePort(ModelBoard().take)).transact([])
 
@@ -343,7 +343,7 @@ def test_arguments() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, more(0.004)])
-def test_the_boards_own_end(rate: float) -> None:
+def test_line_and_serial_link_on_a_noisy_line(rate: float) -> None:
     """Line and SerialLink understand each other, on a line that hurts bytes."""
     noise = Noise(rate, 3)
     port = SimulatedPort(2, noise if rate else None)

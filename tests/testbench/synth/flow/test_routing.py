@@ -83,7 +83,7 @@ def test_a_netlist_that_cannot_be_routed(monkeypatch, tmp_path):
     assert [path.suffix for path in kept] == [".lock"]
 
 
-def test_it_is_said_in_one_line():
+def test_the_error_is_one_line():
     found = {"": Area(lut=1), "a": Area(lut=5), "a.b": Area(lut=8), "c": Area(lut=2)}
     assert report.cannot_be_routed("ECPIX-5", DoesNotRoute(30000, 204403, 412000), found) == (
         "the NIC cannot be routed on the ECPIX-5: 30,000 of 204,403 connections left after 412,000 "
