@@ -1,4 +1,4 @@
-"""What RTL, host programs and firmware agree on, declared once. Imports no Amaranth.
+"""Declarations that RTL, host programs and firmware share. Imports no Amaranth.
 
 In the order in which to read:
 

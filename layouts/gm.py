@@ -201,7 +201,7 @@ GM_HEADER_BYTES = 16
 GM_HEADER = Word(
     "gm_header",
     Field("sequence", 16, "of the packet in its stream; ACK, NACK: expected next"),
-    Field("epoch", 8, "of the stream: sequence numbers begin anew with each"),
+    Field("epoch", 8, "of the stream: sequence numbers begin at 0 in each"),
     Field("source", 4, "port the stream's messages come from"),
     Field("port", 4, "target port"),
     Field("length", 32, "of the whole message; NACK: NackReason; question: for its answer"),

@@ -21,7 +21,7 @@ __all__ = ["CONTROL", "CORE_ISA", "CRASH", "CRASH_WORDS", "CrashReason", "DOORBE
            "mmio_address"]
 
 NIC_MEMORY = 0x40_0000
-"""Where NIC memory lies in the NIC's PIO window."""
+"""Address of NIC memory in the NIC's PIO window."""
 WINDOW_PAGE = 4096
 """NIC memory belongs to processes page by page; process 0, the kernel, may access all of it."""
 DOORBELL_PAGES_MAX = 1024
@@ -136,7 +136,7 @@ class Engine(IntEnum):
     """From the link to NIC memory: the next packet into a buffer of ``length`` bytes at ``local``,
     both multiples of 8. Word 0 gets layouts.rings.COMPLETION with the packet's length and trace
     number, and phase and index 0; the wire header and what follows it come behind. What does not
-    fit is dropped, ``length`` in word 0 being the packet's all the same. Word 0 is written last."""
+    fit is dropped, but ``length`` in word 0 is the packet's. Word 0 is written last."""
 
 
 class EngineRegister(IntEnum):
@@ -159,7 +159,7 @@ class EngineRegister(IntEnum):
 
 
 class StartFlag(IntFlag):
-    """What is written to START."""
+    """Bits of a write to START."""
 
     NONE = 0
     FIRST_LAST = 1

@@ -162,9 +162,9 @@ def _group(first: str, last: str) -> tuple[Register, ...]:
 
 
 ENGINE_REGISTERS = _group("vi_select", "via_sent")
-"""Those of the VI engine: a NIC without one reads 0 there and ignores writes."""
+"""Registers of the VI engine. A NIC without one reads 0 there and ignores writes."""
 PROCESSOR_REGISTERS = _group("processor_control", "page_lost")
-"""Those of the NIC processor: the same."""
+"""Registers of the NIC processor. A NIC without one reads 0 there and ignores writes."""
 
 _BY_NAME = {register.name: register for register in REGISTERS}
 

@@ -57,7 +57,7 @@ class Block(IntEnum):
 
 
 class Kind(IntEnum):
-    """What happened. BEGIN and END bracket the service of one message by one block."""
+    """Kinds of events. BEGIN and END bracket the service of one message by one block."""
 
     BEGIN = 0
     END = 1
@@ -85,7 +85,7 @@ class Event(NamedTuple):
 
 
 class Activity(IntEnum):
-    """What a host program was doing; a layer brackets each with marks BEGIN and END."""
+    """Activities of a host program; a layer brackets each with marks BEGIN and END."""
 
     REQUEST_SEND = 1
     """o_s of a request: from the call to its last store having left the CPU."""

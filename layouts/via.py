@@ -59,7 +59,7 @@ class Operation(IntEnum):
     """Bits 1:0 of Control."""
 
     SEND = 0
-    """Of a receive descriptor: receive."""
+    """In a receive descriptor: receive."""
     RDMA_WRITE = 1
     RDMA_READ = 2
     RESERVED = 3

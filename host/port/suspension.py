@@ -25,5 +25,5 @@ NOTHING = Suspension(())
 def check_given(function: Any, result: Any) -> None:
     """Refuse a handler's result that cannot be awaited."""
     if not hasattr(result, "__await__"):
-        raise TypeError(f"handler {getattr(function, '__name__', function)!r} gave {result!r}: "
-                        "it must be a coroutine or give None")
+        raise TypeError(f"handler {getattr(function, '__name__', function)!r} returned {result!r}: "
+                        "it must be a coroutine function or return None")

@@ -150,7 +150,7 @@ class Ring:
         return self.places[index // self.per_place] + 8 * (index % self.per_place)
 
     def phase(self) -> int:
-        """What the next entry's phase will be."""
+        """The phase of the next entry."""
         return 1 - (self.seen // self.size & 1)
 
 

@@ -116,8 +116,8 @@ LoadCheck = wiring.Signature({
     "words": In(32),
     "sum": In(64),
 })
-"""How many words the host has written to NIC memory since ``clear``, and their sum, rotated left by
-one before each is added."""
+"""Number of words that the host has written to NIC memory since ``clear``, and their sum, rotated
+left by one before each is added."""
 
 ProcessorRegisters = wiring.Signature({
     "run": Out(1),

@@ -60,7 +60,7 @@ class Bench:
         """
         if layer not in self.layers:
             there = [name for name, bench in BENCHES.items() if layer in bench.layers]
-            raise UserError(f"{self.name} is not there for layer {layer}: it takes --layer "
+            raise UserError(f"{self.name} does not exist for layer {layer}: it takes --layer "
                             f"{' or '.join(self.layers)}; with --layer {layer} there are: "
                             f"{', '.join(there)}")
         return importlib.import_module(f"{__name__}.{self.layers[layer]}")

@@ -93,7 +93,7 @@ def chosen_benches(text: str) -> list[Any]:
                         "latency,logp")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise UserError(f"--bench {text}: {twice} is there twice")
+        raise UserError(f"--bench {text}: {twice} is given twice")
     return [get(name) for name in names]
 
 
@@ -127,7 +127,7 @@ def named(nics: Sequence[str]) -> list[str]:
     places = [load.find(nic).resolve() for nic in nics]
     for index, place in enumerate(places):
         if place in places[:index]:
-            raise UserError(f"{nics[index]}: is there twice: compare descriptions that differ")
+            raise UserError(f"{nics[index]}: is given twice: compare different descriptions")
     stems = [place.stem for place in places]
     return [stem if stems.count(stem) == 1 else str(place.with_suffix(""))
             for stem, place in zip(stems, places, strict=True)]

@@ -47,6 +47,6 @@ def show() -> None:
     made.columns[2].min_width = 17
     if out.width < ROOM:
         made.columns.pop()
-        made.caption = f"(what they are: in a terminal of {ROOM} columns)"
+        made.caption = f"(a terminal of {ROOM} columns shows their meaning)"
     made.columns[1].justify = made.columns[2].justify = "right"
     out.print(made)

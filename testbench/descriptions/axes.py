@@ -63,7 +63,7 @@ def points(axes: Sequence[str]) -> list[Point]:
         if axis not in AXES:
             raise UserError(f"no axis is called {axis}{nearest(axis, list(AXES))}")
         if list(axes).count(axis) > 1:
-            raise UserError(f"--axis {axis} is there twice")
+            raise UserError(f"--axis {axis} is given twice")
     made = []
     for places in product(*(AXES[axis][0] for axis in axes)):
         knobs: dict[str, Any] = {}

@@ -22,7 +22,7 @@ __all__ = ["main"]
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE")
 @click.option("--layer", default="am", type=click.Choice(list(LAYERS)), show_default=True)
 @click.option("--divisor", type=click.IntRange(2), default=DIVISOR, show_default=True,
-              help="Clocks a bit: those of --sim gates unless given.")
+              help="Clocks for each bit; by default those of --sim gates.")
 @click.option("--out", required=True, metavar="FILE.v",
               type=click.Path(dir_okay=False, path_type=Path))
 def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:

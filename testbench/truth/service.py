@@ -31,7 +31,7 @@ class Service:
     node: int
     time: Fraction
     port: tuple[int, int] | None = None
-    """Of a switch port: the switch, and the output."""
+    """For a switch port: the switch, and the output."""
 
 
 @dataclass(frozen=True)

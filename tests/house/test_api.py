@@ -59,7 +59,7 @@ def test_the_version_is_the_projects():
 def test_bench_refuses_in_one_line():
     with pytest.raises(nicbed.UserError, match="no benchmark is called lgop; did you mean logp"):
         nicbed.bench("lgop")
-    with pytest.raises(nicbed.UserError, match="rtt is not there for layer via"):
+    with pytest.raises(nicbed.UserError, match="rtt does not exist for layer via"):
         nicbed.bench("rtt", layer="via")
     with pytest.raises(nicbed.UserError, match="no layer is called"):
         nicbed.bench("rtt", layer="vai")

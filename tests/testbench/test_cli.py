@@ -189,7 +189,7 @@ def test_help_and_version():
 def test_the_default_limit_is_the_labs(command):
     from nicbed.testbench.lab import LIMIT
 
-    assert f"({LIMIT} unless given)" in " ".join(nicbed(command, "--help").stdout.split())
+    assert f"[default: {LIMIT}]" in " ".join(nicbed(command, "--help").stdout.split())
 
 
 def test_start_up_imports_only_what_is_needed():
@@ -214,4 +214,4 @@ def test_estimators_and_truth_are_apart():
 def test_a_benchmark_has_its_layers():
     run = nicbed("bench", "rtt", "--layer", "via")
     assert run.returncode == 2 and len(run.stderr.splitlines()) == 1
-    assert "rtt is not there for layer via: it takes --layer am" in run.stderr
+    assert "rtt does not exist for layer via: it takes --layer am" in run.stderr

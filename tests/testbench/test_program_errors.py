@@ -113,13 +113,15 @@ CASES = {
     "handler's arguments": (active(lambda am: am.request(1, 0), other=[no_argument]),
                             "no_argument() takes 0 positional arguments"),
     "handler's result": (active(lambda am: am.request(1, 0), other=[number]),
-                         "handler 'number' gave 5: it must be a coroutine or give None"),
+                         "handler 'number' returned 5: it must be a coroutine function or "
+                         "return None"),
     "FM, index": (fast(lambda fm: fm.FM_send_4(1, 3, 0, 0, 0, 0)),
                   "node 0 sent node 1 a message for handler 3: there are 1 in node 1's table"),
     "FM, no index": (fast(lambda fm: fm.FM_send_4(1, 256, 0, 0, 0, 0)), "an index is 0 to 255"),
     "FM, node": (fast(lambda fm: fm.FM_send_4(5, 0, 0, 0, 0, 0)), "node 5: there are nodes 0 to 1"),
     "FM, result": (fast(lambda fm: fm.FM_send_4(1, 0, 0, 0, 0, 0), other=[number]),
-                   "handler 'number' gave 5: it must be a coroutine or give None"),
+                   "handler 'number' returned 5: it must be a coroutine function or "
+                   "return None"),
     "allocate": (plain(allocate), "host memory is full"),
     "outside of memory": (plain(outside), "memory has"),
     "cost item": (plain(unknown_item), "unknown cost item 'nonsense'; there are"),

@@ -50,7 +50,7 @@ class BlockStore(wiring.Component):
     cpu : ``Out(HostSide)``
         The port.
     block : ``In(BlockSide)``, answers : ``In(AnswerSide)``
-        Whoever gives blocks, and reads their answers. To be used while the port waits.
+        The side that gives blocks and reads their answers. To be used only while the port waits.
     step : ``In(1)``
         The next edge is one of the target's: outside ``reset`` not while ``pending``.
     pending : ``Out(1)``

@@ -31,8 +31,8 @@ class FetchRequest(data.Struct):
 def next_address(words: "data.View | list[Value]") -> Value:
     """The Next and NextHandle of a descriptor as an :class:`Address` value.
 
-    If one of them has bits above VA_BITS or HANDLE_BITS, the address is made misaligned: whoever
-    takes that descriptor finds it unreadable.
+    If one of them has bits above VA_BITS or HANDLE_BITS, the address is made misaligned, so that
+    the descriptor is unreadable.
     """
     va, handle = words[0], words[1][:32]
     wide = (va[VA_BITS:] != 0) | (handle[HANDLE_BITS:] != 0)

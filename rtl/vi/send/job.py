@@ -113,11 +113,11 @@ class Response(data.Struct):
 
 
 class Progress(data.Struct):
-    """Of a VI: ``acknowledged``, the sequence number that all before have arrived of; ``retries``,
-    time-outs since it last grew; ``oldest``, the place of the oldest unfinished descriptor;
-    ``read_done``, changes with every RDMA read that is over; ``connected``: from CONNECT to ABORT,
-    when the receiver has completed what it had begun; ``failure``, error bits of Status for the
-    descriptor under way."""
+    """State of a VI: ``acknowledged``, the sequence number before which all packets have arrived;
+    ``retries``, time-outs since it last grew; ``oldest``, the place of the oldest unfinished
+    descriptor; ``read_done``, changes with every RDMA read that has ended; ``connected``: from
+    CONNECT to ABORT, when the receiver has completed the descriptors under way; ``failure``, error
+    bits of Status for the descriptor under way."""
 
     acknowledged: 8
     retries: 8

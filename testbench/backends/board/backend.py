@@ -88,7 +88,7 @@ class BoardBackend:
         self._tell = tell
         found = self._parse(line.hello()).identity
         if len(found) != IDENTITY_WORDS + 3:
-            raise LineError("what answers is not a board of this version of nicbed")
+            raise LineError("the other end is not a board of this version of nicbed")
         has = struct.pack(f"<{IDENTITY_WORDS}I", *found[1:IDENTITY_WORDS + 1])
         if has != identity:
             raise LineError(f"the board carries another configuration ({has.hex()[:16]}, not "
@@ -131,7 +131,7 @@ class BoardBackend:
                 elif response.attention or response.expired:
                     break
                 else:
-                    raise LineError("the board stands still for no reason")
+                    raise LineError("the board stands still although nothing blocks it")
 
     async def events(self) -> list[Event]:
         """Events of the run so far."""
@@ -158,7 +158,7 @@ class BoardBackend:
         try:
             return parse(words)
         except Damaged as error:
-            raise LineError(f"the board answers what no board answers: {error}") from None
+            raise LineError(f"the board sent an invalid response: {error}") from None
 
     def _take(self, response: Response) -> None:
         """Update the mailbox and the memories from ``response``."""

@@ -181,7 +181,7 @@ class Line:
             if kind == Kind.LOST:
                 raise LineError(
                     f"{self._name}: the board lost the session: it was reset or programmed, or "
-                    "another program talks to it; start anew")
+                    "another program talks to it; start again")
             if kind == Kind.REFUSED:
                 raise LineError(f"{self._name}: the board refuses "
                                 f"{_command(words, response)}: has it the bitstream of another "

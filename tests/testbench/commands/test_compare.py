@@ -99,7 +99,7 @@ def test_names_of_files_with_one_name(tmp_path):
         places[-1].write_text("")
     assert compare.named([str(place) for place in places]) == [
         str(place.with_suffix("")) for place in places]
-    with pytest.raises(UserError, match="is there twice"):
+    with pytest.raises(UserError, match="is given twice"):
         compare.named([str(places[0]), str(tmp_path / "a/../a/nic.toml")])
 
 
@@ -113,12 +113,12 @@ def test_every_benchmark_has_figures_to_compare(name):
 @pytest.mark.parametrize(("arguments", "parts"), [
     ([], ["at least two NIC descriptions"]),
     (["default"], ["at least two", "not only default"]),
-    (["default", "default"], ["default: is there twice"]),
+    (["default", "default"], ["default: is given twice"]),
     (["default", "idael"], ["idael: no such NIC description", "ideal"]),
     (["default", "ideal", "--layer", "an"], ["no layer is called an"]),
     (["default", "ideal", "--sim", "vcs"], ["no simulator is called vcs"]),
     (["default", "ideal", "--set", "link.latency=x"], ["link.latency", "'x'"]),
-    (["default", "ideal", "--layer", "via"], ["rtt is not there for layer via"]),
+    (["default", "ideal", "--layer", "via"], ["rtt does not exist for layer via"]),
     (["default", "ideal", "--nodes", "1"], ["fabric.nodes = 1"]),
 ])
 def test_mistakes_are_one_line(arguments, parts):
@@ -130,7 +130,7 @@ def test_mistakes_are_one_line(arguments, parts):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("rtt,rtt", "rtt is there twice"), (" ,", "at least one benchmark"),
+    ("rtt,rtt", "rtt is given twice"), (" ,", "at least one benchmark"),
     ("rtt,lgop", "no benchmark is called lgop; did you mean logp")])
 def test_bad_lists_of_benchmarks(text, said):
     with pytest.raises(UserError, match=said):

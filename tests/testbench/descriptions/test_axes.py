@@ -64,7 +64,7 @@ def test_the_cross_of_both():
 
 @pytest.mark.parametrize(("chosen", "said"), [
     (["processors"], "no axis is called processors"),
-    (["attachment", "attachment"], "is there twice"),
+    (["attachment", "attachment"], "is given twice"),
 ])
 def test_no_such_axis(chosen, said):
     with pytest.raises(UserError, match=said):
