@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from ..layouts.description import Description
-from ..layouts.fabric import chain
+from ..layouts.fabric import topology
 from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
 from .port.backend import Mailbox, Memory
@@ -56,12 +56,12 @@ class Runtime:
             raise ValueError(f"the target has {mailbox.ports} ports and {len(memories)} memories, "
                              f"not {nodes} (fabric.nodes)")
         costs = Costs(description)
-        topology = chain(nodes, description.fabric.switches, description.switch.ports)
+        fabric = topology(description)
         active = [number for number, program in enumerate(programs) if program is not None]
         self.mailbox = mailbox
         kind = Port if tracing else QuietPort
         self.ports = [kind(number, number, costs) for number in range(nodes)]
-        self.nodes = [Node(number, description, port, memory, topology, active)
+        self.nodes = [Node(number, description, port, memory, fabric, active)
                       for number, (port, memory) in enumerate(zip(self.ports, memories,
                                                                   strict=True))]
         self.results: list[Any] = [None] * nodes
@@ -91,38 +91,36 @@ class Runtime:
         mailbox = self.mailbox
         needs = mailbox.needs()
         now = mailbox.cycle()
-        index = 0
         while needs:
-            if needs & 1:
-                port = self.ports[index]
-                port.accept(mailbox.answers(index), now)
-                self.wakes += 1
-                coroutine = self._coroutines[index]
-                try:
-                    if coroutine is None:
-                        self._stop(index)
-                    else:
-                        coroutine.send(None)
-                        if not port.count:
-                            raise RuntimeError(
-                                f"node {index}'s program awaited something that is not an "
-                                "operation of its host port")
-                except StopIteration as end:
-                    self.results[index] = end.value
-                    self._coroutines[index] = None
-                    self._running -= 1
+            index = (needs & -needs).bit_length() - 1
+            needs &= needs - 1
+            port = self.ports[index]
+            port.accept(mailbox.answers(index), now)
+            self.wakes += 1
+            coroutine = self._coroutines[index]
+            try:
+                if coroutine is None:
                     self._stop(index)
-                except BaseException as error:
-                    error.add_note(f"raised by the program of node {index} at cycle {port.cycle}")
-                    self._fail(error)
-                    return
-                count = port.count
-                port.given = count
-                port.given_at = now
-                port.count = 0
-                mailbox.give(index, port.entries, count)
-            needs >>= 1
-            index += 1
+                else:
+                    coroutine.send(None)
+                    if not port.count:
+                        raise RuntimeError(
+                            f"node {index}'s program awaited something that is not an "
+                            "operation of its host port")
+            except StopIteration as end:
+                self.results[index] = end.value
+                self._coroutines[index] = None
+                self._running -= 1
+                self._stop(index)
+            except BaseException as error:
+                error.add_note(f"raised by the program of node {index} at cycle {port.cycle}")
+                self._fail(error)
+                return
+            count = port.count
+            port.given = count
+            port.given_at = now
+            port.count = 0
+            mailbox.give(index, port.entries, count)
         if mailbox.expired():
             report, pc, cause = mailbox.crash()
             if CRASH.unpack(report)["valid"]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from .fabric import topology
 from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
@@ -109,9 +110,15 @@ class Switch(Section):
 
 
 class Fabric(Section):
-    nodes: int = structure(2, unit="nodes", ge=2, le=16, doc="nodes on the fabric")
+    nodes: int = structure(2, unit="nodes", ge=2, le=64, doc="nodes on the fabric")
+    topology: str = structure("chain", pattern="^(chain|fat_tree|mesh)$",
+                              doc="'chain': switches in a row; 'fat_tree': two levels; 'mesh': a "
+                                  "switch a node, in rows and columns")
     switches: int = structure(1, unit="switches", ge=1, le=4,
-                              doc="crossbars, joined in a chain by one trunk each")
+                              doc="of a chain: crossbars, joined by one trunk each")
+    uplinks: int = structure(4, unit="trunks", ge=1, le=8,
+                             doc="of a fat tree: its roots; each leaf has a trunk to each")
+    columns: int = structure(2, unit="switches", ge=1, le=16, doc="of a mesh: switches in a row")
 
 
 class Bus(Section):
@@ -301,14 +308,7 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
-        trunks = 2 * (self.fabric.switches - 1)
-        places = self.fabric.switches * self.switch.ports - trunks
-        if self.fabric.nodes > places:
-            some = "switches" if self.fabric.switches > 1 else "switch"
-            enough = -(-(self.fabric.nodes + trunks) // self.fabric.switches)
-            raise ValueError(f"fabric.nodes = {self.fabric.nodes}: {self.fabric.switches} {some} "
-                             f"(fabric.switches) of {self.switch.ports} ports with room for "
-                             f"{places} nodes; switch.ports = {enough} would be enough")
+        topology(self)
         return self
 
     @property

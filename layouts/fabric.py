@@ -2,10 +2,11 @@
 the links."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from .packet import FLIT_BYTES, encode_route
+from .packet import FLIT_BYTES, HOPS, encode_route
 
-__all__ = ["SWITCH_PIPELINE", "Topology", "chain", "link_depth"]
+__all__ = ["SWITCH_PIPELINE", "Topology", "chain", "fat_tree", "link_depth", "mesh", "topology"]
 
 SWITCH_PIPELINE = 8
 """Flits of room that a link into a switch has beyond ``link.buffer``, because of
@@ -24,30 +25,43 @@ def link_depth(buffer: int, pipeline: int = 0) -> int:
 @dataclass(frozen=True)
 class Topology:
     """Switches of ``ports`` ports; ``places[node]`` is its (switch, port), ``trunks`` are pairs of
-    (switch, port) joined by a link each way."""
+    (switch, port) joined by a link each way. Of several shortest ways from a switch a packet takes
+    the one of the lowest port, or, if ``spread``, the one that its destination's number chooses."""
 
     switches: int
     ports: int
     places: tuple[tuple[int, int], ...]
     trunks: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    spread: bool = False
+
+    def neighbours(self, switch: int) -> list[tuple[int, int]]:
+        """(port, switch behind it) of each of the switch's trunks, by port."""
+        return sorted((port, far) for one, other in self.trunks
+                      for (near, port), (far, _) in ((one, other), (other, one)) if near == switch)
+
+    def _distances(self, to: int) -> dict[int, int]:
+        """Trunks from each switch to ``to``."""
+        found = {to: 0}
+        frontier = [to]
+        while frontier:
+            reached = [far for near in frontier for _, far in self.neighbours(near)
+                       if far not in found]
+            found |= {far: found[frontier[0]] + 1 for far in reached}
+            frontier = list(dict.fromkeys(reached))
+        return found
 
     def way(self, source: int, destination: int) -> list[int]:
         """Output ports from ``source`` to ``destination``, by the fewest hops."""
-        here, there = self.places[source][0], self.places[destination]
-        ways: dict[int, list[int]] = {here: []}
-        frontier = [here]
-        while there[0] not in ways:
-            reached = []
-            for switch in frontier:
-                for ends in self.trunks:
-                    for (near, port), (far, _) in (ends, ends[::-1]):
-                        if near == switch and far not in ways:
-                            ways[far] = [*ways[switch], port]
-                            reached.append(far)
-            if not reached:
-                raise ValueError(f"no way from node {source} to node {destination}")
-            frontier = reached
-        return [*ways[there[0]], there[1]]
+        here, (end, port) = self.places[source][0], self.places[destination]
+        left = self._distances(end)
+        if here not in left:
+            raise ValueError(f"no way from node {source} to node {destination}")
+        ports = []
+        while here != end:
+            nearer = [step for step in self.neighbours(here) if left[step[1]] < left[here]]
+            out, here = nearer[destination % len(nearer) if self.spread else 0]
+            ports.append(out)
+        return [*ports, port]
 
     def route(self, source: int, destination: int) -> int:
         """The header's route field from ``source`` to ``destination``."""
@@ -56,7 +70,20 @@ class Topology:
 
 def chain(nodes: int, switches: int, ports: int) -> Topology:
     """``switches`` crossbars in a row, a trunk between neighbours on the last port of the left and
-    the first port of the right; nodes fill the other ports in order, spread evenly."""
+    the first port of the right; nodes fill the other ports in order, spread evenly.
+
+    Raises
+    ------
+    ValueError
+        There is no room for so many nodes.
+    """
+    room = switches * ports - 2 * (switches - 1)
+    if nodes > room:
+        some = "switches" if switches > 1 else "switch"
+        enough = -(-(nodes + 2 * (switches - 1)) // switches)
+        raise ValueError(f"fabric.nodes = {nodes}: {switches} {some} (fabric.switches) of {ports} "
+                         f"ports with room for {room} nodes; switch.ports = {enough} would be "
+                         "enough" + (", or fabric.topology = 'fat_tree'" if enough > 16 else ""))
     trunks = tuple(((left, ports - 1), (left + 1, 0)) for left in range(switches - 1))
     taken = {end for trunk in trunks for end in trunk}
     free = [[(switch, port) for port in range(ports) if (switch, port) not in taken]
@@ -68,3 +95,70 @@ def chain(nodes: int, switches: int, ports: int) -> Topology:
         count[switch] += 1
     places = tuple(place for switch in range(switches) for place in free[switch][:count[switch]])
     return Topology(switches, ports, places, trunks)
+
+
+def fat_tree(nodes: int, uplinks: int, ports: int) -> Topology:
+    """Leaves with up to ``ports - uplinks`` nodes each, filled in order, and ``uplinks`` roots,
+    which each leaf is joined to by a trunk; the nodes are on the lower ports of a leaf, the trunks
+    behind them. A packet for another leaf goes by the root that its destination's number chooses.
+    The leaves are the first switches, the roots the last.
+
+    Raises
+    ------
+    ValueError
+        A leaf has no port left for nodes, or a root has too few for all leaves.
+    """
+    if uplinks >= ports:
+        raise ValueError(f"fabric.uplinks = {uplinks}: a leaf of {ports} ports (switch.ports) has "
+                         "none left for nodes")
+    room = ports - uplinks
+    leaves = -(-nodes // room)
+    if leaves > ports:
+        raise ValueError(f"fabric.nodes = {nodes}: {leaves} leaves with {room} nodes each, but a "
+                         f"root has {ports} ports (switch.ports)")
+    places = tuple((node // room, node % room) for node in range(nodes))
+    trunks = tuple(((leaf, room + root), (leaves + root, leaf))
+                   for leaf in range(leaves) for root in range(uplinks))
+    return Topology(leaves + uplinks, ports, places, trunks, spread=True)
+
+
+def mesh(nodes: int, columns: int, ports: int) -> Topology:
+    """A switch a node, ``columns`` in a row. Ports 0 and 1 lead along the row, to the right and to
+    the left, 2 and 3 along the column, down and up, 4 to the node. Packets go along the row first,
+    so that they cannot wait for each other in a circle.
+
+    Raises
+    ------
+    ValueError
+        The nodes fill no rectangle, a switch has less than 5 ports, or a way is longer than a
+        route can be.
+    """
+    if nodes % columns:
+        raise ValueError(f"fabric.nodes = {nodes}: a mesh of {columns} columns (fabric.columns) is "
+                         "no rectangle then")
+    if ports < 5:
+        raise ValueError(f"switch.ports = {ports}: must be at least 5 for a mesh")
+    longest = columns + nodes // columns - 1
+    if longest > HOPS:
+        raise ValueError(f"fabric.nodes = {nodes}: the longest way through a mesh of {columns} "
+                         f"columns (fabric.columns) has {longest} switches, and a route {HOPS}")
+    across = tuple(((node, 0), (node + 1, 1)) for node in range(nodes)
+                   if node % columns != columns - 1)
+    down = tuple(((node, 2), (node + columns, 3)) for node in range(nodes - columns))
+    return Topology(nodes, ports, tuple((node, 4) for node in range(nodes)), across + down)
+
+
+def topology(description: Any) -> Topology:
+    """The topology of a description's fabric.
+
+    Raises
+    ------
+    ValueError
+        As :func:`chain`, :func:`fat_tree` and :func:`mesh`.
+    """
+    fabric, ports = description.fabric, description.switch.ports
+    if fabric.topology == "fat_tree":
+        return fat_tree(fabric.nodes, fabric.uplinks, ports)
+    if fabric.topology == "mesh":
+        return mesh(fabric.nodes, fabric.columns, ports)
+    return chain(fabric.nodes, fabric.switches, ports)

@@ -1,5 +1,6 @@
 """Timing registers of the target: how each timing knob is encoded, and at which index it is set."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 from .description import Description, Kind, knobs
 from .rate import FRACTION_BITS, fixed_point
 
-__all__ = ["PROBABILITY_BITS", "TimingRegister", "TIMING_REGISTERS", "timing_values"]
+__all__ = ["PROBABILITY_BITS", "TimingRegister", "TIMING_REGISTERS", "packed_timing",
+           "timing_values"]
 
 PROBABILITY_BITS = 24
 """A probability p is the threshold round(p * 2**24): a fault happens if a draw is below it."""
@@ -60,3 +62,13 @@ def timing_values(description: Description) -> list[int]:
         section, knob = register.name.split(".")
         values.append(register.encode(getattr(getattr(description, section), knob)))
     return values
+
+
+def packed_timing(values: Sequence[int]) -> list[int]:
+    """The registers' ``values``, in the order of TIMING_REGISTERS, side by side as the target's
+    blocks get them: 32-bit words, the lowest first."""
+    packed, place = 0, 0
+    for register, value in zip(TIMING_REGISTERS, values, strict=True):
+        packed |= (value & ((1 << register.width) - 1)) << place
+        place += register.width
+    return [packed >> at & 0xFFFF_FFFF for at in range(0, place, 32)]

@@ -16,7 +16,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
-from ..layouts.fabric import Topology, chain
+from ..layouts.fabric import Topology, topology
 from ..layouts.processor import CRASH_WORDS
 from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
@@ -164,9 +164,7 @@ class Machine(wiring.Component):
     @property
     def topology(self) -> Topology:
         """The fabric's graph."""
-        description = self._description
-        return chain(description.fabric.nodes, description.fabric.switches,
-                     description.switch.ports)
+        return topology(self._description)
 
     @property
     def node_module(self) -> Node:

@@ -112,9 +112,9 @@ class Target(wiring.Component):
             m.d.comb += (inside.eq(outside) if self.signature.members[name].flow == In
                          else outside.eq(inside))
         for number, port in enumerate(machine.memory):
-            memory = HostMemory(words=self.description.memory.bytes // 8, kind=self._memory,
-                                node=number)
+            memory = HostMemory(words=self.description.memory.bytes // 8, kind=self._memory)
             m.submodules[f"memory_{number}"] = with_machine(memory)
+            m.d.comb += memory.node.eq(number)
             connect(m, port, memory.port)
         for number, cpu in enumerate(machine.cpu):
             m.submodules[f"mailbox_{number}"] = box = Mailbox()

@@ -1,10 +1,10 @@
 """Target time: the cycle counter, and when it waits, jumps or ends."""
 
-from functools import reduce
-
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from .parts.least import least
 
 __all__ = ["Timekeeper"]
 
@@ -89,7 +89,7 @@ class Timekeeper(wiring.Component):
         m = Module()
 
         earliest = Signal(32)
-        m.d.comb += earliest.eq(reduce(self._least(m), self.distance))
+        m.d.comb += earliest.eq(least(m, self.distance))
         left = Signal(64)
         m.d.comb += left.eq(self.limit - self.cycle)
         limited = Signal()
@@ -119,10 +119,3 @@ class Timekeeper(wiring.Component):
         with m.If(ends):
             m.d.sync += self.expired.eq(1)
         return m
-
-    def _least(self, m: Module):
-        def least(one: Value, other: Value) -> Signal:
-            result = Signal(32, name="least")
-            m.d.comb += result.eq(Mux(one < other, one, other))
-            return result
-        return least

@@ -58,8 +58,9 @@ def _target_options(nic: bool = True) -> Any:
                      help="Change a knob, such as link.latency=12. May be given again."),
         click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
-                     help="What runs the target. Simulators: verilator, icarus. FPGA board: board. "
-                          "A board's logic in a simulator: uart; its netlist: gates."),
+                     help="What runs the target. Simulators: verilator, icarus; one-design is "
+                          "Verilator with all nodes in one netlist. FPGA board: board. A board's "
+                          "logic in a simulator: uart; its netlist: gates."),
         click.option("--out", default="results", metavar="DIR", show_default=True,
                      type=click.Path(file_okay=False, path_type=Path),
                      help="Folder for result files and plots."),

@@ -2,7 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.burst`: How an initiator (host port, DMA engine) asks a target (bus, memory) for a burst
+- :mod:`.burst`: Bursts: the interface between an initiator (host port, DMA engine) and a target
+  (bus, memory)
 - :mod:`.write_bursts`: A run of words to host memory, burst after burst: the states that DMA
   engines have in common
 - :mod:`.burst_share`: Two initiators of bursts behind one port

@@ -54,38 +54,33 @@ class HostMemory(wiring.Component):
         Size: a power of two, 2 or more.
     kind : :class:`str`
         ``"array"`` or ``"dpi"``.
-    node : :class:`int`
-        The node whose memory this is, 0 to 255; only ``"dpi"`` looks at it.
 
     Members
     -------
     port : ``In(MemoryPort)``
         The port.
+    node : ``In(8)``
+        The node whose memory this is: a constant. Only ``"dpi"`` looks at it.
 
     Raises
     ------
     TypeError
-        ``words`` or ``node`` is not an integer.
+        ``words`` is not an integer.
     ValueError
-        ``words`` is not a power of two of at least 2, ``kind`` is neither of the two, or
-        ``node`` is not 0 to 255.
+        ``words`` is not a power of two of at least 2, or ``kind`` is neither of the two.
     """
 
     KINDS = ("array", "dpi")
 
-    def __init__(self, *, words: int, kind: str, node: int = 0) -> None:
-        for name, value in (("words", words), ("node", node)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+    def __init__(self, *, words: int, kind: str) -> None:
+        if not isinstance(words, int) or isinstance(words, bool):
+            raise TypeError(f"words must be an integer, not {words!r}")
         check_power_of_two("words", words)
         if kind not in self.KINDS:
             raise ValueError(f"kind must be 'array' or 'dpi', not {kind!r}")
-        if not 0 <= node <= 255:
-            raise ValueError(f"node must be 0 to 255, not {node}")
         self._words = words
         self._kind = kind
-        self._node = node
-        super().__init__({"port": In(MemoryPort(words))})
+        super().__init__({"port": In(MemoryPort(words)), "node": In(8)})
 
     @property
     def words(self) -> int:
@@ -97,17 +92,12 @@ class HostMemory(wiring.Component):
         """Which implementation."""
         return self._kind
 
-    @property
-    def node(self) -> int:
-        """The node."""
-        return self._node
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
         port = self.port
         if self._kind == "dpi":
             m.submodules.words = Instance(
-                "nicbed_memory", p_WORDS=self._words, i_clk=ClockSignal(), i_node=C(self._node, 8),
+                "nicbed_memory", p_WORDS=self._words, i_clk=ClockSignal(), i_node=self.node,
                 i_en=port.en, i_we=port.we, i_addr=Cat(port.address, C(0, 32))[:32],
                 i_wdata=port.wdata, i_strobe=port.strobe, o_rdata=port.rdata)
             return m

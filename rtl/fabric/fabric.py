@@ -9,7 +9,7 @@ from ...layouts.trace import Block
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
-from .faults import FaultInjector
+from .faults import FaultInjector, seed_constant
 from .link import Link
 from .switch import Switch
 
@@ -87,7 +87,7 @@ class Fabric(wiring.Component):
 
         nodes = len(topology.places)
         self._switches = [Switch(ports=topology.ports, used=used) for used in self._used]
-        self._injectors = [FaultInjector(node=node, mtu=mtu) for node in range(nodes)]
+        self._injectors = [FaultInjector(mtu=mtu) for _ in range(nodes)]
         self._uplinks = [Link(buffer=buffer, pipeline=SWITCH_PIPELINE) for _ in range(nodes)]
         self._downlinks = [Link(buffer=buffer) for _ in range(nodes)]
         self._trunks = [(near, far, Link(buffer=buffer, pipeline=SWITCH_PIPELINE))
@@ -150,7 +150,8 @@ class Fabric(wiring.Component):
             idles.append(switch.idle)
         for node, injector in enumerate(self._injectors):
             m.submodules[f"faults_{node}"] = injector
-            m.d.comb += [injector.timing.eq(self.timing), injector.now.eq(self.now)]
+            m.d.comb += [injector.timing.eq(self.timing), injector.now.eq(self.now),
+                         injector.draws.eq(seed_constant(node))]
             idles.append(injector.idle)
             tell(injector.event)
         for node, link in enumerate(self._uplinks):

@@ -25,7 +25,8 @@ _MASK = (1 << 32) - 1
 
 
 def seed_constant(node: int) -> int:
-    """Constant added to ``faults.seed`` for the generator of ``node``: a hash of its number."""
+    """Constant added to ``faults.seed`` for the generator of ``node``, ``draws`` of its injector: a
+    hash of the node's number."""
     x = (node + 1) * 0x9E3779B9 & _MASK
     for shift, factor in (16, 0x21F0AAAD), (15, 0x735A2D97):
         x = (x ^ x >> shift) * factor & _MASK
@@ -72,7 +73,7 @@ class FaultInjector(wiring.Component):
     """Passes packets on and injects faults, by rates and a seed set at run time.
 
     Five numbers are drawn for each packet, independently of the traffic's timing: the faults of the
-    n-th packet after reset depend only on ``faults.seed``, ``node`` and n.
+    n-th packet after reset depend only on ``faults.seed``, ``draws`` and n.
 
     - *drop*: the packet is removed; no other fault applies to it.
     - *delay*: its first flit is held for ``faults.delay_cycles``, and all behind it.
@@ -93,8 +94,6 @@ class FaultInjector(wiring.Component):
 
     Parameters
     ----------
-    node : :class:`int`
-        The node of the uplink, 0 to 255; it makes nodes draw different numbers.
     mtu : :class:`int`
         Most bytes of a packet behind its header, 8 or more.
 
@@ -106,6 +105,9 @@ class FaultInjector(wiring.Component):
         The packets with faults.
     timing : ``In(Timing)``
         ``faults_*``.
+    draws : ``In(32)``
+        :func:`seed_constant` of the node on whose uplink this is: so that nodes draw different
+        numbers. A constant.
     now : ``In(32)``
         The cycle counter.
     idle : ``Out(1)``
@@ -116,33 +118,26 @@ class FaultInjector(wiring.Component):
     Raises
     ------
     TypeError
-        A parameter is not an integer.
+        ``mtu`` is not an integer.
     ValueError
-        ``node`` is not 0 to 255, or ``mtu`` is less than 8.
+        ``mtu`` is less than 8.
     """
 
-    def __init__(self, *, node: int, mtu: int = 1024) -> None:
-        for name, value in ("node", node), ("mtu", mtu):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
-        if not 0 <= node <= 255:
-            raise ValueError(f"node must be 0 to 255, not {node}")
+    def __init__(self, *, mtu: int = 1024) -> None:
+        if not isinstance(mtu, int) or isinstance(mtu, bool):
+            raise TypeError(f"mtu must be an integer, not {mtu!r}")
         if mtu < FLIT_BYTES:
             raise ValueError(f"mtu must be {FLIT_BYTES} or more, not {mtu}")
-        self._node = node
         self._mtu = mtu
         super().__init__({
             "i": In(FlitStream),
             "o": Out(FlitStream),
             "timing": In(Timing),
+            "draws": In(32),
             "now": In(32),
             "idle": Out(1),
             "event": Out(EventPort),
         })
-
-    @property
-    def node(self) -> int:
-        return self._node
 
     @property
     def mtu(self) -> int:
@@ -189,7 +184,7 @@ class FaultInjector(wiring.Component):
             generator.load.eq(~loaded),
         ]
         with m.If(~loaded):
-            m.d.comb += generator.seed.eq(self.timing.faults_seed + seed_constant(self._node))
+            m.d.comb += generator.seed.eq(self.timing.faults_seed + self.draws)
             m.d.sync += loaded.eq(1)
         with m.Elif(~ready):
             m.d.comb += generator.step.eq(1)

@@ -43,6 +43,8 @@ class Switch(wiring.Component):
         Ports of the switch, 2 to 16.
     used : iterable of :class:`int`
         The ports that have hardware, ascending; all by default.
+    masked : :class:`bool`
+        With ``joined``, which says at run time what of that leads somewhere.
 
     Members
     -------
@@ -50,6 +52,8 @@ class Switch(wiring.Component):
         Input of each port in ``used``.
     o : ``Out(FlitStream).array(len(used))``
         Output of each port in ``used``.
+    joined : ``In(len(used))``
+        Only if ``masked``: a packet for a port whose bit is 0 is misrouted. Constant.
     idle : ``Out(1)``
         No packet is passing.
     events : ``Out(EventPort).array(len(used) + 1)``
@@ -63,7 +67,8 @@ class Switch(wiring.Component):
         ``ports`` is not 2 to 16; ``used`` is empty, not ascending or has a missing port.
     """
 
-    def __init__(self, *, ports: int, used: Iterable[int] | None = None) -> None:
+    def __init__(self, *, ports: int, used: Iterable[int] | None = None,
+                 masked: bool = False) -> None:
         if not isinstance(ports, int) or isinstance(ports, bool):
             raise TypeError(f"ports must be an integer, not {ports!r}")
         if not 2 <= ports <= 1 << HOP_BITS:
@@ -77,12 +82,14 @@ class Switch(wiring.Component):
             raise ValueError(f"used must be ports 0 to {ports - 1}, not {chosen}")
         self._ports = ports
         self._used = chosen
+        self._masked = masked
         count = len(chosen)
         super().__init__({
             "i": In(FlitStream).array(count),
             "o": Out(FlitStream).array(count),
             "idle": Out(1),
             "events": Out(EventPort).array(count + 1),
+            **({"joined": In(count)} if masked else {}),
         })
 
     @property
@@ -108,11 +115,13 @@ class Switch(wiring.Component):
             *(hop.eq(Cat(i.p.data[bit] for i in self.i)) for bit, hop in enumerate(hops)),
         ]
         wanted = []
-        for port in self._used:
+        for number, port in enumerate(self._used):
             wants = Signal(count, name=f"wants_{port}")
             match = heads
             for bit, hop in enumerate(hops):
                 match &= hop if port >> bit & 1 else ~hop
+            if self._masked:
+                match &= self.joined[number].replicate(count)
             m.d.comb += wants.eq(match)
             wanted.append(wants)
         nowhere = Signal(count)

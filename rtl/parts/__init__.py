@@ -5,16 +5,17 @@ In the order in which to read:
 - :mod:`.align`: Aligners of bytes: from words at any byte address to words at any other, or to
   those of a packet
 - :mod:`.arbiter`: Round-robin arbitration
+- :mod:`.least`: The least of several numbers
 - :mod:`.block_ram`: Memory as in an FPGA: undefined if a word is read and written at the same edge
 - :mod:`.queue`: A FIFO in block memory: the storage behind the NIC's lanes and its side queues
-- :mod:`.distinct_queue`: A queue in which every item is at most once
-- :mod:`.stream_merge`: Several producers of one stream, the first one first
+- :mod:`.distinct_queue`: A queue that holds every item at most once
+- :mod:`.stream_merge`: Merges several producers of one stream; lower inputs have priority
 - :mod:`.sizes`: Checks of the sizes that blocks are built with
-- :mod:`.flit`: The unit in which packets move: eight bytes, and what travels beside them
-- :mod:`.timing`: The target's timing registers, one a timing knob, as a struct that blocks take
-  as an input
-- :mod:`.timing_registers`: The target's timing registers: written between runs, read by every
-  block that keeps time
-- :mod:`.event`: The port by which a block tells the trace what it does
-- :mod:`.trace_sink`: Where a block's events leave the target
+- :mod:`.flit`: The unit of packets: eight bytes, and the signals beside them
+- :mod:`.timing`: The target's timing registers, one for each timing knob, as a struct that blocks
+  take as an input
+- :mod:`.timing_registers`: The target's timing registers: written between runs, read by every block
+  that keeps time
+- :mod:`.event`: The port by which a block emits trace events
+- :mod:`.trace_sink`: The exits of blocks' events from the target
 """

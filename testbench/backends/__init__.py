@@ -22,5 +22,5 @@ BOARDS = ("board", "uart", "gates")
 """Back ends behind a serial line: a board, a board's top in a simulator, and the netlist of this
 top, as synthesis makes it, in a simulator."""
 
-SIMS = ("verilator", "icarus", *BOARDS)
+SIMS = ("verilator", "icarus", "one-design", *BOARDS)
 """All back ends."""

@@ -1,6 +1,7 @@
 """The target under Verilator: operations and answers in the model's own arrays, by ctypes."""
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
+from ...layouts.timing import packed_timing
 from ...layouts.trace import Event
 from .simulated_reset import reset
 from .switches import Switches
@@ -17,10 +19,28 @@ __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
-# struct Mailbox of build/sources/mailbox.h: words (32 bit) and bytes from its beginning.
-_WAITING, _EXPIRED, _GO, _QUIET, _PORTS = 2, 4, 5, 6, 7
-_ENTRIES_AT, _ANSWERS_AT, _COUNT_AT, _PYTHON_AT, _TIMED_AT, _CRASH_AT = 32, 288, 544, 576, 584, 588
-_BYTES = _CRASH_AT + 4 * CRASH_WORDS
+MAX_PORTS = 512
+
+
+class _Mailbox(ctypes.Structure):
+    """struct Mailbox of build/sources/mailbox.h."""
+
+    _fields_ = [
+        ("cycle", ctypes.c_uint64),
+        ("python_ns", ctypes.c_uint64),
+        ("expired", ctypes.c_uint32),
+        ("quiet", ctypes.c_uint32),
+        ("ports", ctypes.c_uint32),
+        ("timed", ctypes.c_uint32),
+        ("crash", ctypes.c_uint32 * CRASH_WORDS),
+        ("unused", ctypes.c_uint32),
+        ("waiting", ctypes.c_uint64 * (MAX_PORTS // 64)),
+        ("go", ctypes.c_uint64 * (MAX_PORTS // 64)),
+        ("entries", ctypes.c_void_p * MAX_PORTS),
+        ("answers", ctypes.c_void_p * MAX_PORTS),
+        ("count", ctypes.c_uint8 * MAX_PORTS),
+    ]
+
 
 _EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
                    ("kind", "u1"), ("block", "u1"), ("unused", "<u2")])
@@ -36,31 +56,38 @@ class VerilatorMailbox:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         library.nicbed_mailbox.restype = ctypes.c_void_p
-        whole = _view(library.nicbed_mailbox(), _BYTES)
-        self._words = whole[:_ENTRIES_AT].cast("I")
-        self._cycle = whole[:8].cast("Q")
-        self._counts = whole[_COUNT_AT:_PYTHON_AT]
-        self._python = whole[_PYTHON_AT:_TIMED_AT].cast("Q")
-        self._timed = whole[_TIMED_AT:_CRASH_AT].cast("I")
-        self._crash = whole[_CRASH_AT:].cast("I")
-        pointers = whole[_ENTRIES_AT:_COUNT_AT].cast("Q")
-        self.ports = self._words[_PORTS]
-        self._entries = [_view(pointers[port], ENTRIES_BYTES) for port in range(self.ports)]
-        answers = (_ANSWERS_AT - _ENTRIES_AT) // 8
-        self._answers = [_view(pointers[answers + port], ANSWERS_BYTES)
+        address = library.nicbed_mailbox()
+        self._all = _Mailbox.from_address(address)
+
+        def view(name: str, form: str) -> memoryview:
+            field = getattr(_Mailbox, name)
+            return _view(address + field.offset, field.size).cast(form)
+
+        # Views, as each message is handed over by these: attributes of a structure cost more.
+        self._cycle = view("cycle", "Q")
+        self._expired = view("expired", "I")
+        self.ports = self._all.ports
+        self._waiting = view("waiting", "Q")[:-(-self.ports // 64)]
+        self._go = view("go", "Q")
+        self._counts = view("count", "B")
+        self._entries = [_view(self._all.entries[port], ENTRIES_BYTES)
+                         for port in range(self.ports)]
+        self._answers = [_view(self._all.answers[port], ANSWERS_BYTES)
                          for port in range(self.ports)]
 
     def cycle(self) -> int:
         return self._cycle[0]
 
     def needs(self) -> int:
-        return self._words[_WAITING]
+        if len(self._waiting) == 1:
+            return self._waiting[0]
+        return int.from_bytes(self._waiting, sys.byteorder)
 
     def expired(self) -> bool:
-        return self._words[_EXPIRED] != 0
+        return self._expired[0] != 0
 
     def crash(self) -> tuple[int, ...]:
-        return tuple(self._crash)
+        return tuple(self._all.crash)
 
     def answers(self, port: int) -> memoryview:
         return self._answers[port]
@@ -68,25 +95,25 @@ class VerilatorMailbox:
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
         self._entries[port][:len(entries)] = entries
         self._counts[port] = count
-        words = self._words
-        words[_GO] ^= 1 << port
-        words[_WAITING] &= ~(1 << port)
+        word, bit = port >> 6, 1 << (port & 63)
+        self._go[word] ^= bit
+        self._waiting[word] &= ~bit
 
     def restart(self) -> None:
         """Return to the state after reset."""
-        self._words[_GO] = 0
+        self._all.go[:] = [0] * len(self._all.go)
 
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention from now on, or stop counting; return the seconds counted
         so far."""
-        self._timed[0] = on
-        seconds = self._python[0] / 1e9
-        self._python[0] = 0
+        self._all.timed = on
+        seconds = self._all.python_ns / 1e9
+        self._all.python_ns = 0
         return seconds
 
     def quiet(self, on: bool) -> None:
         """Tell the simulator's main whether only attention matters from now on."""
-        self._words[_QUIET] = on
+        self._all.quiet = on
 
 
 class ArrayMemory:
@@ -134,6 +161,7 @@ class VerilatorBackend:
         if hasattr(self._library, "nicbed_memory_base"):
             self.memories = [ArrayMemory(self._library, node, memory_bytes)
                              for node in range(self.mailbox.ports)]
+        self._instances = hasattr(self._library, "nicbed_reset")
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:
             self._library.nicbed_profile_words.restype = ctypes.c_uint64
@@ -145,7 +173,13 @@ class VerilatorBackend:
 
     async def reset(self, switches: Switches) -> None:
         """Reset the target, with memories and trace empty."""
-        await reset(self._dut, switches, self._restart)
+        if not self._instances:
+            await reset(self._dut, switches, self._restart)
+            return
+        self._restart()
+        words = packed_timing(switches.timing)
+        self._library.nicbed_reset((ctypes.c_uint32 * len(words))(*words), switches.trace,
+                                   switches.profile, ctypes.c_uint64(switches.limit))
 
     def _restart(self) -> None:
         self.mailbox.restart()

@@ -5,7 +5,11 @@ In the order in which to read:
 - :mod:`.simulator`: The simulator of the target for a description: built once for each structure,
   then found in the cache
 - :mod:`.verilog`: Verilog out of Amaranth, in the two forms that the simulators need
-- :mod:`.held_inputs`: A Verilog top around the target that holds its combinational inputs for
+- :mod:`.instances`: The target as instances of a station, a crossbar and a trunk: one simulator for
+  any fabric
+- :mod:`.one_design`: The whole target as one netlist: for Icarus, to compare the instances with,
+  and for targets of a user's own
+- :mod:`.held_inputs`: A Verilog top around a netlist that holds its combinational inputs for
   Verilator
 - :mod:`.verilator`: Verilog to an executable: Verilator, then a C++ compiler on all cores, no make
   and no perl

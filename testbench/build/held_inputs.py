@@ -1,48 +1,53 @@
-"""A Verilog top around the target that holds its combinational inputs for Verilator."""
+"""A Verilog top around a netlist that holds its combinational inputs for Verilator."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .verilog import ports
 
-__all__ = ["CORE_MODULE", "held_inputs"]
+__all__ = ["CORE", "held_inputs"]
 
-CORE_MODULE = "nicbed_core"
-"""Name of the target's own module inside the wrapper."""
+CORE = "_core"
+"""Behind a module's name, the netlist's own name inside the wrapper."""
 
 
-def held_inputs(component: Any, name: str = "target") -> str:
-    """Verilog of module ``name`` with the ports of ``component``, around module CORE_MODULE.
+def held_inputs(component: Any, module: str, held: Callable[[str], bool]) -> str:
+    """Verilog of module ``module`` with the ports of ``component``, around ``module + CORE``.
 
-    At each evaluation, twice a cycle, Verilator evaluates all logic that depends on a top input. In
-    the target this is nearly all logic, because of the reset and the blocks of the host ports. So
-    this wrapper holds these inputs in variables, which it updates when ``rst`` or a bit of ``go``
-    changes: blocks and counts change with ``go`` only. This halves the time of a cycle. An input
-    must not change in the evaluation of a rising ``clk``.
+    At each evaluation Verilator evaluates all logic that depends on a top input. In the target this
+    is nearly all logic, because of the reset and the blocks of the host ports. So this wrapper
+    holds the inputs for which ``held`` is true in variables, which it updates when ``rst`` or a bit
+    of ``go`` changes: a run's settings change with ``rst`` only, blocks and counts with ``go``.
+    This halves the time of a cycle. Such an input must not change in the evaluation of a rising
+    ``clk``.
+
+    The wrapper's ports have single underscores in their names, which Verilator leaves as they are.
     """
     declared = ["input clk", "input rst"]
     connected = [".clk(clk)", ".rst(held_rst)"]
-    held = {"rst": 1}
+    widths = {"rst": 1}
     edges = ["edge rst"]
     for port, (value, is_input) in ports(component).items():
         width = len(value)
-        declared.append(f"{'input' if is_input else 'output'} [{width - 1}:0] {port}")
+        name = port.replace("__", "_")
+        declared.append(f"{'input' if is_input else 'output'} [{width - 1}:0] {name}")
         if port == "go":
             edges += [f"edge go[{bit}]" for bit in range(width)]
-        if port == "go" or (is_input and port.startswith("port")):
-            held[port] = width
-            connected.append(f".{port}(held_{port})")
+        if is_input and held(port):
+            widths[name] = width
+            connected.append(f".{port}(held_{name})")
         else:
-            connected.append(f".{port}({port})")
+            connected.append(f".{port}({name})")
     lines = [
-        f"module {name} (\n    " + ",\n    ".join(declared) + "\n);",
-        *(f"    reg [{width - 1}:0] held_{port};" for port, width in held.items()),
+        f"module {module} (\n    " + ",\n    ".join(declared) + "\n);",
+        *(f"    reg [{width - 1}:0] held_{port};" for port, width in widths.items()),
         "    initial begin",
-        *(f"        held_{port} = {port};" for port in held),
+        *(f"        held_{port} = {port};" for port in widths),
         "    end",
         f"    always @({' or '.join(edges)}) begin",
-        *(f"        held_{port} <= {port};" for port in held),
+        *(f"        held_{port} <= {port};" for port in widths),
         "    end",
-        f"    {CORE_MODULE} core (\n        " + ",\n        ".join(connected) + "\n    );",
+        f"    {module}{CORE} core (\n        " + ",\n        ".join(connected) + "\n    );",
         "endmodule",
     ]
     return "\n".join(lines) + "\n"

@@ -6,8 +6,6 @@ import importlib
 import importlib.util
 import sys
 import sysconfig
-import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,31 +14,21 @@ from typing import Any
 from ... import layouts
 from ...layouts.description import Description, Kind, knobs
 from . import cache
-from .held_inputs import CORE_MODULE, held_inputs
 from .icarus import build_icarus, icarus_command, icarus_version
-from .verilator import (
-    Compilation,
-    Progress,
-    cocotb_libraries,
-    compile_all,
-    toolchain,
-    verilate,
-    wave_format,
-)
-from .verilog import SOURCES, BuildError, module_files, own_files, rtlil, to_verilog
+from .instances import build_instances, topology_options
+from .one_design import build_one_design, netlist
+from .verilator import Progress, toolchain, wave_format
+from .verilog import BuildError
 
-__all__ = ["PUBLIC", "SIMULATORS", "Simulator", "build", "find", "own_modules", "sources_key",
-           "structure", "tool_versions"]
-
-PUBLIC = ("clk", "rst", "cfg_we", "cfg_index", "cfg_data", "trace_enable", "profile_enable",
-          "skip_enable", "limit", "attention")
-"""Ports of the target that VPI accesses under Verilator; the others go through the mailbox."""
+__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "sources_key", "structure",
+           "tool_versions"]
 
 ARRAY_BYTES = 1 << 16
 """Up to this size Icarus gets the Amaranth memory that a board would have, above it the one of
 memory.v: Yosys needs minutes for the initial zeros of an Amaranth memory with millions of words."""
 
-SIMULATORS = ("verilator", "icarus")
+SIMULATORS = ("verilator", "icarus", "one-design")
+"""Verilator with an instance a node, Icarus, and Verilator with the target as one design."""
 
 _PACKAGE = Path(layouts.__file__).parent.parent
 _DEFAULT_TARGET = "nicbed.rtl.target:Target"
@@ -92,13 +80,17 @@ def sources_key(boards: bool = False) -> str:
 
 def _parts(description: Description, sim: str, wave: str | None, bare: bool, target: str
            ) -> list[str]:
+    knobs = structure(description)
+    if sim == "verilator":
+        # The simulator is told the topology when it starts.
+        knobs = {name: value for name, value in knobs.items() if not name.startswith("fabric.")}
     sources = sources_key()
     if target != _DEFAULT_TARGET:
         sources += cache.key(file.read_text(encoding="utf-8")
                              for file in own_modules(target.split(":")[0]))
-    return [sources, repr(structure(description)), repr(tool_versions(sim)), str(wave), str(bare),
+    return [sources, repr(knobs), repr(tool_versions(sim)), str(wave), str(bare),
             target, cache.machine(),
-            *(toolchain().compiler if sim == "verilator" else ())]
+            *(() if sim == "icarus" else toolchain().compiler)]
 
 
 def own_modules(name: str) -> list[Path]:
@@ -129,6 +121,7 @@ def own_modules(name: str) -> list[Path]:
 def find(description: Description, sim: str = "verilator", *, wave: bool = False,
          bare: bool = False, target: str = _DEFAULT_TARGET) -> Path | None:
     """The simulator's folder, if it has been built."""
+    sim = _design(sim, target)
     form = wave_format(sim) if wave else None
     return cache.find(sim, _parts(description, sim, form, bare, target))
 
@@ -143,8 +136,7 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     wave
         With code to record waveforms (an executable of its own).
     bare
-        The netlist in a plain C++ loop without public signals, which bounds the speed. Verilator
-        only.
+        The netlists in a plain C++ loop, which bounds the speed. Sim "verilator" only.
     target
         "module:class" of the target, called with ``description``, ``memory`` and ``gated``.
 
@@ -155,77 +147,32 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     """
     if sim not in SIMULATORS:
         raise BuildError(f"unknown simulator {sim}: there are {', '.join(SIMULATORS)}")
+    sim = _design(sim, target)
     form = wave_format(sim) if wave else None
 
     def make(work: Path) -> None:
+        if sim == "verilator":
+            build_instances(description, work, form, bare, progress)
+            return
         array = sim == "icarus" and description.memory.bytes <= ARRAY_BYTES
-        source = _emit(description, target, "array" if array else "dpi", sim == "verilator",
-                       progress)
+        source = netlist(description, target, "array" if array else "dpi", sim == "one-design",
+                         progress)
         ports = description.fabric.nodes
         if sim == "icarus":
             build_icarus(source, work, ports, description.memory.bytes // 8)
         else:
-            _build_verilator(source, work, ports, form, bare, progress)
+            build_one_design(source, work, ports, form, progress)
 
     place = cache.entry(sim, _parts(description, sim, form, bare, target), make)
-    command = icarus_command(place, wave) if sim == "icarus" else [str(place / "simulator")]
+    if sim == "icarus":
+        command = icarus_command(place, wave)
+    else:
+        command = [str(place / "simulator")]
+        if sim == "verilator":
+            command += topology_options(description)
     return Simulator(sim, place, command, form)
 
 
-def _emit(description: Description, target: str, memory: str, held: bool,
-          progress: Progress) -> str:
-    """Write the target's Verilog, module by module."""
-    try:
-        return _convert(description, target, memory, held, progress)
-    except BaseException:
-        # Warnings about unused results are no news beside an error.
-        from amaranth.hdl import UnusedElaboratable
-
-        warnings.simplefilter("ignore", UnusedElaboratable)
-        raise
-
-
-def _convert(description: Description, target: str, memory: str, held: bool,
-             progress: Progress) -> str:
-    module, name = target.split(":")
-    factory: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    top = factory(description=description, memory=memory, gated=held)
-    modules = getattr(top, "modules", [("target", top)])
-    texts = []
-    for done, (name, component) in enumerate(modules):
-        progress("converting", done, len(modules))
-        if held and component is top:
-            name = CORE_MODULE
-        texts.append(to_verilog(rtlil(component, name), processes=held))
-    if held:
-        texts.append(held_inputs(top))
-    progress("converting", len(modules), len(modules))
-    return "\n".join(texts)
-
-
-def _ports_header(ports: int) -> str:
-    each = " ".join(f"X({port})" for port in range(ports))
-    return f"#pragma once\n#define PORTS {ports}\n#define EACH_PORT(X) {each}\n"
-
-
-def _build_verilator(source: str, work: Path, ports: int, wave: str | None, bare: bool,
-                     progress: Progress) -> None:
-    objects = work / "objects"
-    objects.mkdir()
-    (objects / "target.v").write_text(source)
-    (objects / "nicbed_ports.h").write_text(_ports_header(ports))
-    progress("verilating", 0, 1)
-    files = verilate([objects / "target.v", *module_files(source, objects)], objects,
-                     top="target", public=() if bare else PUBLIC, vpi=not bare, wave=wave)
-    progress("verilating", 1, 1)
-    main = SOURCES / ("bare.cpp" if bare else "main.cpp")
-    compile_all(Compilation(
-        objects, [*files, main, *own_files(source, ".cpp")], work / "simulator", wave,
-        ["-DNICBED_PORTS=1", f"-I{SOURCES}"], [] if bare else cocotb_libraries()), progress)
-    _remove(objects)
-
-
-def _remove(directory: Path) -> None:
-    import shutil
-    shutil.rmtree(directory, ignore_errors=True)
-
+def _design(sim: str, target: str) -> str:
+    """The simulator that is built for ``sim``: a target of one's own is always one design."""
+    return "one-design" if sim == "verilator" and target != _DEFAULT_TARGET else sim

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from .cache import entry
-from .verilog import BuildError, module_files, own_files, to_verilog
+from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
 __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
-           "cocotb_libraries", "wave_format", "build_block"]
+           "cocotb_libraries", "design_header", "wave_format", "build_block"]
 
 Progress = Callable[[str, int, int], None]
 """Called with the current step, how much of it is done, and the total."""
@@ -98,21 +98,23 @@ def toolchain() -> Toolchain:
 
 
 def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[str] = (),
-             vpi: bool = True, wave: str | None = None) -> list[Path]:
+             vpi: bool = True, wave: str | None = None, name: str = "Vtop") -> list[Path]:
     """Translate Verilog ``files`` to C++ in ``work``; return the C++ files.
 
     Parameters
     ----------
+    name
+        Of the C++ class: a V and something; no other class in ``work`` begins like it.
     public
         Ports of ``top`` that VPI can access.
     wave
         "fst" or "vcd": include code that records waveforms.
     """
     tools = toolchain()
-    control = work / "public.vlt"
+    control = work / f"{name}.vlt"
     control.write_text("`verilator_config\n" + "".join(
         f'public_flat_rw -module "{top}" -var "{name}"\n' for name in public))
-    command = [tools.binary, "--cc", "--Mdir", str(work), "--prefix", "Vtop", "--top-module", top,
+    command = [tools.binary, "--cc", "--Mdir", str(work), "--prefix", name, "--top-module", top,
                "-O3", "-fno-table", "--x-assign", "fast", "--x-initial", "fast", "--noassert",
                "-Wno-fatal",
                "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing",
@@ -124,7 +126,7 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
                           errors="replace", cwd=work)
     if done.returncode:
         raise BuildError("Verilator refuses the target", done.stdout)
-    return sorted(work.glob("Vtop*.cpp"))
+    return sorted(work.glob(f"{name}*.cpp"))
 
 
 @dataclass
@@ -201,7 +203,7 @@ def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Pat
         min(units, key=lambda unit: sum(sizes[one] for one in unit)).append(path)
     places = [work / f"{name}_{number}.cpp" for number in range(count)]
     for place, unit in zip(places, units, strict=True):
-        place.write_text("".join(f'#include "{path}"\n' for path in unit))
+        place.write_text("".join(f'#undef VL_PCH_INCLUDED\n#include "{path}"\n' for path in unit))
     return places
 
 
@@ -209,7 +211,7 @@ def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
     """Compile and link. Verilator's "Slow" files, about half of its output, run once, at the start;
     they are not optimised."""
     tools = toolchain()
-    model = [path for path in job.sources if path.name.startswith("Vtop")]
+    model = [path for path in job.sources if path.parent == job.work and path.name[0] == "V"]
     once = [path for path in model if "__Slow" in path.name]
     slow = _units(once, "model_once", 1, job.work)
     units = [*_units([path for path in model if path not in once], "model", _cores(), job.work),
@@ -233,6 +235,11 @@ def wave_format(sim: str) -> str:
         return "fst"
     return "fst" if Path("/usr/include/lz4.h").exists() and Path("/usr/include/zlib.h").exists() \
         else "vcd"
+
+
+def design_header(name: str) -> list[str]:
+    """Compiler options for main.cpp: the header that says what is simulated."""
+    return [f'-DNICBED_DESIGN="{name}"', f"-I{SOURCES}"]
 
 
 def cocotb_libraries() -> list[str]:
@@ -262,4 +269,5 @@ def build_block(text: str, work: Path, ports: Sequence[str], *, main: Path | Non
     (work / "top.v").write_text(to_verilog(text, processes=True) + extra)
     files = verilate([work / "top.v", *module_files(text, work)], work, top="top", public=ports)
     compile_all(Compilation(work, [*files, main or stock, *own_files(text, ".cpp")],
-                            work / "simulator", libraries=cocotb_libraries()))
+                            work / "simulator", defines=design_header("block.h"),
+                            libraries=cocotb_libraries()))

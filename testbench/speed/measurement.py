@@ -1,7 +1,8 @@
 """How fast the simulation runs, compared with its limit: the bare loop over the same netlist.
 
-Fixed workloads, skipping off. Active Messages: *dense*, all pairs ping-pong one-word requests;
-*busy*, one requester a pair computes BUSY_CYCLES target cycles between its requests. VIA:
+Fixed workloads. Active Messages: *dense*, all pairs ping-pong one-word requests; *busy*, one
+requester a pair computes BUSY_CYCLES target cycles between its requests; *sparse*, of 16 nodes and
+more, as *dense* with one pair in SPARSE active, the other nodes without a program. VIA:
 *ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* only
 computes, BUSY_CYCLES at a time: the cost of the target without traffic. Each workload is timed in
 CPU seconds, and so is the netlist in a plain C++ loop that replays the same blocks and memory
@@ -19,17 +20,19 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.timing import TIMING_REGISTERS, timing_values
+from ...layouts.timing import packed_timing, timing_values
 from ..backends.session import run_job
 from ..build import simulator
 from ..errors import UserError
 from ..run.sent_again import Account
-from .workloads import SETTINGS, WORKLOADS
+from .workloads import SETTINGS, SPARSE, WORKLOADS, programs
 
 __all__ = ["NODES", "measure", "workload"]
 
-NODES = (2, 4, 8, 16)
-CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000}
+NODES = (2, 4, 8, 16, 64)
+CROSSBAR = 16
+"""More nodes than that are on a fat tree."""
+CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000, 64: 40_000}
 """Target cycles of one run; for VIA a quarter, which takes as long and moves as many messages."""
 
 TURNS = 3
@@ -41,17 +44,16 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
     """Inside the simulator: run a workload, timed. Time Python separately over ``short`` cycles,
     less the cost of the beginning and the end. Then record the run."""
     nodes = lab.description.fabric.nodes
-    program = WORKLOADS[layer][name]
 
     async def run(until: int, record: Path | None = None) -> Any:
-        return await lab.run([program(until)] * nodes, settings=SETTINGS, skip=False, marks=False,
-                             record=record)
+        return await lab.run(programs(layer, name, until, nodes), settings=SETTINGS, skip=False,
+                             marks=False, record=record)
 
     async def python(until: int) -> tuple[float, int]:
         """CPU seconds of Python, and messages."""
         lab.timed(True)
         done = await run(until)
-        return lab.timed(False), sum(done.results)
+        return lab.timed(False), sum(filter(None, done.results))
 
     begin = (await run(0)).cycles
     until += begin
@@ -61,7 +63,7 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
         done = await run(until)
         cycles += done.cycles
         wakes += done.wakes
-        messages += sum(done.results)
+        messages += sum(filter(None, done.results))
     after = os.times()
     (around, few), (whole, many) = [await python(cycles) for cycles in (0, begin + short)]
     await run(until, Path(record))
@@ -75,9 +77,9 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
 def _bare(built: simulator.Simulator, description: Description, record: str, cycles: int
           ) -> float:
     """CPU seconds of the bare loop for the recorded run of ``cycles``."""
-    settings = [f"{register.index}={value}" for register, value
-                in zip(TIMING_REGISTERS, timing_values(description), strict=True)]
-    done = subprocess.run([*built.command, record, str(description.memory.bytes // 8), *settings],
+    timing = ",".join(f"{word:x}" for word in packed_timing(timing_values(description)))
+    program, *topology = built.command
+    done = subprocess.run([program, record, str(description.memory.bytes // 8), timing, *topology],
                           capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"the bare loop fails: {done.stderr.strip()[-200:]}", status=1)
@@ -142,10 +144,14 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
     for done, count in enumerate(counts):
         table = description.model_dump()
         table["fabric"]["nodes"] = count
+        if count > CROSSBAR:
+            table["fabric"]["topology"] = "fat_tree"
         sized = Description.model_validate(table)
         simulator.build(sized, sim, progress=progress)
         bare = simulator.build(sized, sim, bare=True, progress=progress)
         for name in WORKLOADS[layer]:
+            if name == "sparse" and count < 2 * SPARSE:
+                continue
             progress(f"{name}, {count} nodes", done, len(counts))
             results[name][str(count)] = _row(sized, bare, sim, layer, name, account)
     progress("measured", len(counts), len(counts))

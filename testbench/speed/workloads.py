@@ -8,10 +8,12 @@ from ...host.via import descriptors
 from ...host.via.returns import VIP_INFINITE
 from ..benches.via.party import BLOCK, Party
 
-__all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS"]
+__all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS", "programs"]
 
 BUSY_CYCLES = 2000
 """Target cycles of computation between two requests of the busy workload."""
+SPARSE = 8
+"""Of so many pairs of the sparse workload one is active."""
 SIZE, END = 8, 4
 """Bytes of a message on a VI, and of the last message."""
 RECEIVES, CREDIT, SENDS = 32, 16, 8
@@ -186,7 +188,13 @@ def _stream(until: int) -> Program:
 
 
 WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
-    "am": {"dense": _dense, "busy": _busy, "idle": _idle},
+    "am": {"dense": _dense, "busy": _busy, "sparse": _dense, "idle": _idle},
     "via": {"ping-pong": _pingpong, "stream": _stream, "idle": _idle},
 }
 """Workloads of each layer; their argument is the cycle at which to end."""
+
+
+def programs(layer: str, name: str, until: int, nodes: int) -> list[Program | None]:
+    """The program of each node; None for a node without one."""
+    program = WORKLOADS[layer][name](until)
+    return [None if name == "sparse" and node // 2 % SPARSE else program for node in range(nodes)]

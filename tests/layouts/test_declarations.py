@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nicbed.layouts.bits import Field, Word
 from nicbed.layouts.description import Description, Kind, knobs
-from nicbed.layouts.fabric import chain
+from nicbed.layouts.fabric import Topology, chain, fat_tree, mesh
 from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, ENTRY, ENTRY_WORDS
 from nicbed.layouts.packet import HEADER, HOP_BITS
 from nicbed.layouts.rate import fixed_point
@@ -45,23 +45,41 @@ def test_registers_do_not_reach_the_windows() -> None:
     assert all(register.offset % 8 == 0 and register.doc for register in REGISTERS)
 
 
-@pytest.mark.parametrize(("nodes", "switches", "ports"),
-                         [(2, 1, 2), (16, 1, 16), (14, 2, 8), (9, 3, 5), (5, 4, 4)])
-def test_routes_arrive(nodes: int, switches: int, ports: int) -> None:
-    topology = chain(nodes, switches, ports)
+@pytest.mark.parametrize(("topology", "nodes"), [
+    (chain(2, 1, 2), 2), (chain(16, 1, 16), 16), (chain(14, 2, 8), 14), (chain(9, 3, 5), 9),
+    (chain(5, 4, 4), 5), (fat_tree(64, 4, 16), 64), (fat_tree(7, 2, 4), 7), (fat_tree(2, 1, 2), 2),
+    (fat_tree(5, 8, 16), 5), (mesh(6, 3, 8), 6), (mesh(6, 2, 5), 6), (mesh(4, 4, 5), 4),
+    (mesh(3, 1, 5), 3)])
+def test_routes_arrive(topology: Topology, nodes: int) -> None:
     joined = {a: b for one, two in topology.trunks for a, b in ((one, two), (two, one))}
     assert len(set(topology.places)) == nodes
     for source in range(nodes):
         for destination in range(nodes):
             route = topology.route(source, destination)
             switch = topology.places[source][0]
-            for _ in range(switches):
+            for _ in range(topology.switches):
                 port = route & (1 << HOP_BITS) - 1
                 route >>= HOP_BITS
                 if (switch, port) not in joined:
                     break
                 switch = joined[switch, port][0]
             assert (switch, port) == topology.places[destination] and route == 0
+
+
+def test_a_mesh_goes_along_the_row_first() -> None:
+    """Else packets could wait for each other in a circle."""
+    graph = mesh(6, 3, 8)
+    for source in range(6):
+        for destination in range(6):
+            ports = graph.way(source, destination)[:-1]
+            assert ports == sorted(ports, key=lambda port: port >= 2)
+
+
+def test_a_fat_tree_spreads_by_destination() -> None:
+    graph = fat_tree(24, 4, 16)
+    for source in range(12):
+        roots = [graph.way(source, destination)[0] - 12 for destination in range(12, 24)]
+        assert roots == [destination % 4 for destination in range(12, 24)]
 
 
 def test_a_route_longer_than_the_header_is_refused() -> None:
@@ -72,7 +90,18 @@ def test_a_route_longer_than_the_header_is_refused() -> None:
 @pytest.mark.parametrize(("change", "message"), [
     ({"nic": {"send_fifo": 512}}, r"nic.send_fifo = 512: must hold one packet of 1052 bytes"),
     ({"nic": {"receive_fifo": 3000}}, r"nic.receive_fifo = 3000: must be a power of two"),
-    ({"fabric": {"nodes": 17}}, "less than or equal to 16"),
+    ({"fabric": {"nodes": 65}}, "less than or equal to 64"),
+    ({"fabric": {"nodes": 64}}, "fabric.nodes = 64: 1 switch .* switch.ports = 64 would be enough, "
+                                "or fabric.topology = 'fat_tree'"),
+    ({"fabric": {"nodes": 7, "topology": "mesh"}}, "a mesh of 2 columns .* is no rectangle"),
+    ({"fabric": {"nodes": 16, "topology": "mesh", "columns": 4}},
+     "longest way through a mesh of 4 columns .* has 7 switches, and a route 4"),
+    ({"fabric": {"nodes": 4, "topology": "mesh"}, "switch": {"ports": 4}},
+     "switch.ports = 4: must be at least 5"),
+    ({"fabric": {"nodes": 64, "topology": "fat_tree", "uplinks": 4}, "switch": {"ports": 8}},
+     "fabric.nodes = 64: 16 leaves with 4 nodes each, but a root has 8 ports"),
+    ({"fabric": {"topology": "fat_tree", "uplinks": 8}, "switch": {"ports": 8}},
+     "fabric.uplinks = 8: a leaf of 8 ports .* has none left for nodes"),
     ({"fabric": {"nodes": 15, "switches": 2}, "switch": {"ports": 8}}, "room for 14 nodes"),
     ({"fabric": {"nodes": 3}, "switch": {"ports": 2}}, "fabric.nodes = 3"),
     ({"am": {"reply_window": 75}}, "must be larger than am.request_window"),

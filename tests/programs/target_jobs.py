@@ -5,6 +5,7 @@ from typing import Any
 
 from nicbed.host.am.gam import Gam
 from nicbed.testbench.lab import Lab, Run
+from nicbed.testbench.speed.workloads import SETTINGS, WORKLOADS
 
 
 def exchange(requests: int, words: int, step: int) -> Any:
@@ -44,6 +45,13 @@ async def exchanges(lab: Lab, requests: int = 10, words: int = 2, step: int = 50
     """The exchange, ``runs`` times over."""
     programs = [exchange(requests, words, step) for _ in range(lab.description.fabric.nodes)]
     return [as_rows(await lab.run(programs, **options)) for _ in range(runs)]
+
+
+async def pairs_over_via(lab: Lab, until: int = 15_000) -> list[dict[str, Any]]:
+    """8-byte messages on a VI between the nodes of each pair, to and fro, then one way; traced."""
+    return [as_rows(await lab.run([WORKLOADS["via"][name](until)] * lab.description.fabric.nodes,
+                                  settings=SETTINGS, trace=True))
+            for name in ("ping-pong", "stream")]
 
 
 async def foreign(lab: Lab) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.fabric import chain
+from ....layouts.fabric import topology
 from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...report.tables import amount, table
@@ -59,9 +59,8 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
     fewest = min(gaps)
     one = gaps[fewest]
     services = services_of(raw[fewest], 1, RECEIVER)
-    fabric = description.fabric
-    topology = chain(fabric.nodes, fabric.switches, description.switch.ports)
-    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), topology)
+    graph = topology(description)
+    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph)
                  for count in gaps}
     checks = [check(f"the gap at {count} senders follows the prediction",
                     abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.fabric import chain
+from ....layouts.fabric import topology
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...report.document import number
@@ -60,8 +60,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     truth: dict[str, Any] = {}
     points: dict[str, Any] = {}
     checks: list[dict[str, Any]] = []
-    fabric = description.fabric
-    topology = chain(fabric.nodes, fabric.switches, description.switch.ports)
+    graph = topology(description)
     services: dict[int, Any] = {}
     for (size, loss, senders), run in raw["runs"].items():
         shared = together(run)
@@ -71,7 +70,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
             truth[str(size)] = {"services": plain_services(services[size][0])}
         if not loss and not loses(description):
             served, gap = services[size]
-            made = from_many(served, gap, RECEIVER, range(1, senders + 1), topology)
+            made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph)
             found["predicted"] = number(size * senders * TICKS / made.gap)
             found["stage"] = made.stage
             name = f"{senders} senders of {size} bytes"

@@ -1,7 +1,7 @@
-// The speed limit: the target's netlist in a plain loop, no Python, no VPI. Every attention is
+// The speed limit: the machine's netlists in a plain loop, no Python, no VPI. Every attention is
 // answered as it was in a recorded run (testbench/run/recording.py). Arguments: RECORDING WORDS
-// [index=value ...], the words of a node's memory and the values of timing registers. Prints CPU
-// seconds and cycles.
+// TIMING TOPOLOGY: the words of a node's memory, the timing registers as packed words in hexadecimal
+// with commas between, and the topology as machine.h has it. Prints CPU seconds and cycles.
 
 #include <sys/resource.h>
 
@@ -11,9 +11,8 @@
 #include <cstring>
 #include <vector>
 
-#include "Vtop.h"
-#include "nicbed_ports.h"
-#include "verilated.h"
+#include "machine.h"
+#include "mailbox.h"
 
 extern "C" void* nicbed_memory_base(unsigned int node, unsigned int words);
 
@@ -35,13 +34,6 @@ double cpu_seconds() {
            + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-inline void tick(Vtop* top) {
-    top->clk = 1;
-    top->eval();
-    top->clk = 0;
-    top->eval();
-}
-
 std::vector<unsigned char> contents(const char* name) {
     std::vector<unsigned char> all;
     FILE* const file = std::fopen(name, "rb");
@@ -53,30 +45,21 @@ std::vector<unsigned char> contents(const char* name) {
     return all;
 }
 
-void give(Vtop* top, const Record& record, const unsigned char* data) {
-#define GIVE_TO(p)                                                     \
-    if (record.place == p) {                                           \
-        std::memcpy(&top->port##p##_entries[0], data, record.bytes);   \
-        top->port##p##_count = record.where;                           \
-    }
-    EACH_PORT(GIVE_TO)
-#undef GIVE_TO
-    top->go = top->go ^ (1u << record.place);
-}
-
 // What was given at one attention. Returns where the next begins, or nullptr if there is no more.
-const unsigned char* answer(Vtop* top, const unsigned char* at, const unsigned char* end,
-                            uint32_t words) {
+const unsigned char* answer(const unsigned char* at, const unsigned char* end, uint32_t words) {
     while (end - at >= static_cast<ptrdiff_t>(sizeof(Record))) {
         Record record;
         std::memcpy(&record, at, sizeof record);
         at += sizeof record;
         if (record.kind == END) return at;
-        if (record.kind == GIVE)
-            give(top, record, at);
-        else
+        if (record.kind == GIVE) {
+            std::memcpy(mailbox.entries[record.place], at, record.bytes);
+            mailbox.count[record.place] = record.where;
+            mailbox.go[record.place / 64] ^= 1ULL << record.place % 64;
+        } else {
             std::memcpy(static_cast<char*>(nicbed_memory_base(record.place, words)) + record.where,
                         at, record.bytes);
+        }
         at += (record.bytes + 3) & ~3u;
     }
     return nullptr;
@@ -88,46 +71,33 @@ double sc_time_stamp() { return 0; }
 
 int main(int argc, char** argv) {
     Verilated::commandArgs(argc, argv);
-    if (argc < 3) {
-        std::fprintf(stderr, "usage: RECORDING WORDS [index=value ...]\n");
+    if (argc < 4) {
+        std::fprintf(stderr, "usage: RECORDING WORDS TIMING TOPOLOGY\n");
         return 2;
     }
     const std::vector<unsigned char> recording = contents(argv[1]);
     const uint32_t words = std::strtoul(argv[2], nullptr, 0);
-    Vtop* const top = new Vtop("");
-    top->rst = 1;
-    tick(top);
-    for (int i = 3; i < argc; i++) {
-        const char* const equals = std::strchr(argv[i], '=');
-        if (!equals) continue;
-        top->cfg_we = 1;
-        top->cfg_index = std::strtoul(argv[i], nullptr, 0);
-        top->cfg_data = std::strtoul(equals + 1, nullptr, 0);
-        tick(top);
+    machine::Machine machine(machine::topology(argc, argv));
+    std::vector<uint32_t> timing;
+    for (char* text = argv[3]; *text; text += *text == ',')
+        timing.push_back(std::strtoul(text, &text, 16));
+    if (timing.size() * sizeof timing[0] != sizeof(Vstation::timing)) {
+        std::fprintf(stderr, "%zu words of timing registers\n", timing.size());
+        return 2;
     }
-    top->cfg_we = 0;
-    tick(top);
-    top->rst = 0;
-    top->eval();
+    machine.reset(timing.data(), false, false, 0);
     const unsigned char* at = recording.data();
     const unsigned char* const end = at + recording.size();
     const double begin = cpu_seconds();
-    for (;;) {
-        if (top->stall) {
-            at = answer(top, at, end, words);
-            if (!at) break;
-            top->eval();  // inputs are taken over before the edge
-            if (top->stall) {
-                std::fprintf(stderr, "the recording does not answer cycle %llu\n",
-                             static_cast<unsigned long long>(top->cycle));
-                return 1;
-            }
-        }
+    while ((at = answer(at, end, words))) {
         if (at == end) break;  // the last program has ended
-        tick(top);
+        if (!machine.run()) {
+            std::fprintf(stderr, "the recording does not answer cycle %llu\n",
+                         static_cast<unsigned long long>(mailbox.cycle));
+            return 1;
+        }
     }
     std::printf("{\"seconds\": %.6f, \"cycles\": %llu}\n", cpu_seconds() - begin,
-                static_cast<unsigned long long>(top->cycle));
-    top->final();
+                static_cast<unsigned long long>(mailbox.cycle));
     return 0;
 }

@@ -2,8 +2,8 @@
 //
 // Callbacks come in the order in which cocotb's stock main for Verilator calls them; a test holds
 // the two against each other. What differs: here the clock is no VPI callback, and its edges are
-// withheld while the target stalls. With NICBED_PORTS (the target) the host ports' operations and
-// answers go through the mailbox, in place; without (any other design) only the clock differs.
+// withheld while the target stalls. NICBED_DESIGN names the header that says what is simulated:
+// instances.h (the target), one_design.h (the target as one model), block.h (any other design).
 
 #include <cstdint>
 #include <cstdio>
@@ -26,9 +26,7 @@ using Wave = VerilatedVcdC;
 static Wave* wave = nullptr;
 #endif
 
-#ifdef NICBED_PORTS
-#include "mailbox.h"
-#endif
+#include NICBED_DESIGN
 
 extern "C" void vlog_startup_routines_bootstrap(void);
 
@@ -41,48 +39,10 @@ Vtop* top;
 uint64_t now = 0;
 uint64_t edge = HALF;  // time of the next clock edge
 
-void load() {
-#ifdef NICBED_PORTS
-    mailbox_load(top);
-#endif
-}
-
-void store() {
-#ifdef NICBED_PORTS
-    mailbox_store(top);
-#endif
-}
-
-bool attention() {
-#ifdef NICBED_PORTS
-    return mailbox_attention(top);
-#else
-    return false;
-#endif
-}
-
-// True when only the attention callback is registered, so that nothing else need be looked at.
-bool quiet() {
-#ifdef NICBED_PORTS
-    return mailbox.quiet;
-#else
-    return false;
-#endif
-}
-
-// No rising edge is given while a port waits for its program.
-bool blocked() {
-#ifdef NICBED_PORTS
-    return !top->clk && !top->rst && top->stall;
-#else
-    return false;
-#endif
-}
-
 bool value_callbacks() {
-    load();
+    design::load(top);
     const bool called = VerilatedVpi::callValueCbs();
-    if (called) store();
+    if (called) design::store(top);
     return called;
 }
 
@@ -97,11 +57,17 @@ void dump() {
 #endif
 }
 
+// Of a design with clocks of its own: half a cycle has passed.
+[[maybe_unused]] void dump_half() {
+    now += HALF;
+    dump();
+}
+
 // One time step, from its first evaluation on or, when that is done, from the check for more.
 void time_step(bool evaluated, bool toggle) {
     do {
         while (!evaluated || VerilatedVpi::evalNeeded()) {
-            store();
+            design::store(top);
             top->eval_step();
             VerilatedVpi::clearEvalNeeded();
             evaluated = !toggle;
@@ -129,7 +95,7 @@ bool step_callbacks_pending() {
 // Clock edges up to the deadline, until a callback ran. Returns true if one did: the time step is
 // then to be finished, from its evaluation if `evaluated` is false.
 bool run_clock(uint64_t deadline, bool& evaluated) {
-    while (edge < deadline && !blocked()) {
+    while (edge < deadline && !design::blocked(top)) {
         now = edge;
         edge += HALF;
         top->clk = !top->clk;
@@ -150,17 +116,42 @@ bool run_clock(uint64_t deadline, bool& evaluated) {
     return false;
 }
 
-#ifdef NICBED_PORTS
+#ifdef NICBED_MAILBOX
+// For Python.
+extern "C" Mailbox* nicbed_mailbox() { return &mailbox; }
+
 uint64_t cpu_ns() {
     timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return 1000000000ull * time.tv_sec + time.tv_nsec;
 }
 
+// Python at an attention. True if it waits for something else, too, from now on.
+bool call_python() {
+    const uint64_t begin = mailbox.timed ? cpu_ns() : 0;
+    design::load(top);
+    VerilatedVpi::callValueCbs();
+    design::store(top);
+    if (begin) mailbox.python_ns += cpu_ns() - begin;
+    return !mailbox.quiet || VerilatedVpi::evalNeeded() || step_callbacks_pending()
+           || Verilated::gotFinish();
+}
+#endif
+
+#ifdef NICBED_INSTANCES
 // The same while Python waits for nothing but attention.
+bool run_quiet(uint64_t, bool& evaluated) {
+    evaluated = true;
+    while (design::machine->run()) {
+        top->attention = !top->attention;
+        if (call_python()) return true;
+    }
+    return false;
+}
+#elif defined(NICBED_MAILBOX)
 bool run_quiet(uint64_t deadline, bool& evaluated) {
     evaluated = true;
-    mailbox_attention(top);  // what changed before is known
+    design::attention(top);  // what changed before is known
     if (top->clk && edge < deadline) {
         now = edge;
         edge += HALF;
@@ -168,21 +159,14 @@ bool run_quiet(uint64_t deadline, bool& evaluated) {
         top->eval();
         dump();
     }
-    while (edge + HALF < deadline && !blocked()) {
+    while (edge + HALF < deadline && !design::blocked(top)) {
         now = edge;
         top->clk = 1;
         top->eval();
         dump();
         edge += HALF;
-        if (attention()) {
-            const uint64_t begin = mailbox.timed ? cpu_ns() : 0;
-            load();
-            VerilatedVpi::callValueCbs();
-            store();
-            if (begin) mailbox.python_ns += cpu_ns() - begin;
-            if (!quiet() || VerilatedVpi::evalNeeded() || step_callbacks_pending()
-                || Verilated::gotFinish())
-                return true;
+        if (design::attention(top)) {
+            if (call_python()) return true;
             deadline = VerilatedVpi::cbNextDeadline();
         }
         now = edge;
@@ -193,6 +177,8 @@ bool run_quiet(uint64_t deadline, bool& evaluated) {
     }
     return false;
 }
+#else
+bool run_quiet(uint64_t deadline, bool& evaluated) { return run_clock(deadline, evaluated); }
 #endif
 
 void finish() {
@@ -213,16 +199,17 @@ int main(int argc, char** argv) {
     Verilated::fatalOnVpiError(false);
 #if VM_TRACE
     Verilated::traceEverOn(true);
+    std::string file;
     for (int i = 1; i + 1 < argc; i++)
-        if (std::string(argv[i]) == "--trace-file") {
-            wave = new Wave;
-            top->trace(wave, 99);
-            wave->open(argv[i + 1]);
-        }
-#endif
-#ifdef NICBED_PORTS
-    mailbox_bind(top);
-    top->rst = 1;
+        if (std::string(argv[i]) == "--trace-file") file = argv[i + 1];
+    design::bind(top, argc, argv, file.empty() ? nullptr : dump_half);
+    if (!file.empty()) {
+        wave = new Wave;
+        top->trace(wave, 99);
+        wave->open(file.c_str());
+    }
+#else
+    design::bind(top, argc, argv, nullptr);
 #endif
     vlog_startup_routines_bootstrap();
     Verilated::addExitCb([](void*) { finish(); }, nullptr);
@@ -236,23 +223,19 @@ int main(int argc, char** argv) {
         evaluated = toggle = false;
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
         if (!step_callbacks_pending() && !Verilated::gotFinish()) {
-#ifdef NICBED_PORTS
-            const bool called = quiet() ? run_quiet(deadline, evaluated)
-                                        : run_clock(deadline, evaluated);
-#else
-            const bool called = run_clock(deadline, evaluated);
-#endif
-            if (called) continue;
+            if (design::quiet() ? run_quiet(deadline, evaluated)
+                                : run_clock(deadline, evaluated))
+                continue;
             evaluated = false;
         }
         uint64_t next = deadline;
-        if (blocked()) {
+        if (design::blocked(top)) {
             if (deadline == NEVER) {
-#ifdef NICBED_PORTS
+#ifdef NICBED_MAILBOX
                 std::fprintf(stderr, "nicbed: attention at cycle %llu was not answered "
                              "(ports waiting: %#llx)\n",
-                             static_cast<unsigned long long>(top->cycle),
-                             static_cast<unsigned long long>(top->waiting));
+                             static_cast<unsigned long long>(mailbox.cycle),
+                             static_cast<unsigned long long>(mailbox.waiting[0]));
 #endif
                 status = 3;
                 break;

@@ -371,7 +371,6 @@ def test_bus_refuses(arguments: dict[str, Any], error: type[Exception], text: st
     (lambda: MemoryController(initiators=1.5, words=16), TypeError, "initiators must be an int"),
     (lambda: HostMemory(words=3, kind="array"), ValueError, "words must be a power of two"),
     (lambda: HostMemory(words=4, kind="ram"), ValueError, "kind must be 'array' or 'dpi', not"),
-    (lambda: HostMemory(words=4, kind="dpi", node=256), ValueError, "node must be 0 to 255"),
     (lambda: HostMemory(words="4", kind="dpi"), TypeError, "words must be an integer, not '4'"),
 ])
 def test_memory_refuses(make: Any, error: type[Exception], text: str) -> None:
@@ -381,5 +380,5 @@ def test_memory_refuses(make: Any, error: type[Exception], text: str) -> None:
 
 def test_parameters_are_readable() -> None:
     assert (Bus(ports=2, engines=3).ports, Bus(ports=2, engines=3).engines) == (2, 3)
-    memory = HostMemory(words=64, kind="dpi", node=3)
-    assert (memory.words, memory.kind, memory.node) == (64, "dpi", 3)
+    memory = HostMemory(words=64, kind="dpi")
+    assert (memory.words, memory.kind) == (64, "dpi")

@@ -209,13 +209,29 @@ def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path, monkeypatch):
     assert folders() == {place} | of_b and list(place.iterdir()) == [place / "whole"]
 
 
-def test_structure_alone_chooses_the_simulator():
+@pytest.mark.parametrize("sim", simulator.SIMULATORS)
+def test_structure_alone_chooses_the_simulator(sim, request):
+    """Of the instances the fabric is not part: they are joined as the simulator starts."""
+    if sim == "icarus":
+        request.getfixturevalue("icarus")
+
     def parts(description):
-        return simulator._parts(description, "verilator", None, False, TOY)
+        return simulator._parts(description, sim, None, False, "nicbed.rtl.target:Target")
     base = parts(Description())
     assert parts(Description(link=Link(latency=9))) == base
     assert parts(Description(link=Link(buffer=2048))) != base
-    assert parts(Description(fabric=Fabric(nodes=3))) != base
+    for fabric in (Fabric(nodes=3), Fabric(topology="fat_tree"), Fabric(nodes=16, switches=2)):
+        assert (parts(Description(fabric=fabric)) == base) == (sim == "verilator")
+
+
+def test_another_fabric_needs_no_build(tmp_path, monkeypatch):
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
+    exchanges(requests=1)
+    (built,) = (tmp_path / "verilator").glob("[!.]*")
+    for fabric in ({"nodes": 16}, {"nodes": 64, "topology": "fat_tree"},
+                   {"nodes": 6, "topology": "mesh", "columns": 3}):
+        exchanges(requests=1, description=Description.model_validate({"fabric": fabric}))
+    assert list((tmp_path / "verilator").glob("[!.]*")) == [built]
 
 
 ENGINE = {"via": {"design": "engine"}}

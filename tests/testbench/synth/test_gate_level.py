@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out
 from nicbed.rtl.boards.line.framer import Framer
 from nicbed.rtl.boards.line.uart import UartReceiver, UartTransmitter
 from nicbed.rtl.cpu.tag_cache import TagCache
-from nicbed.rtl.fabric.faults import FaultInjector
+from nicbed.rtl.fabric.faults import FaultInjector, seed_constant
 from nicbed.rtl.nic.crc import CrcCheck
 from nicbed.rtl.nic.rings.send_dma import SendDma
 from nicbed.rtl.node.banked import Banked
@@ -243,8 +243,9 @@ BLOCKS = {
             "still": ["memory__write__payload", "taken__address", "taken__valid",
                       "stale"]}),
     "multipliers, a generator and a FIFO": (
-        lambda: FaultInjector(node=1, mtu=128), {
-            "often": {"i__valid": 0.8, "o__ready": 0.9}, "fixed": {"timing": pack(Timing, FAULTS)},
+        lambda: FaultInjector(mtu=128), {
+            "often": {"i__valid": 0.8, "o__ready": 0.9},
+            "fixed": {"timing": pack(Timing, FAULTS), "draws": seed_constant(1)},
             "still": ["event__number"]}),
     "two ports that write and read": (
         lambda: Words(), {"narrow": {"core__address": 2, "wide__address": 2},
@@ -261,9 +262,9 @@ BLOCKS = {
             "still": ["registers__empty", "lane__words__payload", "lane__words__valid",
                       "lane__traces__payload", "lane__traces__valid"]}),
     "two banks of registers and block RAM": (
-        lambda: TwoBanks(FaultInjector(node=1, mtu=128)), {
+        lambda: TwoBanks(FaultInjector(mtu=128)), {
             "often": {"edge": 0.9, "block__i__valid": 0.8, "block__o__ready": 0.9},
-            "fixed": {"block__timing": pack(Timing, FAULTS)},
+            "fixed": {"block__timing": pack(Timing, FAULTS), "block__draws": seed_constant(1)},
             "still": ["block__event__arg", "block__event__number"]}),
     "a NIC processor's core with a clock enable": (
         lambda: Executes(), {"often": {"enable": 0.8, "ack": 0.7}, "still": ["trap"]}),

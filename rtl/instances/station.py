@@ -1,0 +1,183 @@
+"""A node with its ends of the network."""
+
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from ...layouts.description import Description
+from ...layouts.fabric import SWITCH_PIPELINE
+from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
+from ...layouts.processor import CRASH_WORDS
+from ...layouts.trace import Block
+from ..bus.memory import HostMemory
+from ..cpu.mailbox import Mailbox
+from ..fabric.faults import FaultInjector
+from ..fabric.link import Link
+from ..node.node import CPUS, Node
+from ..parts.flit import FlitStream
+from ..parts.least import least
+from ..parts.timing import Timing
+from ..parts.trace_sink import TraceSink
+from .clock import CycleCounter
+
+__all__ = ["Station"]
+
+
+class Station(wiring.Component):
+    """A :class:`Node` with its host memory and mailboxes, its fault injector, uplink and downlink.
+
+    The network is cut at the switch: ``up.valid``, ``up.p`` and ``down.ready`` depend on registers
+    alone, and what comes in by ``up.ready`` and ``down`` changes registers, events and ``busy``. So
+    the stations of a cycle are independent of each other once the switches have settled.
+
+    An edge of ``clk`` is needed in each cycle, one of ``clk_rest`` in a cycle with ``busy`` or with
+    a flit at ``down``, and in the three cycles that follow. While ``idle``, edges that only count
+    time may be left out: the one that ends the pause takes its ``following`` from the environment,
+    at most ``distance`` cycles on.
+
+    Parameters
+    ----------
+    description : :class:`Description`
+        Its structure knobs.
+
+    Members
+    -------
+    clk_rest : ``In(1)``
+        Clock of all but the host ports and the cycle counter.
+    following : ``In(64)``
+        As of :class:`CycleCounter`.
+    timing : ``In(Timing)``
+        The timing registers. Constant outside reset.
+    trace_enable : ``In(1)``, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``
+        Whether to trace and to profile; the node's number; what :class:`FaultInjector` calls
+        ``draws``. Constant outside reset.
+    up : ``Out(FlitStream)``, down : ``In(FlitStream)``
+        To the switch and from it.
+    go : ``In(CPUS)``, port{p}_count : ``In(3)``, port{p}_entries : ``In``,
+    port{p}_answers : ``Out``
+        Blocks of the host ports, as of :class:`Target`.
+    waiting : ``Out(CPUS)``, needs : ``Out(1)``
+        Host ports that wait for a block; whether one needs its program.
+    busy : ``Out(1)``, idle : ``Out(1)``, distance : ``Out(32)``
+        Something is under way behind the host ports; nothing happens before a flit or a deadline;
+        cycles from this one to that in which the first host port acts, all ones for never.
+    crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
+        As of :class:`Node`.
+
+    Raises
+    ------
+    TypeError
+        ``description`` is not a :class:`Description`.
+    """
+
+    def __init__(self, *, description: Description) -> None:
+        self._description = description
+        self._node = Node(description=description, gated=True)
+        super().__init__({
+            "clk_rest": In(1),
+            "following": In(64),
+            "timing": In(Timing),
+            "trace_enable": In(1),
+            "profile_enable": In(1),
+            "number": In(8),
+            "draws": In(32),
+            "up": Out(FlitStream),
+            "down": In(FlitStream),
+            "go": In(CPUS),
+            **{f"port{cpu}_{name}": member for cpu in range(CPUS) for name, member in (
+                ("count", In(3)),
+                ("entries", In(BLOCK * ENTRY_WORDS * 32)),
+                ("answers", Out(BLOCK * ANSWER_WORDS * 32)),
+            )},
+            "waiting": Out(CPUS),
+            "needs": Out(1),
+            "busy": Out(1),
+            "idle": Out(1),
+            "distance": Out(32),
+            "crashed": Out(1),
+            "crash": Out(32 * CRASH_WORDS),
+        })
+
+    @property
+    def description(self) -> Description:
+        """What it was made from."""
+        return self._description
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        description = self._description
+        m.domains.ends = domain = ClockDomain(async_reset=True, local=True)
+        m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
+        rest = DomainRenamer({"sync": "ends"})
+
+        m.submodules.counter = counter = CycleCounter()
+        memory = HostMemory(words=description.memory.bytes // 8, kind="dpi")
+        injector = FaultInjector(mtu=description.nic.mtu)
+        uplink = Link(buffer=description.link.buffer, pipeline=SWITCH_PIPELINE)
+        downlink = Link(buffer=description.link.buffer)
+        m.submodules.node = node = self._node
+        m.submodules.memory = rest(memory)
+        m.submodules.faults = rest(injector)
+        m.submodules.uplink = rest(uplink)
+        m.submodules.downlink = rest(downlink)
+
+        connect(m, node.tx, injector.i)
+        connect(m, injector.o, uplink.i)
+        connect(m, uplink.o, flipped(self.up))
+        connect(m, flipped(self.down), downlink.i)
+        connect(m, downlink.o, node.rx)
+        connect(m, node.memory, memory.port)
+        cycle, timing = counter.cycle, self.timing
+        m.d.comb += [
+            counter.following.eq(self.following),
+            memory.node.eq(self.number),
+            injector.draws.eq(self.draws),
+            uplink.hold.eq(timing.switch_latency),
+            *(part.timing.eq(timing) for part in (node, injector, uplink, downlink)),
+            *(part.now.eq(cycle) for part in (injector, uplink, downlink)),
+            node.clk_rest.eq(self.clk_rest),
+            node.node.eq(self.number),
+            node.cycle.eq(cycle),
+            node.trace_enable.eq(self.trace_enable),
+            node.profile_enable.eq(self.profile_enable),
+            node.credit_stall.eq(uplink.credit_stall),
+        ]
+
+        for number, cpu in enumerate(node.cpu):
+            m.submodules[f"mailbox_{number}"] = box = Mailbox()
+            m.d.comb += [
+                cpu.go.eq(self.go[number]),
+                cpu.count.eq(getattr(self, f"port{number}_count")),
+                cpu.entry.eq(box.entry),
+                box.index.eq(cpu.index),
+                box.answer.eq(cpu.answer),
+                box.slot.eq(cpu.slot),
+                box.store.eq(cpu.answers),
+                box.discard.eq(cpu.discards),
+                box.entries.eq(getattr(self, f"port{number}_entries")),
+                getattr(self, f"port{number}_answers").eq(box.answers),
+            ]
+
+        sources = [(injector, Block.FAULT), (uplink, Block.SEND_LINK),
+                   (downlink, Block.RECEIVE_LINK)]
+        links_idle = Cat(part.idle for part, _ in sources).all()
+        m.d.comb += [
+            self.waiting.eq(Cat(cpu.waiting for cpu in node.cpu)),
+            self.needs.eq(Cat(cpu.needs for cpu in node.cpu).any()),
+            self.distance.eq(least(m, [cpu.distance for cpu in node.cpu])),
+            self.idle.eq(Cat(links_idle, node.idle, *(cpu.rests for cpu in node.cpu)).all()),
+            self.busy.eq(~links_idle | node.wake
+                         | Cat(part.event.valid for part, _ in sources).any()),
+            self.crashed.eq(node.crashed),
+            self.crash.eq(node.crash),
+        ]
+        for part, block in sources:
+            sink = TraceSink(block=block)
+            m.submodules[f"trace_{block.name.lower()}"] = rest(sink)
+            connect(m, part.event, sink.event)
+            m.d.comb += [
+                sink.enable.eq(self.trace_enable),
+                sink.cycle.eq(cycle),
+                sink.node.eq(self.number),
+            ]
+        return m

@@ -1,0 +1,129 @@
+"""The target as instances of classes against the target as one design: the same of everything.
+
+Cycles, answers, memories (by what programs read), marks and every event. The two share the
+netlists of the blocks, and nothing of what joins and clocks them: one is elaborated, the other is
+machine.cpp.
+"""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.build import instances, simulator
+
+from tests.labs.rows import more
+
+SMALL = {"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128, "nic.send_ring": 4,
+         "nic.receive_ring": 4, "link.buffer": 64, "bus.posted_writes": 2, "cpu.cache_lines": 4}
+FAULTS = {"faults.drop": 0.05, "faults.corrupt": 0.05, "faults.duplicate": 0.1,
+          "faults.delay": 0.1, "faults.delay_cycles": 333, "am.retry_timeout": 3000}
+SLOW = {"link.latency": 300, "switch.latency": 17, "link.bytes_per_cycle": "1/3",
+        "memory.latency": 40, "bus.pio_read": 90}
+
+
+def describe(knobs: dict[str, Any]) -> Description:
+    table: dict[str, dict[str, Any]] = {}
+    for name, value in knobs.items():
+        section, key = name.split(".")
+        table.setdefault(section, {})[key] = value
+    return Description.model_validate(table)
+
+
+def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
+    return [run_job(describe(knobs), sim, function=job, arguments=arguments)
+            for sim in ("verilator", "one-design")]
+
+
+@pytest.mark.parametrize("knobs", [
+    # Four nodes on two switches, with faults of every kind and hardly any room.
+    {"fabric.nodes": 4, "fabric.switches": 2, "switch.ports": 4, **SMALL, **FAULTS},
+    more({"fabric.nodes": 2, **SLOW}),
+    more({"fabric.nodes": 16, **FAULTS}),
+    more({"fabric.nodes": 10, "fabric.topology": "fat_tree", "switch.ports": 6,
+          "fabric.uplinks": 3}),
+    more({"fabric.nodes": 6, "fabric.topology": "mesh", "fabric.columns": 3, **SMALL}),
+    more({"fabric.nodes": 4, "fabric.switches": 4, "switch.ports": 3, **SLOW, **FAULTS}),
+    more({"nic.attachment": "memory_bus", "fabric.nodes": 4}),
+    more({"nic.attachment": "local_bus", **FAULTS}),
+    more({"via.design": "engine", "fabric.nodes": 4, **FAULTS}),
+    more({"nic.processor": "picorv32", "fabric.nodes": 4, **FAULTS}),
+    more({"nic.processor": "vexriscv", "processor.clock_divider": 3}),
+    more({"nic.processor": "serv", "nic.attachment": "memory_bus"}),
+])
+def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
+    instances, one = both(knobs, "tests.programs.target_jobs:exchanges", requests=12, step=700,
+                          trace=True, runs=2)
+    assert instances == one
+    # In runs between which the switches changed, in ways that let time pass unseen or not.
+    plain = run_job(describe(knobs), function="tests.programs.target_jobs:exchanges",
+                    arguments={"requests": 12, "step": 700})
+    assert plain == [{**one[0], "events": []}]
+
+
+@pytest.mark.parametrize("knobs", [
+    {"via.design": "engine", "fabric.nodes": 3},
+    more({"via.design": "engine", "via.send_slots": 4, "via.window": 2, **SLOW}),
+    more({"nic.processor": "picorv32", "via.design": "firmware"}),
+    more({"via.design": "kernel", "fabric.nodes": 4}),
+])
+def test_the_same_of_via(knobs: dict[str, Any]) -> None:
+    instances, one = both(knobs, "tests.programs.target_jobs:pairs_over_via")
+    assert instances == one
+
+
+def test_a_crash_is_the_same() -> None:
+    """Of the node, the reason and the cycle."""
+    found = both({"nic.processor": "picorv32"},
+                 "tests.programs.firmware:crashed", ways=[0])
+    assert found[0] == found[1]
+
+
+def test_a_waveform_has_every_instance_and_changes_nothing(tmp_path: Path) -> None:
+    """With it nothing sleeps, and falling edges are evaluated."""
+    file = tmp_path / "waves"
+    job, arguments = "tests.programs.target_jobs:exchanges", {"requests": 3, "trace": True}
+    plain = run_job(Description(), function=job, arguments=arguments)
+    assert run_job(Description(), function=job, arguments=arguments, wave=file) == plain
+    content = file.read_bytes()
+    if b"$enddefinitions" in content[:1 << 20]:  # FST is compressed
+        for name in (b"node_0", b"node_1", b"switch_0"):
+            assert name in content[:1 << 20]
+    assert len(content) > 20_000
+
+
+@pytest.mark.parametrize("options", [
+    ["--switches", "1", "--nodes", "0.0,0.0"],
+    ["--switches", "1", "--nodes", "0.0,0.16"],
+    ["--switches", "1", "--nodes", "0.0,1.0"],
+    ["--switches", "2", "--nodes", "0.0,1.0", "--trunks", "0.0-1.1"],
+    ["--switches", "1", "--nodes", "0.0,x"],
+    ["--switches", "1", "--nodes", ""],
+])
+def test_a_wrong_topology_is_refused_in_one_line(options: list[str]) -> None:
+    bare = simulator.build(Description(), bare=True)
+    done = subprocess.run([bare.command[0], "/nowhere", "8", "0", *options], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("nicbed: the topology is wrong at '")
+    assert done.stderr.count("\n") == 1
+
+
+def test_names_that_another_verilator_might_not_have_are_looked_for(tmp_path: Path) -> None:
+    root, model = tmp_path / "Vstation___024root.h", tmp_path / "Vstation.cpp"
+    known = "".join(f"CData __Vtrigprevexpr___TOP__{clock}__0;\n" for clock in ("clk", "clk_rest"))
+    evaluation = "void Vstation___024root___eval(Vstation___024root* vlSelf);"
+
+    def shortcuts(header: str, source: str, wave: bool = False, **nic: str) -> tuple[bool, bool]:
+        root.write_text(header)
+        model.write_text(source)
+        found = instances._shortcuts(Description.model_validate({"nic": nic}), tmp_path, wave)
+        return found["STATION_FALLS"], found["STATION_FRAME"]
+
+    assert shortcuts(known, evaluation) == (False, False)
+    assert shortcuts(known.replace("rest__0", "rest__1"), evaluation) == (True, False)
+    assert shortcuts(known, "void eval();") == (False, True)
+    assert shortcuts(known, evaluation, wave=True) == (True, False)
+    assert shortcuts(known, evaluation, processor="serv") == (True, False)
