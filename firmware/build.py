@@ -29,7 +29,8 @@ FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall
          "-Werror", "-ffreestanding", "-fno-sanitize=all", "-fno-strict-aliasing", "-fwrapv",
          "-fno-stack-protector", "-fomit-frame-pointer", "-fno-unwind-tables",
          "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
-         "-msmall-data-limit=0", "-nostdlib", "-Wl,--gc-sections")
+         "-msmall-data-limit=0")
+LINKING = ("-nostdlib", "-Wl,--gc-sections")
 WHOLE = {"via": ("-flto", "-mllvm", "-inline-threshold=60")}
 """Firmwares of several files that are compiled as one unit, with a limit on inlining for size."""
 _SOURCES = (".c", ".h", ".S", ".ld")
@@ -79,7 +80,7 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
     base = HERE.parent
     known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else title
     parts = [known_as, core, str(memory), repr(CORES[core]),
-             repr((FLAGS, WHOLE.get(title))), c_header(),
+             repr((FLAGS, LINKING, WHOLE.get(title))), c_header(),
              cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
              version("ziglang"), Path(__file__).read_text()]
     return _built(title, core, memory, cache.entry(
@@ -102,20 +103,30 @@ def _beside(folder: Path) -> list[Path]:
     return sorted(HERE / name for name in found)
 
 
-def _build(folder: Path, core: str, memory: int, work: Path) -> None:
+def sources(folder: Path) -> list[Path]:
+    """What the firmware in ``folder`` is made of, the runtime first."""
+    return [*sorted((HERE / "runtime").glob("*.[cS]")), *sorted(folder.glob("*.[cS]"))]
+
+
+def compiler(folder: Path, core: str, work: Path) -> list[str]:
+    """The command that compiles sources of the firmware in ``folder``, without what links them.
+    What is generated goes to ``work``."""
     (work / "nicbed.h").write_text(c_header())
-    script = (HERE / "runtime" / "link.ld").read_text()
-    (work / "link.ld").write_text(f"__memory_bytes = {memory};\n__stack_bytes = {STACK_BYTES};\n"
-                                  + script)
-    sources = [*sorted((HERE / "runtime").glob("*.[cS]")), *sorted(folder.glob("*.[cS]"))]
     mcpu, defines = CORES[core]
     base = HERE.parent
     inside = folder.is_relative_to(base)
     maps = [f"-ffile-prefix-map={work}/=", f"-ffile-prefix-map={base}/=",
             *(() if inside else (f"-ffile-prefix-map={folder.parent}/=",))]
-    _run([*_compiler(), *FLAGS, *WHOLE.get(folder.name, ()), f"-mcpu={mcpu}", *defines, *maps,
-          "-I", str(work), "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE),
-          f"-Wl,-T,{work / 'link.ld'}", *map(str, sources), "-lcompiler_rt",
+    return [*_compiler(), *FLAGS, f"-mcpu={mcpu}", *defines, *maps,
+            "-I", str(work), "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE)]
+
+
+def _build(folder: Path, core: str, memory: int, work: Path) -> None:
+    script = (HERE / "runtime" / "link.ld").read_text()
+    (work / "link.ld").write_text(f"__memory_bytes = {memory};\n__stack_bytes = {STACK_BYTES};\n"
+                                  + script)
+    _run([*compiler(folder, core, work), *WHOLE.get(folder.name, ()), *LINKING,
+          f"-Wl,-T,{work / 'link.ld'}", *map(str, sources(folder)), "-lcompiler_rt",
           "-o", str(work / "image.elf")], folder.name, core, work)
     _run([sys.executable, "-m", "ziglang", "objcopy", "-O", "binary", str(work / "image.elf"),
           str(work / "image.bin")], folder.name, core, work)

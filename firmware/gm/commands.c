@@ -1,8 +1,6 @@
 /* Commands of a port's program. Nothing in them is trusted: each field is read once and checked. */
 #include "gm.h"
 
-struct message messages[(PORTS - 1) * SEND_TOKENS];
-
 /* SEND, DIRECTED: what is wrong with it, or GM_SUCCESS and it is filled in but for `stream`. */
 static uint32_t check(struct port *p, struct message *m, const volatile uint32_t *w, uint32_t w0)
 {

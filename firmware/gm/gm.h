@@ -4,6 +4,12 @@
  * Of those that were lost, as a NACK or the answer to a question says, the stream goes back to the
  * oldest; a time-out asks the question. Sequence numbers begin anew with each
  * *epoch*: when a send has failed. The receiving side of a stream is an *arrival*.
+ *
+ * Calls between files go one way, from a file to those below it. In the order in which to read, top
+ * down: main.c: the main loop. kernel.c: the kernel's commands. commands.c: a program's.
+ * receiving.c: packets in, acknowledgements. sending.c: streams, packets out. control.c: control
+ * packets. ports.c: what a program is told. translation.c: registered memory. state.c: what all
+ * share. The prototypes come bottom up.
  */
 #ifndef GM_H
 #define GM_H
@@ -202,14 +208,14 @@ void translations_forget(uint32_t port);
 
 /* --- ports.c ------------------------------------------------------------------------------------ */
 
-void kernel_command(void);
 void event_put(struct port *p, uint32_t low_half, uint32_t trace, uint32_t from, uint32_t length,
                uint32_t end);
 void sent(struct message *m, uint32_t status);
 
-/* --- commands.c --------------------------------------------------------------------------------- */
+/* --- control.c ---------------------------------------------------------------------------------- */
 
-bool commands(struct port *p);
+/* False: the link has no room for it now. */
+bool control(uint32_t number, uint32_t kind, uint32_t word, uint32_t epoch, uint32_t expected);
 
 /* --- sending.c ---------------------------------------------------------------------------------- */
 
@@ -217,7 +223,6 @@ void sending_open(void);
 void message_queue(struct message *m);
 void streams_close(uint32_t port);
 void acknowledged(const uint32_t *packet);
-bool control(uint32_t number, uint32_t kind, uint32_t word, uint32_t epoch, uint32_t expected);
 uint32_t pump(void);
 void tick(void);
 
@@ -241,5 +246,13 @@ uint32_t acknowledge(void);
 extern uint32_t dues; /* acknowledgements that are owed */
 void buffer_provide(uint32_t port, uint32_t token);
 void arrivals_close(uint32_t port);
+
+/* --- commands.c --------------------------------------------------------------------------------- */
+
+bool commands(struct port *p);
+
+/* --- kernel.c ----------------------------------------------------------------------------------- */
+
+void kernel_command(void);
 
 #endif

@@ -12,12 +12,7 @@ PARAMETER(coherent_base); /* of the ports' queues, where they are in host memory
 PARAMETER(coherent_bytes);
 PARAMETER(routes[NODES]);
 
-DOORBELL_WORDS(PORTS);
-
 enum { DOORBELLS_A_TURN = 16 };
-
-struct settings settings;
-SHARED(struct counters, counters);
 
 static RARE void configure(void)
 {

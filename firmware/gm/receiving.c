@@ -1,10 +1,7 @@
 /* Arrivals: packets in order straight into the buffers that match, events, acknowledgements. */
 #include "gm.h"
 
-enum {
-    CONTROL_SLOTS = 2 * NICBED_ENGINE_QUEUE,
-    RESERVE = 512, /* bytes that are left for the stack beside the least it has */
-};
+enum { RESERVE = 512 }; /* bytes that are left for the stack beside the least it has */
 
 struct arrival arrivals[STREAMS];
 struct buffer buffers[(PORTS - 1) * RECEIVE_TOKENS];
@@ -24,8 +21,6 @@ static struct place {
 } places[SLOTS], *places_end, *handling = places, *offering = places;
 static uint32_t handled, offers; /* packets handled; slots that the engine has */
 
-static uint32_t controls[CONTROL_SLOTS][4] __attribute__((aligned(16)));
-static uint32_t control_next;
 static uint8_t due[STREAMS]; /* arrivals that owe an acknowledgement */
 uint32_t dues;
 
@@ -80,25 +75,7 @@ RARE void arrivals_close(uint32_t port)
     memset(newest[port], NONE, sizeof newest[port]);
 }
 
-/* --- Control packets ---------------------------------------------------------------------------- */
-
-/* Room is left for the stages, which never wait for any: so the firmware never does. */
-APART bool control(uint32_t number, uint32_t kind, uint32_t word, uint32_t epoch,
-                   uint32_t expected)
-{
-    if (engine_space(ENGINE_SEND) <= STAGES)
-        return false;
-    uint32_t *c = controls[control_next++ & (CONTROL_SLOTS - 1)], node = STREAM_NODE(number);
-    c[0] = settings.route[node] | 8 << NICBED_HEADER_LENGTH_LO_SHIFT;
-    c[1] = settings.node | node << NICBED_HEADER_DESTINATION_HI_SHIFT
-           | (kind | STREAM_PRIORITY(number) << NICBED_GM_DETAIL_PRIORITY_SHIFT)
-             << NICBED_HEADER_DETAIL_HI_SHIFT;
-    c[2] = expected | PLACE(epoch, HEADER_EPOCH_LO)
-           | PLACE(STREAM_PORT(number), HEADER_SOURCE_LO);
-    c[3] = word;
-    link_send(c, 16, 0);
-    return true;
-}
+/* --- Acknowledgements --------------------------------------------------------------------------- */
 
 static APART bool settle(uint32_t number)
 {

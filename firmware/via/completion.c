@@ -1,4 +1,5 @@
-/* Completions: a descriptor's status, done visible last. */
+/* Completions in the consumer's memory: a descriptor's status, done visible last, then the entry of
+ * its completion queue. */
 #include "via_fw.h"
 
 enum { STATUSES = 2 * NICBED_ENGINE_QUEUE };
@@ -9,39 +10,23 @@ static struct {
 } statuses[STATUSES] __attribute__((aligned(8)));
 static uint32_t used;
 
-void completed(struct vi *vi, uint32_t receive)
-{
-    struct work_queue *q = &vi->queue[receive];
-    q->completed++;
-    if (q->armed) {
-        q->armed = false;
-        event(NICBED_VIA_CODE_SEND_DONE + receive, vi->number);
-    }
-}
-
-void complete(struct vi *vi, uint32_t receive, uint32_t length, uint32_t status,
-              uint32_t immediate)
+bool completion_write(struct vi *vi, uint32_t receive, uint32_t length, uint32_t status,
+                      uint32_t immediate, uint32_t *broken)
 {
     struct message *m = receive ? &vi->receiving : &vi->sending;
-    uint32_t broken = NICBED_VIA_CODE_COMP_PROT;
     struct piece p = {m->physical, NICBED_VIA_CONTROL_BYTES};
     m->taken = false;
-    bool done = (m->era == era
-                 || translate(m->at.low, m->at.high, m->at.handle, vi->tag, LOCAL, &p))
-                && p.room >= NICBED_VIA_CONTROL_BYTES;
-    if (done) {
-        uint32_t at = used++ % STATUSES;
-        statuses[at].immediate = immediate;
-        statuses[at].length = length;
-        statuses[at].status = status | NICBED_VIA_STATUS_DONE;
-        if (status & NICBED_VIA_STATUS_IMMEDIATE)
-            dma_write(&statuses[at].immediate, p.physical + 20, 12, m->trace);
-        else
-            dma_write(&statuses[at].length, p.physical + 24, 8, m->trace);
-        if (vi->on_cq[receive])
-            done = cq_append(vi, receive, &broken);
-    }
-    completed(vi, receive);
-    if (!done)
-        break_vi(vi, broken);
+    *broken = NICBED_VIA_CODE_COMP_PROT;
+    if ((m->era != era && !translate(m->at.low, m->at.high, m->at.handle, vi->tag, LOCAL, &p))
+        || p.room < NICBED_VIA_CONTROL_BYTES)
+        return false;
+    uint32_t at = used++ % STATUSES;
+    statuses[at].immediate = immediate;
+    statuses[at].length = length;
+    statuses[at].status = status | NICBED_VIA_STATUS_DONE;
+    if (status & NICBED_VIA_STATUS_IMMEDIATE)
+        dma_write(&statuses[at].immediate, p.physical + 20, 12, m->trace);
+    else
+        dma_write(&statuses[at].length, p.physical + 24, 8, m->trace);
+    return !vi->on_cq[receive] || cq_append(vi, receive, broken);
 }

@@ -9,13 +9,6 @@
  */
 #include "via_fw.h"
 
-DOORBELL_WORDS(130); /* the mailbox's, and 64 VIs with as many completion queues */
-
-enum { WORD_PAGES = sizeof doorbell_words / 16 };
-
-static uint32_t (*seen)[2]; /* words: low halves of what was found in each page */
-static uint16_t *open_pages; /* words: pages to look at */
-static uint32_t open_count;
 static uint32_t fetched[2] __attribute__((aligned(8)));
 
 void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_high)
@@ -51,14 +44,6 @@ void token(struct vi *vi, uint32_t receive, uint32_t word_low, uint32_t word_hig
         flush_idle(vi); /* or Next would lead to what is reported here */
         break_vi(vi, NICBED_VIA_CODE_POST_DESC);
     }
-}
-
-void arm(struct vi *vi, uint32_t receive, uint32_t count)
-{
-    struct work_queue *q = &vi->queue[receive];
-    q->armed = q->completed == (uint16_t)count;
-    if (!q->armed)
-        event(NICBED_VIA_CODE_SEND_DONE + receive, vi->number);
 }
 
 static void ring(uint32_t page, uint32_t offset, uint32_t low, uint32_t high)
@@ -123,33 +108,4 @@ void doorbells_serve(void)
         if (d.page != MAILBOX_PAGE)
             ring(d.page, d.offset, d.low, d.high);
     }
-}
-
-/* As words there are no more VIs than pages for them. */
-void doorbells_open(void)
-{
-    if (!set.words)
-        return;
-    seen = take_memory(WORD_PAGES * sizeof *seen, 4);
-    open_pages = take_memory(WORD_PAGES * sizeof *open_pages, 2);
-    if (set.vis > WORD_PAGES - CQ_PAGE - set.cqs)
-        set.vis = WORD_PAGES - CQ_PAGE - set.cqs;
-}
-
-void page_open(uint32_t page, uint32_t owner)
-{
-    doorbell_allow(page, owner);
-    if (!set.words)
-        return;
-    *doorbell_word(page, 0) = *doorbell_word(page, 8) = 0;
-    seen[page][0] = seen[page][1] = 0;
-    open_pages[open_count++] = (uint16_t)page;
-}
-
-void page_close(uint32_t page)
-{
-    doorbell_forbid(page);
-    for (uint32_t i = 0; i < open_count; i++)
-        if (open_pages[i] == page)
-            open_pages[i--] = open_pages[--open_count];
 }

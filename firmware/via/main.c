@@ -19,40 +19,11 @@ PARAMETER(via_doorbells) = 1024; /* the most that their queue holds */
 
 SHARED(volatile uint64_t, vis_open); /* VIs that there is room for: at most via_vis */
 
-struct settings set;
-struct counter_word counters[COUNTERS] __attribute__((used, aligned(8)));
-
-static uint16_t first = NO_VI, last; /* of the list of VIs with work */
-static uint32_t length;
-
-void wake_vi(struct vi *vi)
-{
-    if (vi->listed)
-        return;
-    vi->listed = true;
-    vi->next = NO_VI;
-    if (first == NO_VI)
-        first = vi->number;
-    else
-        vis[last].next = vi->number;
-    last = vi->number;
-    length++;
-}
-
-static struct vi *next_vi(void)
-{
-    struct vi *vi = &vis[first];
-    first = vi->next;
-    vi->listed = false;
-    length--;
-    return vi;
-}
-
 /* A turn of each VI with work, until one did some; whether one did. None does while all wait for the
  * link, or for slots. */
 static bool vis_serve(void)
 {
-    for (uint32_t left = length; left; left--) {
+    for (uint32_t left = vis_with_work; left; left--) {
         struct vi *vi = next_vi();
         enum turn turn = serve(vi);
         if (turn != TURN_IDLE)
@@ -98,7 +69,7 @@ int main(void)
                          | NICBED_PENDING_TIMER;
         if (events_serve() || receive_starved())
             wakes |= NICBED_PENDING_N2H;
-        if (length || command || control_waits())
+        if (vis_with_work || command || control_waits())
             wakes |= NICBED_PENDING_SEND;
         uint32_t bits = (busy || arrived) ? pending() : wait_for(wakes);
         pending_clear(bits);
@@ -112,7 +83,7 @@ int main(void)
             command = commands_serve();
         if (bits & NICBED_PENDING_TIMER)
             timers_serve();
-        busy = length && vis_serve();
+        busy = vis_with_work && vis_serve();
         control_serve();
         if (busy || arrived)
             watchdog_kick();

@@ -260,13 +260,3 @@ bool receive_serve(void)
 
 /* Whether all buffers wait for host memory. */
 bool receive_starved(void) { return head == posted; }
-
-/* The connection is over: a receive begun completes flushed. */
-void receive_abort(struct vi *vi)
-{
-    bool begun = vi->kind == NICBED_VIA_PACKET_SEND;
-    if (!vi->receiving.taken)
-        return;
-    uint32_t partial = begun && vi->receiving.moved ? NICBED_VIA_STATUS_PARTIAL : 0;
-    over(vi, NICBED_VIA_REMOTE_RECEIVE, 0, NICBED_VIA_STATUS_FLUSHED | partial, NULL);
-}

@@ -1,17 +1,6 @@
 /* Sending: messages become packets. */
 #include "via_fw.h"
 
-void send_over(struct vi *vi, uint32_t status)
-{
-    struct message *m = &vi->sending;
-    if (!m->taken)
-        return;
-    uint32_t as = is_rdma(m) ? operation(m) == NICBED_VIA_OPERATION_RDMA_READ
-                                   ? NICBED_VIA_REMOTE_RDMA_READ : NICBED_VIA_REMOTE_RDMA_WRITE
-                             : NICBED_VIA_REMOTE_SEND;
-    complete(vi, SEND_QUEUE, status ? 0 : m->length, status | as << OPERATION, 0);
-}
-
 /* What is wrong with the descriptor taken, before anything of it is sent; 0: nothing. */
 static uint32_t begin(struct vi *vi, struct message *m)
 {
@@ -189,20 +178,4 @@ enum turn serve(struct vi *vi)
     }
     cut(vi, m);
     return TURN_WORKED;
-}
-
-void send_abort(struct vi *vi)
-{
-    uint32_t sequence = vi->sequence;
-    for (uint32_t slot = vi->oldest, next; slot != NO_SLOT; slot = next) {
-        next = slots[slot].next;
-        slot_free(slot);
-    }
-    vi->oldest = vi->again = NO_SLOT;
-    vi->outstanding = 0;
-    vi->watched = vi->probing = false;
-    send_over(vi, NICBED_VIA_STATUS_FLUSHED | (vi->sending.moved ? NICBED_VIA_STATUS_PARTIAL : 0));
-    vi->owed &= ~(OWE_ANSWER | OWE_PROBE);
-    if (vi->reliable)
-        owe_break(vi, sequence, NICBED_VIA_BREAK_LOST);
 }

@@ -1,28 +1,7 @@
 /* A VI's states, and the commands that change them. */
 #include "via_fw.h"
 
-struct vi *vis;
-
 static uint32_t page_of(uint32_t number) { return CQ_PAGE + set.cqs + number; }
-
-void break_vi(struct vi *vi, uint32_t code)
-{
-    if (vi->state == NICBED_VI_STATE_IDLE || vi->state == NICBED_VI_STATE_CONNECTED)
-        event(code, vi->number);
-    if (vi->state == NICBED_VI_STATE_CONNECTED)
-        vi_error(vi);
-}
-
-void vi_error(struct vi *vi)
-{
-    bool connected = vi->state == NICBED_VI_STATE_CONNECTED;
-    vi->state = NICBED_VI_STATE_ERROR;
-    if (connected) {
-        receive_abort(vi);
-        send_abort(vi);
-    }
-    wake_vi(vi);
-}
 
 static void configure(struct vi *vi, uint64_t attributes, uint64_t peer)
 {

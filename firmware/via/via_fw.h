@@ -5,10 +5,13 @@
  * kernel's never finds a packet half done. Nothing waits for the link, or two NICs that do would
  * wait for each other for ever; host memory always answers, so that is waited for on the spot.
  *
- * main.c: turns, who is next. doorbells.c: tokens. vi.c: states. work_queue.c: taking descriptors.
- * walk.c: segments. translate.c: the translation cache. send.c, receive.c: messages.
- * reliability.c: acknowledgements, time-outs. link.c: slots, control packets. completion.c,
- * completion_queue.c, events.c: what the host is told. commands.c: the kernel's.
+ * Calls between files go one way, from a file to those below it. In the order in which to read, top
+ * down: main.c: the main loop. commands.c: the kernel's. vi.c: a VI's states. doorbells.c: tokens.
+ * receive.c, send.c: messages. reliability.c: acknowledgements, time-outs. connection.c: how messages
+ * and connections end. link.c: slots, control packets. completion.c, completion_queue.c: what the
+ * consumer is told. work_queue.c: taking descriptors. segments.c, descriptor.c: what they point to.
+ * doorbell_pages.c: whose they are. work_list.c: who is next. translate.c: the translation cache.
+ * events.c: what the kernel is told. state.c: what all share. The prototypes come bottom up.
  */
 #ifndef VIA_FW_H
 #define VIA_FW_H
@@ -45,7 +48,7 @@ extern struct counter_word counters[COUNTERS]; /* the host reads them: COUNTERS 
 
 static inline void count(enum counter which) { counters[which].value++; }
 
-/* --- Records ----------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 /* A virtual address and its memory handle, as they are in descriptors. */
 struct place {
@@ -103,7 +106,12 @@ struct vi {
 
 extern struct vi *vis;
 
-/* --- translate.c ------------------------------------------------------------------------------- */
+/* --- events.c --------------------------------------------------------------------------------- */
+
+void event(uint32_t code, uint32_t number);
+bool events_serve(void); /* whether the host is still to be interrupted */
+
+/* --- translate.c ------------------------------------------------------------------------------ */
 
 enum { LOCAL = 1, REMOTE_WRITE = 3 }; /* bits that an entry's flags must have */
 
@@ -120,18 +128,35 @@ bool translate(uint32_t va_low, uint32_t va_high, uint32_t handle, uint32_t tag,
 /* Forgets the entry. */
 void translate_invalidate(uint32_t index);
 
-/* --- work_queue.c ------------------------------------------------------------------------------ */
+/* --- work_list.c ------------------------------------------------------------------------------ */
 
-enum taken { NOTHING, TAKEN, UNREADABLE };
+extern uint32_t vis_with_work; /* so many are in the list */
+
+/* Put a VI that may have work into the list, behind the others. */
+void wake_vi(struct vi *vi);
+/* Take the first one out of it. */
+struct vi *next_vi(void);
+
+/* --- doorbell_pages.c ------------------------------------------------------------------------- */
+
+enum { CQ_PAGE = 1 }; /* page of completion queue 0; VIs' pages are behind those of all queues */
+
+extern uint32_t (*seen)[2]; /* words: low halves of what was found in each page */
+extern uint16_t *open_pages; /* words: pages to look at */
+extern uint32_t open_count;
+
+void doorbells_open(void);
+/* Open or close a page (`words`: cleared). */
+void page_open(uint32_t page, uint32_t owner);
+void page_close(uint32_t page);
+
+/* --- descriptor.c ----------------------------------------------------------------------------- */
 
 extern uint32_t chunk[16]; /* 64 bytes of a descriptor */
 
-/* The next descriptor of a queue becomes its VI's message. One that cannot be read only counts, and
- * all that is behind it is forgotten: the caller breaks the VI with POST_DESC. */
-enum taken take(struct vi *vi, uint32_t receive);
-/* Whether a descriptor is malformed. */
-bool format_error(const struct message *m, uint32_t receive);
-/* Reads segment `index` of a message into `to`: 16 bytes. */
+/* Reads chunk `number` of a message's descriptor, as far as it is in `p`. */
+void fetch(const struct message *m, uint32_t number, const struct piece *p);
+/* Segment `index` of a message: 16 bytes; NULL if they may not be read. */
 const uint32_t *segment_read(struct vi *vi, struct message *m, uint32_t index);
 
 static inline uint32_t operation(const struct message *m) { return m->control & 3; }
@@ -141,7 +166,7 @@ static inline bool is_rdma(const struct message *m)
            || operation(m) == NICBED_VIA_OPERATION_RDMA_READ;
 }
 
-/* --- walk.c ------------------------------------------------------------------------------------ */
+/* --- segments.c ------------------------------------------------------------------------------- */
 
 enum segment { SEGMENT_MORE, SEGMENT_END, SEGMENT_REFUSED };
 
@@ -156,58 +181,37 @@ uint32_t scatter(struct vi *vi, struct message *m, const char *from, uint32_t by
 uint32_t write_remote(struct vi *vi, uint32_t low, uint32_t high, uint32_t handle,
                       const char *from, uint32_t bytes, uint32_t trace);
 
-/* --- vi.c -------------------------------------------------------------------------------------- */
+/* --- work_queue.c ----------------------------------------------------------------------------- */
 
-/* Into error: reported once, and only of a VI that is idle or connected. */
-void break_vi(struct vi *vi, uint32_t event);
-/* The same without a report: what was begun completes flushed, then all that is posted. */
-void vi_error(struct vi *vi);
-bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t peer,
-                uint64_t tokens);
+enum taken { NOTHING, TAKEN, UNREADABLE };
 
-/* --- main.c ------------------------------------------------------------------------------------ */
+/* The next descriptor of a queue becomes its VI's message. One that cannot be read only counts, and
+ * all that is behind it is forgotten: the caller breaks the VI with POST_DESC. */
+enum taken take(struct vi *vi, uint32_t receive);
+/* Whether a descriptor is malformed. */
+bool format_error(const struct message *m, uint32_t receive);
+/* Counts a completion: event if armed for. */
+void completed(struct vi *vi, uint32_t receive);
+/* An event at the next completion, or now if `count` is not how many there were. */
+void arm(struct vi *vi, uint32_t receive, uint32_t count);
 
-/* Put a VI that may have work into the list of those. */
-void wake_vi(struct vi *vi);
+/* --- completion_queue.c, completion.c --------------------------------------------------------- */
 
-/* --- doorbells.c ------------------------------------------------------------------------------- */
+enum { OPERATION = NICBED_VIA_STATUS_OPERATION_SHIFT };
 
-enum { TOKENS = 64, COUNT_MASK = 63 };
-enum { CQ_PAGE = 1 }; /* page of completion queue 0; VIs' pages are behind those of all queues */
+void cq_open(void);
+bool cq_append(struct vi *vi, uint32_t receive, uint32_t *broken);
+void cq_config(uint32_t number, uint64_t base, uint64_t config);
+void cq_consumed(uint32_t number, uint32_t entries);
+void cq_arm(uint32_t number, uint32_t seen);
 
-void doorbells_open(void);
-void doorbells_serve(void);
-void token(struct vi *vi, uint32_t receive, uint32_t low, uint32_t high);
-void arm(struct vi *vi, uint32_t receive, uint32_t seen);
-/* Open or close a page (`words`: cleared). */
-void page_open(uint32_t page, uint32_t owner);
-void page_close(uint32_t page);
+/* A message's status (done last) and entry of the completion queue. `status`: error bits,
+ * NICBED_VIA_STATUS_IMMEDIATE if there is immediate data, operation. False if they cannot be
+ * written: `broken` is what the VI is broken with. */
+bool completion_write(struct vi *vi, uint32_t receive, uint32_t length, uint32_t status,
+                      uint32_t immediate, uint32_t *broken);
 
-/* --- send.c, receive.c, reliability.c ---------------------------------------------------------- */
-
-enum turn { TURN_IDLE, TURN_WORKED, TURN_BLOCKED };
-
-enum turn serve(struct vi *vi);
-void send_abort(struct vi *vi);
-/* Completes all that is posted to an idle VI's send queue. */
-void flush_idle(struct vi *vi);
-/* Completes the message under way, if there is one, with `status`: error bits, or 0. */
-void send_over(struct vi *vi, uint32_t status);
-
-void receive_open(void);
-bool receive_serve(void);
-void receive_replenish(void);
-bool receive_starved(void);
-void receive_abort(struct vi *vi);
-
-void acknowledged(struct vi *vi, uint32_t sequence, bool again);
-void answered(struct vi *vi, uint32_t probe);
-void broken(struct vi *vi, uint32_t code);
-void watch(struct vi *vi); /* starts the timer of its oldest packet anew */
-enum turn resend(struct vi *vi);
-void timers_serve(void);
-
-/* --- link.c ------------------------------------------------------------------------------------ */
+/* --- link.c ----------------------------------------------------------------------------------- */
 
 struct slot {
     uint64_t *packet; /* wire header, VIA's, its data */
@@ -235,29 +239,49 @@ bool control_waits(void);
 
 static inline bool link_room(void) { return engine_space(ENGINE_SEND) > 1; }
 
-/* --- completion.c, completion_queue.c, events.c ------------------------------------------------ */
+/* --- connection.c ----------------------------------------------------------------------------- */
 
-enum { OPERATION = NICBED_VIA_STATUS_OPERATION_SHIFT };
-
-/* The message is over: status (done last), entry of the completion queue, event if armed for.
- * `status`: error bits, NICBED_VIA_STATUS_IMMEDIATE if there is immediate data, operation. */
+/* The message is over: its completion is written and counted. `status`: as above. */
 void complete(struct vi *vi, uint32_t receive, uint32_t length, uint32_t status,
               uint32_t immediate);
-/* What comes beside writing: counts it. */
-void completed(struct vi *vi, uint32_t receive);
-void completion_open(void);
+/* Completes the send under way, if there is one, with `status`: error bits, or 0. */
+void send_over(struct vi *vi, uint32_t status);
+/* Into error: reported once, and only of a VI that is idle or connected. */
+void break_vi(struct vi *vi, uint32_t event);
+/* The same without a report: what was begun completes flushed, then all that is posted. */
+void vi_error(struct vi *vi);
 
-bool cq_append(struct vi *vi, uint32_t receive, uint32_t *broken);
-void cq_config(uint32_t number, uint64_t base, uint64_t config);
-void cq_consumed(uint32_t number, uint32_t entries);
-void cq_arm(uint32_t number, uint32_t seen);
-uint32_t cq_owner(uint32_t number);
-void cq_open(void);
+/* --- reliability.c, send.c, receive.c --------------------------------------------------------- */
 
-void event(uint32_t code, uint32_t number);
-bool events_serve(void); /* whether the host is still to be interrupted */
+enum turn { TURN_IDLE, TURN_WORKED, TURN_BLOCKED };
 
-/* --- commands.c -------------------------------------------------------------------------------- */
+void acknowledged(struct vi *vi, uint32_t sequence, bool again);
+void answered(struct vi *vi, uint32_t probe);
+void broken(struct vi *vi, uint32_t code);
+void watch(struct vi *vi); /* starts the timer of its oldest packet anew */
+enum turn resend(struct vi *vi);
+void timers_serve(void);
+
+enum turn serve(struct vi *vi);
+/* Completes all that is posted to an idle VI's send queue. */
+void flush_idle(struct vi *vi);
+
+void receive_open(void);
+bool receive_serve(void);
+void receive_replenish(void);
+bool receive_starved(void);
+
+/* --- doorbells.c ------------------------------------------------------------------------------ */
+
+enum { TOKENS = 64, COUNT_MASK = 63 };
+
+void doorbells_serve(void);
+void token(struct vi *vi, uint32_t receive, uint32_t low, uint32_t high);
+
+/* --- vi.c, commands.c ------------------------------------------------------------------------- */
+
+bool vi_command(uint32_t number, uint32_t command, uint64_t attributes, uint64_t peer,
+                uint64_t tokens);
 
 enum command {
     COMMAND_VI = 1, COMMAND_CQ, COMMAND_INVALIDATE, COMMAND_QUERY, COMMAND_TOKENS, COMMAND_ARM
