@@ -19,7 +19,7 @@ from ...layouts.trace import Activity
 from ..port.node import Node
 from ..port.suspension import check_given
 from . import costs
-from .frames import FmError, Packet
+from .frames import FmError, Frames, Packet
 from .returning import BEGIN, BYTES, CONTROL, END, KIND, Returning
 
 __all__ = ["Fm"]
@@ -36,7 +36,7 @@ and a receiver that is faster than the network answers each message with a packe
 Handler = Callable[..., Any]
 
 
-class Fm(Returning):
+class Fm:
     """Fast Messages on ``node``, with the handler table ``handlers``.
 
     Parameters
@@ -46,11 +46,24 @@ class Fm(Returning):
         as many as leave room for all others' in every ring.
     receive_queue
         Messages that wait for FM_extract outside of the ring.
+
+    Attributes
+    ----------
+    counters, again
+        Of its packets (:class:`.frames.Frames`).
+    places
+        Packets that this node may have under way.
     """
 
     def __init__(self, node: Node, handlers: Sequence[Handler] = (), *,
                  reject_queue: int = PLACES, receive_queue: int = PLACES) -> None:
-        super().__init__(node, reject_queue, receive_queue)
+        self.node = node
+        self.port = port = node.port
+        self.memory = node.memory
+        self._frames = frames = Frames(node)
+        self._returning = Returning(frames, reject_queue, receive_queue)
+        self.counters, self.again = frames.counters, frames.again
+        self.places = self._returning.places
         if len(handlers) > HANDLERS:
             raise FmError(f"a handler table has {HANDLERS} entries, not {len(handlers)}")
         self._handlers = list(handlers)
@@ -58,7 +71,6 @@ class Fm(Returning):
         self._handling = False
         self._buffer = 0
         self._heard = 0
-        port = node.port
         self._c_send_4, self._c_send = port.path(costs.SEND_4), port.path(costs.SEND)
         self._c_extract = port.path(costs.EXTRACT)
         self._c_handle_4, self._c_handle = port.path(costs.HANDLE_4), port.path(costs.HANDLE)
@@ -72,7 +84,7 @@ class Fm(Returning):
         port = self.port
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self._c_initialize)
-        await self._open()
+        await self._returning.open()
         self._buffer = self.node.allocate(FRAME_BYTES)
         port.mark(CONTROL, END, 0)
         self._ready = True
@@ -102,19 +114,19 @@ class Fm(Returning):
         port = self.port
         if not self._ready:
             raise FmError("FM_send before FM_initialize or after FM_finalize")
-        if not 0 <= dest < len(self._headers):
-            raise FmError(f"node {dest}: there are nodes 0 to {len(self._headers) - 1}")
+        if not 0 <= dest < self.node.nodes:
+            raise FmError(f"node {dest}: there are nodes 0 to {self.node.nodes - 1}")
         index = self._index(handler)
         number = self.node.trace_number()
         port.mark(REQUEST_SEND, BEGIN, number)
         port.spend(self._c_send_4 if kind is FmKind.WORDS else self._c_send)
-        await self._claim(number)
+        await self._returning.claim(number)
         if payload is None:
             if size:
                 port.work("load", -(-size // 8))
                 await port.touch(buf, size)
             payload = self.memory.read(buf, size) + bytes(-size % 8)
-        await self._put(dest, kind | index << HANDLER | size << BYTES, payload, number)
+        await self._frames.put(dest, kind | index << HANDLER | size << BYTES, payload, number)
         port.mark(REQUEST_SEND, END, number)
 
     async def FM_extract(self) -> int:
@@ -124,6 +136,7 @@ class Fm(Returning):
             raise FmError("FM_extract in a handler")
         if not self._ready:
             raise FmError("FM_extract before FM_initialize or after FM_finalize")
+        returning = self._returning
         count = 0
         path = self._c_extract
         while True:
@@ -131,11 +144,11 @@ class Fm(Returning):
             if path >= 0:
                 port.spend(path)
                 path = -1
-            if self._received:
-                packet, at = self._received.popleft()
+            if returning.received:
+                packet, at = returning.received.popleft()
                 await self._handle(begin, packet, at)
                 count += 1
-            elif await self._check():
+            elif await self._frames.check():
                 count += await self._handle_next(begin)
             else:
                 port.mark(EMPTY_POLL, END, 0)
@@ -143,24 +156,24 @@ class Fm(Returning):
         if count:
             self._heard = port.cycle
         # While messages come, the places of a quarter are given back by one packet.
-        await self._pay(1 if port.cycle - self._heard >= PATIENCE else self._quarter)
-        await self._send_again()
+        await returning.pay(1 if port.cycle - self._heard >= PATIENCE else returning.quarter)
+        await returning.send_again()
         return count
 
     async def extract_until(self, condition: Callable[[], Any]) -> None:
         """Call FM_extract until ``condition()`` is true. The condition is evaluated after each
         round; between rounds the CPU spins in the target."""
-        port = self.port
+        port, returning = self.port, self._returning
         outer = port.waiting_text
         while not condition():
             if await self.FM_extract() or condition():
                 continue
             port.waiting_for(outer or "its condition, in FM_extract")
             port.mark(EMPTY_POLL, BEGIN, 0)
-            until = [self._again_at] if self._rejected else []
-            if any(self._owed):
+            until = [returning.again_at] if returning.rejected else []
+            if any(self._frames.owed):
                 until.append(self._heard + PATIENCE)
-            await self._check(max(1, min(until) - port.cycle) if until else 0)
+            await self._frames.check(max(1, min(until) - port.cycle) if until else 0)
             port.mark(EMPTY_POLL, END, 0)
             port.waiting_for(outer)
 
@@ -169,14 +182,14 @@ class Fm(Returning):
         were not extracted before this call are discarded."""
         if not self._ready or self._handling:
             raise FmError("FM_finalize before FM_initialize, or in a handler")
-        port = self.port
+        port, returning = self.port, self._returning
         port.spend(self._c_finalize)
         port.waiting_for("its packets to be accepted, in FM_finalize")
-        await self._pay(1)
-        while self._under_way:
-            self._received.clear()
-            await self._wait()
-        await self._pay(1)
+        await returning.pay(1)
+        while returning.under_way:
+            returning.received.clear()
+            await returning.wait()
+        await returning.pay(1)
         await port.flush()
         port.waiting_for("")
         self._ready = False
@@ -185,24 +198,24 @@ class Fm(Returning):
 
     async def _handle_next(self, begin: list[int]) -> int:
         """Handle the packet at the ring's head; how many messages that were."""
-        port = self.port
+        port, frames = self.port, self._frames
         begin[1] = CONTROL
-        begin[3] = number = self._number()
-        found = await self._arrived()
+        begin[3] = number = frames.number()
+        found = await self._returning.arrived()
         if found is None:
             port.mark(CONTROL, END, number)
             return 0
         packet, size = found
         at = self._buffer
         if packet.header & KIND == FmKind.FRAME:
-            await self._copied(size, at)
+            await frames.copied(size, at)
             await port.flush()
             self.memory.write(at, packet.payload)
         else:
             await port.room(1)
-            port.put_touch(self._slot + 32, 8)
-        self._owed[packet.node] += 1
-        await self._advance()
+            port.put_touch(frames.slot + 32, 8)
+        frames.owed[packet.node] += 1
+        await frames.advance()
         await self._handle(begin, packet, at)
         return 1
 

@@ -60,6 +60,12 @@ class Frames:
         sent that carried nothing else; malformed: packets dropped.
     again
         The packets sent ``again``, by peer; their cause is always that they came back.
+    owed
+        Of each node, packets accepted whose sender does not know yet.
+    ring
+        Slots of the ring.
+    slot
+        Address of the slot at the ring's head.
     """
 
     def __init__(self, node: Node) -> None:
@@ -71,11 +77,10 @@ class Frames:
         self.again = SentAgain(self.port, "Fast Messages")
         self._headers = [SEND_WORD.pack(route=node.route(other), destination=other)
                          for other in range(node.nodes)]
-        self._owed = [0] * node.nodes
-        """Packets accepted whose senders do not know yet."""
-        self._ring = description.nic.receive_ring
+        self.owed = [0] * node.nodes
+        self.ring = description.nic.receive_ring
         self._stride = description.slot_bytes
-        self._slots = self._slot = 0
+        self._slots = self.slot = 0
         self._phase = 1
         self._taken = self._told = 0
         slots = SLOTS
@@ -86,24 +91,24 @@ class Frames:
         self._queue: SendQueue
         self._c_taken = port.path(costs.TAKEN)
 
-    async def _open(self) -> None:
+    async def open(self) -> None:
         """Start the firmware on fresh rings."""
         node, port = self.node, self.port
-        self._slots = self._slot = node.allocate(self._ring * self._stride)
+        self._slots = self.slot = node.allocate(self.ring * self._stride)
         report = node.allocate(8)
         coherent = node.description.nic.attachment == "memory_bus"
         slots = node.allocate(self._count * 64) if coherent else 0
         await port.touch(report, 8, store=True)
         await port.flush()
         # The NIC has not been told of them. Fresh memory is zero to the CPU too.
-        self.memory.write(self._slots, bytes(self._ring * self._stride))
+        self.memory.write(self._slots, bytes(self.ring * self._stride))
         self.memory.write(report, bytes(8))
         if coherent:
             self.memory.write(slots, bytes(self._count * 64))
         processor = node.service(NicProcessor)
         await processor.start(FIRMWARE, parameters={
             "send_slots": self._count, "send_host": slots, "send_report": report,
-            "receive_base": self._slots, "receive_entries": self._ring,
+            "receive_base": self._slots, "receive_entries": self.ring,
             "receive_bytes": self._stride, "process": 0, "nodes": node.nodes})
         self._queue = (CoherentQueue(processor, PAGE, slots, self._count, report) if coherent
                        else PioQueue(processor, PAGE, "slots", self._count, report))
@@ -111,14 +116,14 @@ class Frames:
 
     # Out
 
-    async def _put(self, destination: int, header: int, payload: bytes, number: int) -> None:
+    async def put(self, destination: int, header: int, payload: bytes, number: int) -> None:
         """Send a packet, and tell its destination what it is owed. Waits for room in the queue: the
         firmware makes some whatever this node does."""
         queue = self._queue
         if queue.room.free <= 0:
             await queue.wait()
-        owed = min(self._owed[destination], ACCEPTED_MAX)
-        self._owed[destination] -= owed
+        owed = min(self.owed[destination], ACCEPTED_MAX)
+        self.owed[destination] -= owed
         words = [int.from_bytes(payload[at:at + 8], "little") for at in range(0, len(payload), 8)]
         behind = FM_HEADER_BYTES + 8 * len(words)
         await queue.put([self._headers[destination] | behind << SEND_LENGTH | number << SEND_TRACE,
@@ -126,23 +131,23 @@ class Frames:
 
     # In
 
-    async def _check(self, timeout: int | None = None) -> bool:
+    async def check(self, timeout: int | None = None) -> bool:
         """Whether a packet is at the ring's head: checked once, or for up to ``timeout`` cycles (0:
         for ever)."""
         port = self.port
         if port.count == BLOCK:
             await port.executed
         if timeout is None:
-            port.put_poll(self._slot, self._phase, 1, 0, F_ONCE)
+            port.put_poll(self.slot, self._phase, 1, 0, F_ONCE)
         else:
-            port.put_poll(self._slot, self._phase, 1, timeout)
+            port.put_poll(self.slot, self._phase, 1, timeout)
         await port.executed
         return not port.status & TIMEOUT
 
-    def _look(self) -> tuple[Packet, int] | None:
+    def look(self) -> tuple[Packet, int] | None:
         """The packet at the ring's head, and what its sender says was accepted; None for what is no
         packet of Fast Messages."""
-        completion, wire, header = SLOT.unpack(self.memory.read(self._slot, SLOT.size))
+        completion, wire, header = SLOT.unpack(self.memory.read(self.slot, SLOT.size))
         length = completion >> LENGTH & 0xFFFF
         fields = FM_HEADER.unpack(header & 0xFFFF_FFFF)
         source = wire >> SOURCE & 255
@@ -152,30 +157,34 @@ class Frames:
                 or fields["kind"] == FmKind.WORDS and size != 16):
             self.counters["malformed"] += 1
             return None
-        payload = self.memory.read(self._slot + PAYLOAD, -(-size // 8) * 8)
+        payload = self.memory.read(self.slot + PAYLOAD, -(-size // 8) * 8)
         return Packet(source, header & KEPT, payload,
                       completion >> TRACE & TRACE_MASK), fields["accepted"]
 
-    async def _advance(self) -> None:
+    async def advance(self) -> None:
         """Go on to the next slot; the NIC hears of it now and then."""
         self._taken = taken = self._taken + 1
-        self._slot += self._stride
-        if taken % self._ring == 0:
-            self._slot = self._slots
+        self.slot += self._stride
+        if taken % self.ring == 0:
+            self.slot = self._slots
             self._phase ^= 1
-        if taken - self._told >= max(1, self._ring // 4):
+        if taken - self._told >= max(1, self.ring // 4):
             port = self.port
             await port.room(1)
             port.spend(self._c_taken)
             port.put_write(self._tell, 1, taken & 0xFFFF_FFFF)
             self._told = taken
 
-    async def _copied(self, size: int, target: int) -> None:
+    def number(self) -> int:
+        """Trace number of the packet at the ring's head."""
+        return self.memory.word(self.slot) >> 24 & 0xFF_FFFF
+
+    async def copied(self, size: int, target: int) -> None:
         """Charge for copying ``size`` bytes of payload from the slot at the ring's head."""
         port = self.port
         await port.room(2)
         if size > LINE - PAYLOAD:
-            port.put_touch(self._slot + LINE, size - (LINE - PAYLOAD))
+            port.put_touch(self.slot + LINE, size - (LINE - PAYLOAD))
         port.work("copy_word", -(-size // 8))
         if size:
             port.put_touch(target, size, store=True)

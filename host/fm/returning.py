@@ -22,7 +22,6 @@ from collections import deque
 
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity, Kind
-from ..port.node import Node
 from ..port.sent_again import Cause
 from . import costs
 from .frames import FmError, Frames, Packet
@@ -38,142 +37,151 @@ AGAIN = 2000
 """Cycles between two rounds of sending again what came back."""
 
 
-class Returning(Frames):
-    """Packets, with places, reject queue and receive queue.
+class Returning:
+    """Places, reject queue and receive queue of the packets that ``frames`` moves.
 
     Attributes
     ----------
     places
         Packets that this node may have under way.
+    under_way
+        Those that it has.
+    quarter
+        Of the places: so many are worth a packet of their own.
+    rejected
+        Packets that came back.
+    received
+        Packets of the receive queue, and where their payload is.
+    again_at
+        Cycle before which nothing is sent again.
     """
 
-    def __init__(self, node: Node, reject_queue: int, receive_queue: int) -> None:
-        super().__init__(node)
-        most = self._ring // (node.nodes + 1)
+    def __init__(self, frames: Frames, reject_queue: int, receive_queue: int) -> None:
+        self._frames = frames
+        self._node = node = frames.node
+        self._port = port = node.port
+        most = frames.ring // (node.nodes + 1)
         if reject_queue < 1 or receive_queue < 1:
             raise ValueError("reject_queue and receive_queue must be at least 1, not "
                              f"{reject_queue} and {receive_queue}")
         if not most:
-            raise FmError(f"nic.receive_ring = {self._ring}: Fast Messages of {node.nodes} nodes "
+            raise FmError(f"nic.receive_ring = {frames.ring}: Fast Messages of {node.nodes} nodes "
                           f"need a ring of at least {node.nodes + 1} slots")
         self.places = min(reject_queue, most)
-        self._quarter = max(1, self.places // 4)
-        self._under_way = 0
-        self._rejected: deque[Packet] = deque()
-        self._received: deque[tuple[Packet, int]] = deque()
-        """Packets of the receive queue, and where their payload is."""
+        self.quarter = max(1, self.places // 4)
+        self.under_way = 0
+        self.rejected: deque[Packet] = deque()
+        self.received: deque[tuple[Packet, int]] = deque()
         self._receive_queue = receive_queue
-        self._kept = self._again_at = self._puts = 0
-        port = node.port
+        self._kept = self.again_at = self._puts = 0
         self._c_accepted, self._c_owed = port.path(costs.ACCEPTED), port.path(costs.OWED)
         self._c_keep, self._c_return = port.path(costs.KEEP), port.path(costs.RETURN)
 
-    async def _open(self) -> None:
-        await super()._open()
-        self._kept = self.node.allocate(
+    async def open(self) -> None:
+        """Start the firmware, and allocate the queues."""
+        await self._frames.open()
+        self._kept = self._node.allocate(
             (self.places + self._receive_queue + 1) * FRAME_BYTES)
 
     def _place(self, index: int) -> int:
         """Address of frame ``index`` of the two queues, the reject queue first."""
         return self._kept + index * FRAME_BYTES
 
-    async def _arrived(self) -> tuple[Packet, int] | None:
+    async def arrived(self) -> tuple[Packet, int] | None:
         """Take the packet at the ring's head as far as no handler is needed; the packet and the
         size of its message if one is. The slot is still the ring's head then."""
-        found = self._look()
+        frames = self._frames
+        found = frames.look()
         if found is None:
-            await self._advance()
+            await frames.advance()
             return None
         packet, accepted = found
-        self._under_way = max(0, self._under_way - accepted)
+        self.under_way = max(0, self.under_way - accepted)
         header = packet.header
         size = header >> BYTES & 255
         if header & RETURNED:
-            self.counters["returned"] += 1
-            self.port.spend(self._c_keep)
-            await self._copied(size, self._place(len(self._rejected) % self.places))
-            if len(self._rejected) < self.places:
-                self._rejected.append(packet._replace(header=header & ~RETURNED))
+            frames.counters["returned"] += 1
+            self._port.spend(self._c_keep)
+            await frames.copied(size, self._place(len(self.rejected) % self.places))
+            if len(self.rejected) < self.places:
+                self.rejected.append(packet._replace(header=header & ~RETURNED))
         elif header & KIND == FmKind.ACCEPTED:
-            self.port.spend(self._c_accepted)
+            self._port.spend(self._c_accepted)
         else:
             return packet, size
-        await self._advance()
+        await frames.advance()
         return None
 
     async def _take(self) -> None:
         """Take the packet at the ring's head without handling it: keep it, or send it back."""
-        number = self._number()
-        port = self.port
+        port, frames = self._port, self._frames
+        number = frames.number()
         port.mark(CONTROL, BEGIN, number)
-        found = await self._arrived()
+        found = await self.arrived()
         if found is not None:
             packet, size = found
-            if len(self._received) < self._receive_queue:
+            if len(self.received) < self._receive_queue:
                 # One more than there can be: a handler may still use the one before the oldest.
                 at = self._place(self.places + self._puts % (self._receive_queue + 1))
                 self._puts += 1
                 port.spend(self._c_keep)
-                await self._copied(size, at)
+                await frames.copied(size, at)
                 await port.flush()
-                self.memory.write(at, packet.payload)
-                self._received.append((packet, at))
-                self._owed[packet.node] += 1
+                frames.memory.write(at, packet.payload)
+                self.received.append((packet, at))
+                frames.owed[packet.node] += 1
             else:
-                self.counters["rejected"] += 1
+                frames.counters["rejected"] += 1
                 port.spend(self._c_return)
-                await self._put(packet.node, packet.header | RETURNED, packet.payload,
-                                packet.number)
-            await self._advance()
+                await frames.put(packet.node, packet.header | RETURNED, packet.payload,
+                                 packet.number)
+            await frames.advance()
         port.mark(CONTROL, END, number)
 
-    def _number(self) -> int:
-        """Trace number of the packet at the ring's head."""
-        return self.memory.word(self._slot) >> 24 & 0xFF_FFFF
-
-    async def _pay(self, least: int) -> None:
+    async def pay(self, least: int) -> None:
         """Tell all that are owed ``least`` or more."""
-        port = self.port
-        for other, owed in enumerate(self._owed):
+        port = self._port
+        for other, owed in enumerate(self._frames.owed):
             if owed < least:
                 continue
-            self.counters["accepted"] += 1
-            number = self.node.trace_number()
+            self._frames.counters["accepted"] += 1
+            number = self._node.trace_number()
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_owed)
-            await self._put(other, int(FmKind.ACCEPTED), b"", number)
+            await self._frames.put(other, int(FmKind.ACCEPTED), b"", number)
             port.mark(CONTROL, END, number)
 
-    async def _send_again(self) -> None:
+    async def send_again(self) -> None:
         """Send what came back again, if that is not too soon."""
-        port = self.port
-        if not self._rejected or port.cycle < self._again_at:
+        port = self._port
+        if not self.rejected or port.cycle < self.again_at:
             return
-        self._again_at = port.cycle + AGAIN
-        for _ in range(len(self._rejected)):
-            packet = self._rejected.popleft()
-            self.counters["again"] += 1
-            self.again.note(packet.node, Cause.RETURNED)
+        self.again_at = port.cycle + AGAIN
+        for _ in range(len(self.rejected)):
+            packet = self.rejected.popleft()
+            self._frames.counters["again"] += 1
+            self._frames.again.note(packet.node, Cause.RETURNED)
             port.mark(CONTROL, BEGIN, packet.number)
             port.spend(self._c_return)
-            await self._put(packet.node, packet.header, packet.payload, packet.number)
+            await self._frames.put(packet.node, packet.header, packet.payload, packet.number)
             port.mark(CONTROL, END, packet.number)
 
-    async def _wait(self) -> None:
+    async def wait(self) -> None:
         """Wait for one packet and take it, or for the time to send again."""
-        await self._pay(1)
-        await self._send_again()
-        if await self._check(max(1, self._again_at - self.port.cycle) if self._rejected else 0):
+        await self.pay(1)
+        await self.send_again()
+        limit = max(1, self.again_at - self._port.cycle) if self.rejected else 0
+        if await self._frames.check(limit):
             await self._take()
 
-    async def _claim(self, number: int) -> None:
+    async def claim(self, number: int) -> None:
         """Get a place for a packet."""
-        if self._under_way >= self.places:
-            port = self.port
+        if self.under_way >= self.places:
+            port = self._port
             port.mark(WINDOW_WAIT, BEGIN, number)
             port.waiting_for("its packets to be accepted, in FM_send")
-            while self._under_way >= self.places:
-                await self._wait()
+            while self.under_way >= self.places:
+                await self.wait()
             port.waiting_for("")
             port.mark(WINDOW_WAIT, END, number)
-        self._under_way += 1
+        self.under_way += 1

@@ -5,13 +5,16 @@
 In the order in which to read:
 
 - :mod:`.gm`: GM: the message-passing library of one process, all calls under their own names
-- :mod:`.opening`: gm_init, gm_finalize, gm_open, gm_close, gm_get_node_id; registered memory
-- :mod:`.sending`: gm_send_with_callback, gm_send_to_peer_with_callback,
-  gm_directed_send_with_callback, gm_resume_sending, gm_drop_sends; send tokens
-- :mod:`.receiving`: gm_provide_receive_buffer, gm_receive, gm_blocking_receive, gm_unknown and
-  the like
-- :mod:`.caller`: What all GM calls stand on: whose library it is, and the checks of their
-  arguments
+- :mod:`.opening`: gm_init, gm_open, gm_close: the control program and its ports
+- :mod:`.registering`: gm_register_memory, gm_deregister_memory, gm_dma_malloc: memory that the
+  NIC may access
+- :mod:`.sending`: gm_send_with_callback, gm_directed_send_with_callback, gm_resume_sending,
+  gm_drop_sends; send tokens
+- :mod:`.buffers`: gm_provide_receive_buffer, and what a port accepts
+- :mod:`.event_ring`: gm_receive, gm_blocking_receive, gm_unknown: the events of a port
+- :mod:`.commands`: Commands to the firmware, in a port's queue
+- :mod:`.caller`: What all parts of the library stand on: whose it is, and the checks of its
+  calls' arguments
 - :mod:`.driver`: The driver: firmware, ports, registered memory, the interrupt
 - :mod:`.handles`: An open port, as the library knows it
 - :mod:`.events`: What gm_receive gives

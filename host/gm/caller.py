@@ -1,18 +1,19 @@
-"""What all GM calls stand on: whose library it is, and the checks of their arguments."""
+"""What all parts of the library stand on: whose it is, and the checks of its calls' arguments."""
 
 from typing import Any
 
+from ...layouts.gm import PORTS
 from ..via.process import Process
 from .driver import Driver
 from .handles import Port
 
-__all__ = ["Caller", "GM_HIGH_PRIORITY", "GM_LOW_PRIORITY"]
+__all__ = ["Caller", "GM_HIGH_PRIORITY", "GM_LOW_PRIORITY", "is_address"]
 
 GM_LOW_PRIORITY, GM_HIGH_PRIORITY = 0, 1
 
 
 class Caller:
-    """The library of ``process``.
+    """The caller's ``process``, node and driver.
 
     Ports of other processes, closed ones, and what is no port at all are GM_INVALID_PARAMETER to
     every call that returns a status.
@@ -26,18 +27,29 @@ class Caller:
         self.driver = process.node.service(Driver)
         self.paths = self.driver.paths
 
-    def _is_port(self, port: Any) -> bool:
+    def is_port(self, port: Any) -> bool:
+        """Whether it is an open port of this process."""
         return port.__class__ is Port and port.open and port.process is self.process
 
-    async def _enter(self) -> None:
+    def is_target(self, priority: int, node: int, port: int) -> bool:
+        """Whether a send may name this target."""
+        return (isinstance(node, int) and isinstance(port, int) and priority in (0, 1)
+                and 0 <= node < self.node.nodes and 0 <= port < PORTS)
+
+    async def enter(self) -> None:
         """Enter the kernel: what follows is its work."""
         self.port.spend(self.paths.kernel)
-        await self._pass()
+        await self.take_time()
 
-    async def _pass(self) -> None:
+    async def take_time(self) -> None:
         """Spend the time that the call has taken; a cycle at least."""
         port = self.port
         before = port.cycle
         if await port.flush() == before:
             await port.delay(1)
             await port.flush()
+
+
+def is_address(ptr: Any) -> bool:
+    """Whether it is one of 64 bits."""
+    return isinstance(ptr, int) and 0 <= ptr < 1 << 64

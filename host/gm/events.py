@@ -5,7 +5,7 @@ from enum import IntEnum
 
 from .status import GM_STATUS
 
-__all__ = ["Event", "GM_EVENT"]
+__all__ = ["Event", "GM_EVENT", "NOTHING"]
 
 
 class GM_EVENT(IntEnum):
@@ -49,3 +49,7 @@ class Event:
     status: GM_STATUS = GM_STATUS.GM_SUCCESS
     token: int = -1
     trace: int = 0
+
+
+NOTHING = Event(GM_EVENT.GM_NO_RECV_EVENT)
+"""There is none."""

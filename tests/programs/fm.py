@@ -209,7 +209,7 @@ def decoupled(structure: dict[str, Any] | None = None) -> Scenario:
         await node.port.delay(400_000)
         woke = await node.port.flush()
         await fm.extract_until(lambda: len(got) == fm.places + 5)
-        await fm.extract_until(lambda: not fm._under_way)
+        await fm.extract_until(lambda: not fm._returning.under_way)
         await fm.FM_finalize()
         return got, woke
 

@@ -276,8 +276,9 @@ def test_tokens_that_are_out_are_refused():
         for kind, number in ((CommandKind.SEND, token), (CommandKind.RESUME, token),
                              (CommandKind.RECEIVE, next(iter(port.receives))),
                              (CommandKind.SEND, 16), (CommandKind.RECEIVE, 32)):
-            await station.gm._command(port, COMMAND.pack(kind=kind, port=PORT, size=7, node=1), ptr,
-                                      0, COMMAND_END.pack(length=100, token=number), 0)
+            await station.gm._commands.put(
+                port, COMMAND.pack(kind=kind, port=PORT, size=7, node=1), ptr, 0,
+                COMMAND_END.pack(length=100, token=number), 0)
         await station.idle()
         await station.send(data_of(2, 100), 0)
         await station.until(lambda: station.got)
