@@ -115,9 +115,11 @@ def nicbed() -> None:
 @_layer()
 @_options
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
+@click.option("--full", is_flag=True,
+              help="The whole grid, where a benchmark leaves out what takes long (vis).")
 def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
           sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None,
-          breakdown: bool) -> None:
+          breakdown: bool, full: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
     from .commands.measure import run_bench
@@ -126,7 +128,7 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
     _check(layer, sim)
     _check_port(sim, port, wave)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
-              out=out, wave=wave, limit=limit, breakdown=breakdown)
+              out=out, wave=wave, limit=limit, breakdown=breakdown, full=full)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})

@@ -107,8 +107,9 @@ class Lab:
         self.limit = LIMIT if limit is None else limit
         self.progress = progress
         """Called with the current step, how much of it is done, and the total."""
+        self.say = say
+        """Called with a line that the user has to see at once."""
         self.account = Account()
-        self._say = say
         self._backend = backend
 
     async def run(self, programs: Sequence[Program | None], *,
@@ -153,7 +154,7 @@ class Lab:
         attention = _attention(runtime, backend.mailbox, progress)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
-        with watching(runtime, backend.mailbox, self._say):
+        with watching(runtime, backend.mailbox, self.say):
             await backend.serve(attention)
         if isinstance(recording, Recording) and record:
             recording.save(record)

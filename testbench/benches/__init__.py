@@ -1,7 +1,8 @@
 """The microbenchmarks, one module each; a benchmark may have one module for each layer.
 
-A benchmark's module has ``parameters(description)``, its plain parameters; ``async measure(lab,
-layer, parameters, tell)``, which runs host programs on a lab and returns plain data;
+A benchmark's module has ``parameters(description)``, its plain parameters, and, if those leave out
+the runs that take long, ``full(description)``; ``async measure(lab, layer, parameters, tell)``,
+which runs host programs on a lab and returns plain data;
 ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth, points
 and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
 ``nicbed compare`` it has ``headline(document)``, which returns a :class:`.common.headline.Headline`

@@ -19,7 +19,7 @@ __all__ = ["Plots", "bench", "check_names", "check_places", "describe", "listed"
 
 def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
           nodes: int | None = None, layer: str | None = None, sim: str = "verilator",
-          limit: int | None = None) -> dict[str, Any]:
+          limit: int | None = None, full: bool = False) -> dict[str, Any]:
     """Run benchmark ``name``; return the document that ``nicbed bench`` would write to its result
     file.
 
@@ -31,6 +31,8 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
         Communication layer (default: the first one that the benchmark supports).
     sim, limit
         As for :func:`nicbed.run_job`.
+    full
+        All runs, including those that the benchmark leaves out to take about a minute.
 
     Raises
     ------
@@ -44,12 +46,13 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
     check_names(layer, sim)
     found.module(layer)
     description = describe(found, nic=nic, overrides=overrides, nodes=nodes, layer=layer)
-    return measure_bench(found, description, layer=layer, sim=sim, limit=limit, label=name)
+    return measure_bench(found, description, layer=layer, sim=sim, limit=limit, label=name,
+                         full=full)
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
               sim: str, port: str | None, out: Path, wave: Path | None, limit: int | None,
-              breakdown: bool) -> None:
+              breakdown: bool, full: bool) -> None:
     """Run benchmark ``name`` and print the results."""
     from ..benches import get
 
@@ -59,7 +62,7 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     check_places(out, wave)
     plots = Plots() if hasattr(module, "draw") else None
     document = measure_bench(chosen, description, layer=layer, sim=sim, port=port, wave=wave,
-                             limit=limit, label=name)
+                             limit=limit, label=name, full=full)
 
     from ..report import document as files
 
@@ -82,9 +85,13 @@ def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | Non
 
 
 def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, port: str | None = None,
-                  wave: Path | None = None, limit: int | None, label: str) -> dict[str, Any]:
+                  wave: Path | None = None, limit: int | None, label: str, full: bool = False
+                  ) -> dict[str, Any]:
     """Run ``bench``; return its document."""
-    parameters = bench.module(layer).parameters(description)
+    module = bench.module(layer)
+    if full and not hasattr(module, "full"):
+        raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
+    parameters = (module.full if full else module.parameters)(description)
     outcome = _job(description, sim, "nicbed.testbench.benches:run",
                    {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit,
                    label, port)

@@ -8,6 +8,7 @@ from ...report.document import number
 from ..common.headline import Series
 from ..common.latencies import Latencies
 from .pingpong import Plan, measure_plan
+from .room import fitting
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -26,7 +27,8 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run for each number of VIs and way to use them."""
     found: dict[str, Any] = {ONE: {}, TURN: {}}
-    steps = [(variant, count) for count in parameters["vis"] for variant in found]
+    vis = await fitting(lab, parameters["vis"])
+    steps = [(variant, count) for count in vis for variant in found]
     for index, (variant, count) in enumerate(steps):
         tell(f"{count} VIs, {variant}", index, len(steps))
         found[variant][count] = await measure_plan(lab, Plan(

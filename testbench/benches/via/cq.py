@@ -9,6 +9,7 @@ from ..common.headline import Series
 from ..common.latencies import Latencies
 from .party import CQ
 from .pingpong import Plan, measure_plan
+from .room import fitting
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -28,7 +29,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """The plain ping-pong, then one run for each number of queues."""
-    chosen, size = parameters["queues"], parameters["size"]
+    chosen, size = await fitting(lab, parameters["queues"], "queues"), parameters["size"]
     tell("work queue", 0, len(chosen) + 1)
     found: dict[str, Any] = {PLAIN: {1: await measure_plan(lab, Plan(size))}, QUEUE: {}}
     for index, count in enumerate(chosen):

@@ -1,6 +1,7 @@
 """Traffic of many nodes at once: all of it arrives, on every layer; what the checks refuse."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from nicbed.layouts.trace import TICKS, Block, Event, Kind
@@ -8,6 +9,7 @@ from nicbed.testbench.benches.load import alltoall, incast, vis
 from nicbed.testbench.benches.load.cells import by_number, count_of, levels, together
 from nicbed.testbench.benches.load.gm import _credits
 from nicbed.testbench.benches.load.traffic import Plan, measure_traffic
+from nicbed.testbench.benches.via.room import fitting
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
 
@@ -46,11 +48,34 @@ def test_a_plan_knows_who_talks_to_whom():
     assert [plan.expected(node) for node in range(4)] == [40, 0, 20, 0]
 
 
+class _Firmware:
+    """A lab whose firmware has room for 62 VIs."""
+
+    description = descriptions.for_layer(descriptions.load(overrides=[PROCESSOR], nodes=2), "via")
+
+    def __init__(self):
+        self.said = []
+        self.say = self.said.append
+
+    async def run(self, programs):
+        assert programs[0] and not programs[1]
+        return SimpleNamespace(results=[62, None])
+
+
+def test_vis_that_do_not_fit_nic_memory_are_left_out_and_named():
+    lab = _Firmware()
+    assert asyncio.run(fitting(lab, [1, 16, 62])) == [1, 16, 62] and not lab.said
+    assert asyncio.run(fitting(lab, [1, 62, 64, 256])) == [1, 62]
+    assert lab.said == ["the VIs of firmware via are in NIC memory: processor.memory = 65536 has "
+                        "room for 62 of them; left out: 64, 256 VIs"]
+
+
 def test_levels_and_counts():
     assert levels(1) == [1] and levels(3) == [1, 2, 3] and levels(15) == [1, 2, 4, 8, 15]
     assert [count_of(size, 65536) for size in (16, 1024, 1 << 20)] == [192, 64, 24]
-    assert [vis.count_of(4, 1, 1 << 19), vis.count_of(32768, 8, 1 << 19),
-            vis.count_of(32768, 32, 1 << 19)] == [8, 2, 0]
+    assert [vis.count_of(size, many, 2 << 20) for size, many in (
+        (4, 1), (4, 1024), (32768, 8), (32768, 16), (32768, 64))] == [8, 8, 8, 4, 0]
+    assert vis.count_of(32768, 64, 8 << 20) == 4
     assert [key for key, _ in by_number({"16": 0, "1024": 0, "4": 0})] == ["4", "16", "1024"]
 
 
