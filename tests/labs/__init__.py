@@ -3,6 +3,7 @@
 In the order in which to read:
 
 - :mod:`.bench`: Block-level benches: one Amaranth component in a simulator, driven by cocotb
+- :mod:`.started`: Simulators that are started once and forked for each case
 - :mod:`.control_bench`: Benches of the NIC processor's control blocks, on Amaranth's own
   simulator
 - :mod:`.gate_pair`: A block beside its own netlist of ECP5 cells, both with the same inputs

@@ -62,7 +62,8 @@ TIME_LIMIT = 600
 def run_bench(component: Any, module: str, *, testcase: str | None = None, seed: int = 1,
               source: str = "", many_cycles: bool = False, unkind: bool = True,
               **parameters: Any) -> None:
-    """Run the cocotb tests of file ``module`` (or the one called ``testcase``) on ``component``.
+    """Run the cocotb tests of file ``module`` (or the one called ``testcase``) on ``component``,
+    from time 0, in a process of its own: a fork of a simulator that :mod:`.started` keeps.
     ``source`` is Verilog of modules that it instantiates; ``many_cycles`` is for Verilator; with
     ``unkind``, what a BlockRam reads where it is written comes inverted.
 
@@ -73,6 +74,8 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     """
     from nicbed.testbench.backends.environment import cocotb_environment
     from nicbed.testbench.build import verilog
+
+    from tests.labs.started import run_case
     if unkind:
         from tests.models.unkind_target import unkindly
         component = unkindly(component)
@@ -93,11 +96,10 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
         if testcase is not None:
             environment["COCOTB_TEST_FILTER"] = rf"\.{re.escape(testcase)}$"
         try:
-            done = subprocess.run(command, cwd=work, env=environment, timeout=TIME_LIMIT,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        except subprocess.TimeoutExpired as error:
+            log = run_case(command, Path(work), environment, TIME_LIMIT)
+        except TimeoutError as error:
             raise AssertionError(f"{file.name}: no end after {TIME_LIMIT} s") from error
-        _check(file.name, results, done.stdout)
+        _check(file.name, results, log)
 
 
 def _check(name: str, results: Path, log: str) -> None:

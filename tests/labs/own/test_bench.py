@@ -1,5 +1,10 @@
 """The bench harness itself, on a FIFO and on blocks that break the rules."""
 
+import os
+import signal
+import time
+from pathlib import Path
+
 import cocotb
 import pytest
 from amaranth.hdl import Module, Signal
@@ -7,6 +12,7 @@ from amaranth.lib import fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
 from nicbed.rtl.parts.flit import Flit, FlitStream
 
+from tests.labs import bench
 from tests.labs.bench import (
     Monitor,
     Sink,
@@ -18,6 +24,8 @@ from tests.labs.bench import (
     seed,
     within,
 )
+
+earlier: list[int] = []
 
 
 class Queue(wiring.Component):
@@ -79,6 +87,28 @@ async def takes_fickle(dut):
     await within(50, sink.receive(20))
 
 
+@cocotb.test()
+async def sees_no_earlier_case(dut):
+    assert not earlier and os.environ["NICBED_CASE"] == str(parameters()["number"])
+    earlier.append(1)
+    assert dut.level.value.is_resolvable is False
+    await reset_and_clock(dut)
+    source = Source(dut, "i", shape=Flit)
+    source.send({"data": 1, "size": 8, "first": 1, "last": 1, "trace": 0})
+    await within(20, source.drain())
+    Path(parameters()["place"]).write_text(f"{os.getppid()} {dut.level.value}")
+
+
+@cocotb.test()
+async def does_not_end(dut):
+    time.sleep(600)
+
+
+@cocotb.test()
+async def dies(dut):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_passes():
     run_bench(Queue(), __file__, testcase="keeps_order", count=100)
 
@@ -96,3 +126,30 @@ def test_broken_rule_is_a_failure():
 def test_unknown_testcase():
     with pytest.raises(AssertionError, match="no cocotb test ran"):
         run_bench(Queue(), __file__, testcase="nothing_of_that_name")
+
+
+def test_cases_of_a_block_share_a_simulator_and_no_state(tmp_path, monkeypatch):
+    """The simulator is started once; each case starts from time 0, with its own environment."""
+    found = []
+    for number in range(3):
+        monkeypatch.setenv("NICBED_CASE", str(number))
+        place = tmp_path / str(number)
+        run_bench(Queue(), __file__, testcase="sees_no_earlier_case", number=number,
+                  place=str(place))
+        found.append(place.read_text().split())
+    assert len({started for started, _ in found}) == 1
+    assert all(level != "0" for _, level in found)
+
+
+def test_a_case_that_does_not_end_is_stopped(monkeypatch):
+    """And the next one runs."""
+    with monkeypatch.context() as patch:
+        patch.setattr(bench, "TIME_LIMIT", 3)
+        with pytest.raises(AssertionError, match="no end after 3 s"):
+            run_bench(Queue(), __file__, testcase="does_not_end")
+    run_bench(Queue(), __file__, testcase="keeps_order", count=10)
+
+
+def test_a_case_that_dies_is_a_failure():
+    with pytest.raises(AssertionError, match="the simulator ended without results"):
+        run_bench(Queue(), __file__, testcase="dies")
