@@ -59,7 +59,7 @@ class VerilatorMailbox:
         address = library.nicbed_mailbox()
         self._all = _Mailbox.from_address(address)
 
-        def view(name: str, form: str) -> memoryview:
+        def view(name: str, form: Any) -> memoryview:
             field = getattr(_Mailbox, name)
             return _view(address + field.offset, field.size).cast(form)
 

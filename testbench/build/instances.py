@@ -7,11 +7,6 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.fabric import topology
-from ...rtl.fabric.faults import seed_constant
-from ...rtl.instances.crossbar import Crossbar
-from ...rtl.instances.station import Station
-from ...rtl.instances.trunk import Trunk
-from ...rtl.node.node import CPUS
 from .held_inputs import CORE, held_inputs
 from .verilator import Compilation, Progress, cocotb_libraries, compile_all, design_header, verilate
 from .verilog import SOURCES, module_files, own_files, rtlil, to_verilog
@@ -63,6 +58,9 @@ def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bo
 
 
 def _header(sizes: list[int], shortcuts: dict[str, bool]) -> str:
+    from ...rtl.fabric.faults import seed_constant
+    from ...rtl.node.node import CPUS
+
     each = " ".join(f"X({cpu})" for cpu in range(CPUS))
     lines = ["#pragma once", *(f'#include "V{_crossbar(size)}.h"' for size in sizes),
              f"#define CPUS {CPUS}", f"#define EACH_CPU(X) {each}",
@@ -86,6 +84,10 @@ def _header(sizes: list[int], shortcuts: dict[str, bool]) -> str:
 def build_instances(description: Description, work: Path, wave: str | None, bare: bool,
                     progress: Progress) -> None:
     """``work/simulator``: main.cpp, or with ``bare`` bare.cpp, over machine.cpp."""
+    from ...rtl.instances.crossbar import Crossbar
+    from ...rtl.instances.station import Station
+    from ...rtl.instances.trunk import Trunk
+
     sizes = _sizes(description.switch.ports)
     makes: dict[str, tuple[Callable[[], Any], Callable[[str], bool]]] = {
         "station": (lambda: Station(description=description), lambda port: port not in _CLOCKED),
