@@ -203,7 +203,10 @@ def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Pat
         min(units, key=lambda unit: sum(sizes[one] for one in unit)).append(path)
     places = [work / f"{name}_{number}.cpp" for number in range(count)]
     for place, unit in zip(places, units, strict=True):
-        place.write_text("".join(f'#undef VL_PCH_INCLUDED\n#include "{path}"\n' for path in unit))
+        # Each file expects to be the only one: its headers' mark, a static function for waves.
+        place.write_text("".join(
+            f'#undef VL_PCH_INCLUDED\n#undef trace_init\n#define trace_init trace_init_{number}\n'
+            f'#include "{path}"\n' for number, path in enumerate(unit)))
     return places
 
 
