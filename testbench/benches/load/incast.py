@@ -17,7 +17,18 @@ from ...truth.spans import spans
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
-from .cells import COLUMNS, by_number, cell, count_of, levels, row, sizes_of, together
+from .cells import (
+    COLUMNS,
+    FM_MOST,
+    MOST,
+    by_number,
+    cell,
+    count_of,
+    levels,
+    row,
+    sizes_of,
+    together,
+)
 from .traffic import Plan, measure_traffic
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
@@ -44,7 +55,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     fewest = min(parameters["senders"])
     for index, (size, loss, senders) in enumerate(steps):
         tell(f"{senders} senders, {size} bytes, loss {loss}", index, len(steps))
-        plan = Plan(size, count_of(size, parameters["bytes"]),
+        most = FM_MOST if layer == "fm" else MOST
+        plan = Plan(size, count_of(size, parameters["bytes"], most),
                     {sender: [RECEIVER] for sender in range(1, senders + 1)},
                     crowd=max(parameters["senders"]))
         runs[size, loss, senders] = await measure_traffic(

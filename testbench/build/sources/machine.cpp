@@ -271,24 +271,27 @@ bool Machine::step() {
 // this cycle. (With `dump` they stay awake, and get their edges when all may skip time.)
 uint64_t Machine::fall_asleep() {
     uint64_t earliest = next_wake;
+    bool all = true;
     size_t left = 0;
-    for (size_t n = 0; n < awake.size(); n++) {
-        Station& station = stations[awake[n]];
+    for (const unsigned number : awake) {
+        Station& station = stations[number];
         const Vstation& top = *station.model;
         const uint32_t distance = top.distance;
-        if (!top.idle || top.busy || station.settling || distance < 2) {
-            awake[left++] = awake[n];
-            continue;
+        const bool rests = top.idle && !top.busy && !station.settling && distance >= 2;
+        all &= rests;
+        if (rests) {
+            const uint64_t deadline = distance == NO_DEADLINE ? NEVER : station.at + distance;
+            earliest = std::min(earliest, deadline);
+            if (!dump) {
+                station.asleep = true;
+                station.wake = deadline;
+                next_wake = std::min(next_wake, deadline);
+            }
         }
-        const uint64_t deadline = distance == NO_DEADLINE ? NEVER : station.at + distance;
-        earliest = std::min(earliest, deadline);
-        if (dump) continue;
-        station.asleep = true;
-        station.wake = deadline;
-        next_wake = std::min(next_wake, deadline);
+        if (!station.asleep) awake[left++] = number;
     }
-    if (!dump) awake.resize(left);
-    return left ? cycle : earliest;
+    awake.resize(left);
+    return all ? earliest : cycle;
 }
 
 void Machine::wake(unsigned number) {

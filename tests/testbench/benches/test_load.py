@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from nicbed.layouts.trace import TICKS, Block, Event, Kind
 from nicbed.testbench.benches.load import alltoall, incast, vis
-from nicbed.testbench.benches.load.cells import by_number, count_of, levels, together
+from nicbed.testbench.benches.load.cells import FM_MOST, by_number, count_of, levels, together
 from nicbed.testbench.benches.load.gm import _credits
 from nicbed.testbench.benches.load.traffic import Plan, measure_traffic
 from nicbed.testbench.benches.via.room import fitting
@@ -40,6 +40,13 @@ def test_all_of_it_arrives_in_order(name, size):
         assert all(there > begun for begun, there in zip(sent, arrived, strict=True))
         assert found["begin"][flow[0]] <= sent[0]
     assert not found["again"]
+
+
+def test_three_senders_of_fast_messages_share():
+    plan = Plan(16, count_of(16, incast.BUDGET, FM_MOST), {1: [0], 2: [0], 3: [0]})
+    lab = ModelLab(describe(LAYERS["fm"], "fm", nodes=4))
+    shared = together(asyncio.run(measure_traffic(lab, "fm", plan)))
+    assert shared.most < 1.05 * shared.least
 
 
 def test_a_plan_knows_who_talks_to_whom():
