@@ -14,6 +14,7 @@ from nicbed.host.processor import (
     PioQueue,
     ProcessorError,
 )
+from nicbed.host.runtime import Stuck
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import NIC_BASE
 from nicbed.layouts.packet import HEADER, Protocol
@@ -193,4 +194,19 @@ async def crashed(lab: Any, ways: list[int]) -> list[tuple[str, dict[str, Any]]]
             found.append((str(error), vars(error)))
         else:
             found.append(("no crash", {}))
+    return found
+
+
+async def crashed_then_stuck(lab: Any) -> list[str]:
+    """Job: how two runs end, one whose firmware crashes and one that reaches its limit."""
+    async def waits(node: Node) -> None:
+        await node.port.delay(LIMIT)
+        await node.port.flush()
+
+    found = []
+    for programs, limit in ((crashing(0, FIRMWARE / "crashes"), 40 * LIMIT), ([waits] * 2, 1000)):
+        try:
+            await lab.run(programs, limit=limit)
+        except (FirmwareCrash, Stuck) as error:
+            found.append(type(error).__name__)
     return found

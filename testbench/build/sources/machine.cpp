@@ -180,6 +180,7 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, uint64_t n
         model.eval();
     });
     std::memset(mailbox.go, 0, sizeof mailbox.go);
+    std::memset(mailbox.crash, 0, sizeof mailbox.crash);
     mailbox.expired = 0;
     cycle = 0;
     limit = new_limit;

@@ -10,6 +10,7 @@ import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
+from cocotb.utils import get_sim_time
 from nicbed.rtl.parts.flit import Flit, FlitStream
 
 from tests.labs import bench
@@ -91,7 +92,7 @@ async def takes_fickle(dut):
 async def sees_no_earlier_case(dut):
     assert not earlier and os.environ["NICBED_CASE"] == str(parameters()["number"])
     earlier.append(1)
-    assert dut.level.value.is_resolvable is False
+    assert get_sim_time() == 0
     await reset_and_clock(dut)
     source = Source(dut, "i", shape=Flit)
     source.send({"data": 1, "size": 8, "first": 1, "last": 1, "trace": 0})

@@ -81,6 +81,12 @@ def test_a_crash_is_the_same() -> None:
     assert found[0] == found[1]
 
 
+def test_a_crash_is_forgotten_in_the_next_run() -> None:
+    found = run_job(describe({"nic.processor": "picorv32"}),
+                    function="tests.programs.firmware:crashed_then_stuck")
+    assert found == ["FirmwareCrash", "Stuck"]
+
+
 def test_a_waveform_has_every_instance_and_changes_nothing(tmp_path: Path) -> None:
     """With it nothing sleeps, and falling edges are evaluated."""
     file = tmp_path / "waves"
