@@ -34,7 +34,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["bench", "logp", "--nic", "dfault"], ["dfault", "default"]),
     (["bench", "logp", "--set", "link.latency=ten"], ["link.latency", "'ten'", "whole number"]),
     (["bench", "logp", "--set", "latency=3"], ["latency", "link.latency"]),
-    (["bench", "logp", "--nodes", "17"], ["--nodes", "fabric.nodes", "17", "2 to 16"]),
+    (["bench", "logp", "--nodes", "65"], ["--nodes", "fabric.nodes", "65", "2 to 64"]),
     (["bench", "logp", "--nodes", "two"], ["--nodes", "two"]),
     (["bench", "logp", "--nope"], ["--nope"]),
     (["bench"], ["NAME"]),

@@ -70,7 +70,7 @@ def test_overrides_win_and_are_typed():
     ("[nic]\nsend_fifo = 512\n", ["nic.send_fifo", "512", "hold one packet"]),
     ("[nic]\nsend_fifo = 5000\n", ["nic.send_fifo", "5000", "power of two"]),
     ("[nic]\nsend_ring = 2\n", ["nic.send_ring", "2", "0 or at least 4"]),
-    ("[fabric]\nnodes = 17\n", ["fabric.nodes", "17", "2 to 16"]),
+    ("[fabric]\nnodes = 65\n", ["fabric.nodes", "65", "2 to 64"]),
     ("[switch]\nports = 4\n[fabric]\nnodes = 5\n", ["fabric.nodes", "5", "room for 4 nodes",
                                                 "1 switch (", "switch.ports = 5 would be enough"]),
     ("[am]\nreply_window = 75\n", ["am.reply_window", "75", "larger than"]),
