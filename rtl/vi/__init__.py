@@ -8,7 +8,7 @@ In the order in which to read:
 - :mod:`.manager`: The life of VIs: commands of the kernel agent, and errors that break connections
 - :mod:`.events`: Events that wait for the kernel agent
 - :mod:`.records`: A record for every VI, in block memory
-- :mod:`.work`: Doorbells, work queues and the scheduler, which gives the VIs their turns
+- :mod:`.work_queues`: Doorbells, work queues and the scheduler, which gives the VIs their turns
 - :mod:`.descriptors`: Descriptors in the consumer's memory, read by both sides
 - :mod:`.send`: The send side: from a work queue's turn to packets, and the handling of answers
 - :mod:`.receive`: The receive side: from packets to bytes in memory and completed descriptors

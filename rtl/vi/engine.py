@@ -20,9 +20,9 @@ from .receive.receiver import Receiver
 from .send.sender import Sender
 from .translate.translator import Translator
 from .types import EngineRegisters
-from .work.doorbells import Doorbells
-from .work.queues import WorkQueues
-from .work.scheduler import Scheduler
+from .work_queues.doorbells import Doorbells
+from .work_queues.queues import WorkQueues
+from .work_queues.scheduler import Scheduler
 
 __all__ = ["Engine"]
 

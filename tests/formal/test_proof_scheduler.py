@@ -10,7 +10,7 @@ import pytest
 from amaranth.hdl import Array, Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from nicbed.rtl.parts.distinct_queue import OnceQueue
-from nicbed.rtl.vi.work.scheduler import Scheduler
+from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 from tests.formal.prover import Refuted, needs_prover, prove
 

@@ -67,9 +67,9 @@ from nicbed.rtl.vi.translate.cache import TranslationCache
 from nicbed.rtl.vi.translate.table import TranslationTable
 from nicbed.rtl.vi.translate.table_walk import TableWalk
 from nicbed.rtl.vi.translate.translator import Translator
-from nicbed.rtl.vi.work.doorbells import Doorbells
-from nicbed.rtl.vi.work.queues import WorkQueues
-from nicbed.rtl.vi.work.scheduler import Scheduler
+from nicbed.rtl.vi.work_queues.doorbells import Doorbells
+from nicbed.rtl.vi.work_queues.queues import WorkQueues
+from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 MOST = 12
 DESCRIPTION = Description.model_validate({"via": {"design": "engine"}})

@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.via import Event, ViState
 from nicbed.rtl.vi.types import Address, Break, Control, ControlAction, Link, Token
-from nicbed.rtl.vi.work.queues import WorkQueues
+from nicbed.rtl.vi.work_queues.queues import WorkQueues
 
 from tests.labs.bench import (
     Sink,

@@ -9,7 +9,7 @@ from cocotb.triggers import RisingEdge
 from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import ADDRESS, Doorbell, Event, ViState
 from nicbed.rtl.vi.types import Arm, Break, Token
-from nicbed.rtl.vi.work.doorbells import Doorbells
+from nicbed.rtl.vi.work_queues.doorbells import Doorbells
 
 from tests.labs.bench import (
     Sink,

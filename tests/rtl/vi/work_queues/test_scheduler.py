@@ -8,7 +8,7 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.rtl.parts.distinct_queue import OnceQueue
-from nicbed.rtl.vi.work.scheduler import Scheduler
+from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 from tests.labs.bench import (
     Sink,
