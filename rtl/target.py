@@ -2,13 +2,12 @@
 
 from amaranth.hdl import ClockDomain, DomainRenamer, Module, ResetSignal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.lib.wiring import In, connect
 
 from ..layouts.description import Description
 from ..layouts.fabric import Topology
-from ..layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from .bus.memory import HostMemory
-from .cpu.mailbox import Mailbox
+from .cpu.mailbox import add_mailboxes, mailbox_ports
 from .machine import NODE_MODULE, Machine
 
 __all__ = ["TARGET_MODULE", "Target"]
@@ -64,12 +63,7 @@ class Target(wiring.Component):
         ports = self._machine.ports
         super().__init__({
             **{name: self._machine.signature.members[name] for name in _SHARED},
-            "go": In(ports),
-            **{f"port{port}_{name}": member for port in range(ports) for name, member in (
-                ("count", In(3)),
-                ("entries", In(BLOCK * ENTRY_WORDS * 32)),
-                ("answers", Out(BLOCK * ANSWER_WORDS * 32)),
-            )},
+            **mailbox_ports(ports),
         })
 
     @property
@@ -116,18 +110,5 @@ class Target(wiring.Component):
             m.submodules[f"memory_{number}"] = with_machine(memory)
             m.d.comb += memory.node.eq(number)
             connect(m, port, memory.port)
-        for number, cpu in enumerate(machine.cpu):
-            m.submodules[f"mailbox_{number}"] = box = Mailbox()
-            m.d.comb += [
-                cpu.go.eq(self.go[number]),
-                cpu.count.eq(getattr(self, f"port{number}_count")),
-                cpu.entry.eq(box.entry),
-                box.index.eq(cpu.index),
-                box.answer.eq(cpu.answer),
-                box.slot.eq(cpu.slot),
-                box.store.eq(cpu.answers),
-                box.discard.eq(cpu.discards),
-                box.entries.eq(getattr(self, f"port{number}_entries")),
-                getattr(self, f"port{number}_answers").eq(box.answers),
-            ]
+        add_mailboxes(m, self, machine.cpu)
         return m

@@ -36,7 +36,7 @@ class Node:
     """
 
     __slots__ = ("number", "nodes", "active", "description", "port", "memory", "topology",
-                 "firmware", "_allocator", "_trace", "_services")
+                 "firmware", "_allocator", "_trace", "_services", "_routes")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None) -> None:
@@ -51,6 +51,7 @@ class Node:
         self._allocator = Allocator(memory.size)
         self._trace = number + 1
         self._services: dict[type, Any] = {}
+        self._routes: dict[int, int] = {}
 
     def service(self, kind: type[Service]) -> Service:
         """The node's only instance of ``kind``, made by ``kind(node)`` when it is first
@@ -66,7 +67,10 @@ class Node:
 
     def route(self, destination: int) -> int:
         """The wire header's route field to ``destination``."""
-        return self.topology.route(self.number, destination)
+        found = self._routes.get(destination)
+        if found is None:
+            found = self._routes[destination] = self.topology.route(self.number, destination)
+        return found
 
     def trace_number(self) -> int:
         """A trace number for a packet. It is never 0, and unique over all nodes until the numbers

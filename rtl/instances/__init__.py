@@ -8,5 +8,4 @@ In the order in which to read:
 - :mod:`.station`: A node with its ends of the network
 - :mod:`.crossbar`: A switch with the collectors of its events
 - :mod:`.trunk`: A link between two switches
-- :mod:`.clock`: The cycle counter of an instance
 """

@@ -1,16 +1,15 @@
 """A node with its ends of the network."""
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.fabric import SWITCH_PIPELINE
-from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Block
 from ..bus.memory import HostMemory
-from ..cpu.mailbox import Mailbox
+from ..cpu.mailbox import add_mailboxes, mailbox_ports
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
 from ..node.node import CPUS, Node
@@ -18,7 +17,6 @@ from ..parts.flit import FlitStream
 from ..parts.least import least
 from ..parts.timing import Timing
 from ..parts.trace_sink import TraceSink
-from .clock import CycleCounter
 
 __all__ = ["Station"]
 
@@ -45,7 +43,7 @@ class Station(wiring.Component):
     clk_rest : ``In(1)``
         Clock of all but the host ports and the cycle counter.
     following : ``In(64)``
-        As of :class:`CycleCounter`.
+        The cycle that the next edge begins.
     timing : ``In(Timing)``
         The timing registers. Constant outside reset.
     trace_enable : ``In(1)``, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``
@@ -83,12 +81,7 @@ class Station(wiring.Component):
             "draws": In(32),
             "up": Out(FlitStream),
             "down": In(FlitStream),
-            "go": In(CPUS),
-            **{f"port{cpu}_{name}": member for cpu in range(CPUS) for name, member in (
-                ("count", In(3)),
-                ("entries", In(BLOCK * ENTRY_WORDS * 32)),
-                ("answers", Out(BLOCK * ANSWER_WORDS * 32)),
-            )},
+            **mailbox_ports(CPUS),
             "waiting": Out(CPUS),
             "needs": Out(1),
             "busy": Out(1),
@@ -110,7 +103,8 @@ class Station(wiring.Component):
         m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
         rest = DomainRenamer({"sync": "ends"})
 
-        m.submodules.counter = counter = CycleCounter()
+        cycle = Signal(64)
+        m.d.sync += cycle.eq(self.following)
         memory = HostMemory(words=description.memory.bytes // 8, kind="dpi")
         injector = FaultInjector(mtu=description.nic.mtu)
         uplink = Link(buffer=description.link.buffer, pipeline=SWITCH_PIPELINE)
@@ -127,9 +121,8 @@ class Station(wiring.Component):
         connect(m, flipped(self.down), downlink.i)
         connect(m, downlink.o, node.rx)
         connect(m, node.memory, memory.port)
-        cycle, timing = counter.cycle, self.timing
+        timing = self.timing
         m.d.comb += [
-            counter.following.eq(self.following),
             memory.node.eq(self.number),
             injector.draws.eq(self.draws),
             uplink.hold.eq(timing.switch_latency),
@@ -143,20 +136,7 @@ class Station(wiring.Component):
             node.credit_stall.eq(uplink.credit_stall),
         ]
 
-        for number, cpu in enumerate(node.cpu):
-            m.submodules[f"mailbox_{number}"] = box = Mailbox()
-            m.d.comb += [
-                cpu.go.eq(self.go[number]),
-                cpu.count.eq(getattr(self, f"port{number}_count")),
-                cpu.entry.eq(box.entry),
-                box.index.eq(cpu.index),
-                box.answer.eq(cpu.answer),
-                box.slot.eq(cpu.slot),
-                box.store.eq(cpu.answers),
-                box.discard.eq(cpu.discards),
-                box.entries.eq(getattr(self, f"port{number}_entries")),
-                getattr(self, f"port{number}_answers").eq(box.answers),
-            ]
+        add_mailboxes(m, self, node.cpu)
 
         sources = [(injector, Block.FAULT), (uplink, Block.SEND_LINK),
                    (downlink, Block.RECEIVE_LINK)]

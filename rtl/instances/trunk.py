@@ -1,6 +1,6 @@
 """A link between two switches."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -11,7 +11,6 @@ from ..fabric.link import Link
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
 from ..parts.trace_sink import TraceSink
-from .clock import CycleCounter
 
 __all__ = ["Trunk"]
 
@@ -31,7 +30,7 @@ class Trunk(wiring.Component):
     i : ``In(FlitStream)``, o : ``Out(FlitStream)``
         Its two ends. ``i.ready``, ``o.valid`` and ``o.p`` depend on registers alone.
     following : ``In(64)``
-        As of :class:`CycleCounter`.
+        The cycle that the next edge begins.
     timing : ``In(Timing)``
         The timing registers. Constant outside reset.
     trace_enable : ``In(1)``, number : ``In(8)``, toward : ``In(8)``
@@ -55,18 +54,18 @@ class Trunk(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.counter = counter = CycleCounter()
+        cycle = Signal(64)
+        m.d.sync += cycle.eq(self.following)
         m.submodules.link = link = self._link
         m.submodules.trace = sink = TraceSink(block=Block.TRUNK)
         connect(m, flipped(self.i), link.i)
         connect(m, link.o, flipped(self.o))
         m.d.comb += [
-            counter.following.eq(self.following),
             link.timing.eq(self.timing),
             link.hold.eq(self.timing.switch_latency),
-            link.now.eq(counter.cycle),
+            link.now.eq(cycle),
             sink.enable.eq(self.trace_enable),
-            sink.cycle.eq(counter.cycle),
+            sink.cycle.eq(cycle),
             sink.node.eq(self.number),
             sink.event.valid.eq(link.event.valid),
             sink.event.kind.eq(link.event.kind),

@@ -1,7 +1,6 @@
 """The target under Verilator: operations and answers in the model's own arrays, by ctypes."""
 
 import ctypes
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
-MAX_PORTS = 512
+MAX_PORTS = 64
 
 
 class _Mailbox(ctypes.Structure):
@@ -27,15 +26,15 @@ class _Mailbox(ctypes.Structure):
 
     _fields_ = [
         ("cycle", ctypes.c_uint64),
+        ("waiting", ctypes.c_uint64),
+        ("go", ctypes.c_uint64),
         ("python_ns", ctypes.c_uint64),
+        ("timed", ctypes.c_uint32),
         ("expired", ctypes.c_uint32),
         ("quiet", ctypes.c_uint32),
         ("ports", ctypes.c_uint32),
-        ("timed", ctypes.c_uint32),
         ("crash", ctypes.c_uint32 * CRASH_WORDS),
         ("unused", ctypes.c_uint32),
-        ("waiting", ctypes.c_uint64 * (MAX_PORTS // 64)),
-        ("go", ctypes.c_uint64 * (MAX_PORTS // 64)),
         ("entries", ctypes.c_void_p * MAX_PORTS),
         ("answers", ctypes.c_void_p * MAX_PORTS),
         ("count", ctypes.c_uint8 * MAX_PORTS),
@@ -67,7 +66,7 @@ class VerilatorMailbox:
         self._cycle = view("cycle", "Q")
         self._expired = view("expired", "I")
         self.ports = self._all.ports
-        self._waiting = view("waiting", "Q")[:-(-self.ports // 64)]
+        self._waiting = view("waiting", "Q")
         self._go = view("go", "Q")
         self._counts = view("count", "B")
         self._entries = [_view(self._all.entries[port], ENTRIES_BYTES)
@@ -79,9 +78,7 @@ class VerilatorMailbox:
         return self._cycle[0]
 
     def needs(self) -> int:
-        if len(self._waiting) == 1:
-            return self._waiting[0]
-        return int.from_bytes(self._waiting, sys.byteorder)
+        return self._waiting[0]
 
     def expired(self) -> bool:
         return self._expired[0] != 0
@@ -95,13 +92,12 @@ class VerilatorMailbox:
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
         self._entries[port][:len(entries)] = entries
         self._counts[port] = count
-        word, bit = port >> 6, 1 << (port & 63)
-        self._go[word] ^= bit
-        self._waiting[word] &= ~bit
+        self._go[0] ^= 1 << port
+        self._waiting[0] &= ~(1 << port)
 
     def restart(self) -> None:
         """Return to the state after reset."""
-        self._all.go[:] = [0] * len(self._all.go)
+        self._all.go = 0
 
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention from now on, or stop counting; return the seconds counted
@@ -179,7 +175,8 @@ class VerilatorBackend:
         self._restart()
         words = packed_timing(switches.timing)
         self._library.nicbed_reset((ctypes.c_uint32 * len(words))(*words), switches.trace,
-                                   switches.profile, ctypes.c_uint64(switches.limit))
+                                   switches.profile, switches.skip,
+                                   ctypes.c_uint64(switches.limit))
 
     def _restart(self) -> None:
         self.mailbox.restart()

@@ -46,8 +46,8 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
     nodes = lab.description.fabric.nodes
 
     async def run(until: int, record: Path | None = None) -> Any:
-        return await lab.run(programs(layer, name, until, nodes), settings=SETTINGS, skip=False,
-                             marks=False, record=record)
+        return await lab.run(programs(layer, name, until, nodes), settings=SETTINGS, marks=False,
+                             record=record)
 
     async def python(until: int) -> tuple[float, int]:
         """CPU seconds of Python, and messages."""

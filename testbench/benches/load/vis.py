@@ -12,6 +12,7 @@ from ...report.tables import amount, micro, table
 from ...run.sent_again import loses
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
+from ..common.streams import starving
 from ..via.room import fitting
 from .cells import by_number, cell, together
 from .traffic import Plan, measure_traffic
@@ -80,6 +81,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                       ("least", late[0]), ("median", late[len(late) // 2]),
                       ("p99", late[len(late) * 99 // 100]), ("most", late[-1]))}}
         if not loses(description):
+            if count_of(size, vis, parameters["bytes"]) == MOST:
+                checks.append(starving(flows, f"{vis} VIs of {size} bytes:"))
             checks.append(check(
                 f"{vis} VIs of {size} bytes: as fast as fewer",
                 rate >= best.get(size, rate) * Fraction(9, 10),

@@ -55,7 +55,7 @@ const unsigned char* answer(const unsigned char* at, const unsigned char* end, u
         if (record.kind == GIVE) {
             std::memcpy(mailbox.entries[record.place], at, record.bytes);
             mailbox.count[record.place] = record.where;
-            mailbox.go[record.place / 64] ^= 1ULL << record.place % 64;
+            mailbox.go ^= 1ULL << record.place;
         } else {
             std::memcpy(static_cast<char*>(nicbed_memory_base(record.place, words)) + record.where,
                         at, record.bytes);
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%zu words of timing registers\n", timing.size());
         return 2;
     }
-    machine.reset(timing.data(), false, false, 0);
+    machine.reset(timing.data(), false, false, true, 0);
     const unsigned char* at = recording.data();
     const unsigned char* const end = at + recording.size();
     const double begin = cpu_seconds();

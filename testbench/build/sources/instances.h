@@ -27,6 +27,6 @@ inline bool blocked(const Vtop*) { return true; }
 
 // For Python: the timing registers, and what else is set once a run.
 extern "C" void nicbed_reset(const uint32_t* timing, uint32_t trace, uint32_t profile,
-                             uint64_t limit) {
-    design::machine->reset(timing, trace, profile, limit);
+                             uint32_t skip, uint64_t limit) {
+    design::machine->reset(timing, trace, profile, skip, limit);
 }

@@ -133,7 +133,8 @@ std::vector<VerilatedModel*> Machine::models() {
     return all;
 }
 
-void Machine::reset(const uint32_t* timing, bool trace, bool profile, uint64_t new_limit) {
+void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips,
+                    uint64_t new_limit) {
     const auto all = [&](auto set) {
         for (Station& station : stations) set(*station.model);
         for (Trunk& trunk : trunks) set(*trunk.model);
@@ -179,11 +180,12 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, uint64_t n
         set(model.rst, 0);
         model.eval();
     });
-    std::memset(mailbox.go, 0, sizeof mailbox.go);
+    mailbox.go = 0;
     std::memset(mailbox.crash, 0, sizeof mailbox.crash);
     mailbox.expired = 0;
     cycle = 0;
     limit = new_limit;
+    skip = skips;
     next_wake = NEVER;
     expired = false;
     awake.clear();
@@ -199,12 +201,12 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, uint64_t n
 // What Python reads at an attention.
 
 void Machine::tell() {
-    std::memset(mailbox.waiting, 0, sizeof mailbox.waiting);
+    mailbox.waiting = 0;
     for (const unsigned number : needing)
         for (unsigned cpu = 0; cpu < CPUS; cpu++) {
             const unsigned port = number * CPUS + cpu;
             if (stations[number].model->waiting >> cpu & 1)
-                mailbox.waiting[port / 64] |= 1ULL << port % 64;
+                mailbox.waiting |= 1ULL << port;
         }
     mailbox.cycle = cycle;
     mailbox.expired = expired;
@@ -216,7 +218,7 @@ bool Machine::take() {
         uint32_t go = 0;
         for (unsigned cpu = 0; cpu < CPUS; cpu++) {
             const unsigned port = number * CPUS + cpu;
-            go |= (mailbox.go[port / 64] >> port % 64 & 1) << cpu;
+            go |= (mailbox.go >> port & 1) << cpu;
         }
 #define COUNT(p) top.port##p##_count = mailbox.count[number * CPUS + p];
         EACH_CPU(COUNT)
@@ -271,6 +273,7 @@ bool Machine::step() {
 // Sends those to sleep in which nothing happens now. The next deadline if that is all of them, else
 // this cycle. (With `dump` they stay awake, and get their edges when all may skip time.)
 uint64_t Machine::fall_asleep() {
+    if (!skip) return cycle;
     uint64_t earliest = next_wake;
     bool all = true;
     size_t left = 0;

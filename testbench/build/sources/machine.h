@@ -51,14 +51,15 @@ struct Trunk {
 
 class Machine {
 public:
-    // With `dump` nothing sleeps, so that a waveform has every edge; it is called after each half
-    // of a cycle.
+    // With `dump` nothing sleeps, so that a waveform has the edges of all; it is called after each
+    // half of a cycle.
     explicit Machine(const Topology& topology, void (*dump)() = nullptr);
     ~Machine();
 
     // Reset. The machine is in cycle 0 then, and all ports wait. `timing`: the timing registers,
     // packed as rtl/parts/timing.py has them, TIMING_WORDS words.
-    void reset(const uint32_t* timing, bool trace, bool profile, uint64_t limit);
+    // Without `skip` nothing sleeps, and each cycle has its edge.
+    void reset(const uint32_t* timing, bool trace, bool profile, bool skip, uint64_t limit);
 
     // Take over what the mailbox says was given, and go on to the cycle in which a port waits for
     // its program, or in which time ends; the mailbox has it then. False if ports that wait were
@@ -98,6 +99,7 @@ private:
     uint64_t limit = 0;
     uint64_t next_wake = NEVER;          // the least of those that sleep
     bool expired = false;
+    bool skip = true;
     void (*const dump)();
 };
 

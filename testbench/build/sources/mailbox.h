@@ -5,22 +5,22 @@
 
 #include <cstdint>
 
-constexpr unsigned MAX_PORTS = 512;
+constexpr unsigned MAX_PORTS = 64;
 
 struct Mailbox {
-    uint64_t cycle;                    // target cycles since reset
-    uint64_t python_ns;                // CPU time of attention callbacks, if it is asked for
-    uint32_t expired;                  // the cycle limit was reached
-    uint32_t quiet;                    // Python waits for attention alone
+    uint64_t cycle;            // target cycles since reset
+    uint64_t waiting;          // ports that wait for their program, a bit each
+    uint64_t go;               // Python flips a port's bit to give it a block
+    uint64_t python_ns;        // CPU time of attention callbacks, if it is asked for
+    uint32_t timed;            // Python asks for python_ns
+    uint32_t expired;          // the cycle limit was reached
+    uint32_t quiet;            // Python waits for attention alone
     uint32_t ports;
-    uint32_t timed;                    // Python asks for python_ns
-    uint32_t crash[3];                 // of a NIC processor, as layouts/processor.py says
+    uint32_t crash[3];         // of a NIC processor, as layouts/processor.py says
     uint32_t unused;
-    uint64_t waiting[MAX_PORTS / 64];  // ports that wait for their program, a bit each
-    uint64_t go[MAX_PORTS / 64];       // Python flips a port's bit to give it a block
     void* entries[MAX_PORTS];
     void* answers[MAX_PORTS];
-    uint8_t count[MAX_PORTS];          // entries in each port's block
+    uint8_t count[MAX_PORTS];  // entries in each port's block
 };
 
 inline Mailbox mailbox;

@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
                 std::fprintf(stderr, "nicbed: attention at cycle %llu was not answered "
                              "(ports waiting: %#llx)\n",
                              static_cast<unsigned long long>(mailbox.cycle),
-                             static_cast<unsigned long long>(mailbox.waiting[0]));
+                             static_cast<unsigned long long>(mailbox.waiting));
 #endif
                 status = 3;
                 break;

@@ -25,13 +25,13 @@ inline void bind(Vtop* top, int, char**, void (*)()) {
 
 inline void load(const Vtop* top) {
     mailbox.cycle = top->cycle;
-    mailbox.waiting[0] = top->waiting;
+    mailbox.waiting = top->waiting;
     mailbox.expired = top->expired;
     for (int word = 0; word < 3; word++) mailbox.crash[word] = top->crash[word];
 }
 
 inline void store(Vtop* top) {
-    top->go = mailbox.go[0];
+    top->go = mailbox.go;
 #define STORE(p) top->port##p##_count = mailbox.count[p];
     EACH_PORT(STORE)
 #undef STORE

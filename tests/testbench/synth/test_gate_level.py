@@ -256,12 +256,12 @@ BLOCKS = {
         lambda: Framer(), {"often": {"i__valid": 0.3, "again": 0.01, "o__ready": 0.8}}),
     "the state machines of the send DMA": (
         lambda: SendDma(fifo_bytes=512, mtu=64, ring=16), {
-            "often": {"registers__enable": 0.98, "bus__request__ready": 0.9},
+            "often": {"registers__enable": 0.995, "bus__request__ready": 0.9,
+                      "bus__read__valid": 0.9},
             "narrow": {"registers__posted": 3, "max_beats": 4, "lane__merged": 2},
             # Random words are no descriptors: all are refused.
-            "still": ["registers__empty", "registers__done", "event__number",
-                      "lane__words__payload", "lane__words__valid", "lane__traces__payload",
-                      "lane__traces__valid"]}),
+            "still": ["registers__empty", "lane__words__payload", "lane__words__valid",
+                      "lane__traces__payload", "lane__traces__valid"]}),
     "two banks of registers and block RAM": (
         lambda: TwoBanks(FaultInjector(mtu=128)), {
             "often": {"edge": 0.9, "block__i__valid": 0.8, "block__o__ready": 0.9},
