@@ -131,8 +131,10 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
     """Measure simulation speed; the simulator's process prints nothing and returns rows."""
     from ..report import document as files
     from ..report import speed as report
-    from ..speed.measurement import measure
+    from ..speed.measurement import CROSSBAR, measure
 
+    if nodes is not None and nodes > CROSSBAR:
+        overrides = ["fabric.topology=fat_tree", *overrides]
     description = load.for_layer(load.load(nic, overrides, nodes), layer)
     check_places(out, None)
     with progress_bar("speed") as tell:
