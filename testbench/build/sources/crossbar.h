@@ -9,7 +9,6 @@
 struct Crossbar {
     virtual ~Crossbar() = default;
     virtual void eval() = 0;
-    virtual VerilatedModel* model() = 0;
 
     CData* clk;
     CData* rst;
@@ -34,5 +33,4 @@ struct CrossbarOf : Crossbar {
     }
     ~CrossbarOf() override { delete top; }
     void eval() override { top->eval(); }
-    VerilatedModel* model() override { return top; }
 };

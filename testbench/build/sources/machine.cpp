@@ -125,14 +125,6 @@ Machine::Machine(const Topology& topology, void (*dump)()) : dump(dump) {
 
 Machine::~Machine() = default;
 
-std::vector<VerilatedModel*> Machine::models() {
-    std::vector<VerilatedModel*> all;
-    for (Station& station : stations) all.push_back(station.model.get());
-    for (auto& crossbar : crossbars) all.push_back(crossbar->model());
-    for (Trunk& trunk : trunks) all.push_back(trunk.model.get());
-    return all;
-}
-
 void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips,
                     uint64_t new_limit) {
     const auto all = [&](auto set) {

@@ -66,8 +66,6 @@ public:
     // given nothing, or if nothing can ever happen again.
     bool run();
 
-    std::vector<VerilatedModel*> models();
-
 private:
     struct End {  // what a port of a switch leads to
         enum { NOTHING, STATION, TRUNK } kind = NOTHING;
