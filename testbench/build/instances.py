@@ -7,9 +7,19 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.fabric import topology
+from .cache import entry, machine, tree_hash
 from .held_inputs import CORE, held_inputs
-from .verilator import Compilation, Progress, cocotb_libraries, compile_all, design_header, verilate
-from .verilog import SOURCES, module_files, own_files, rtlil, to_verilog
+from .verilator import (
+    Compilation,
+    Progress,
+    cocotb_libraries,
+    compile_objects,
+    design_header,
+    link,
+    toolchain,
+    verilate,
+)
+from .verilog import SOURCES, inputs, instances, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["build_instances", "topology_options"]
 
@@ -97,26 +107,51 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
             lambda port: port in ("joined", "number", "trace_enable")) for size in sizes}}
     objects = work / "objects"
     objects.mkdir()
-    sources, own = [], {}
+    models, own = [], {}
     for done, (name, (make, held)) in enumerate(makes.items()):
         progress("converting", done, len(makes))
         component = make()
-        text = to_verilog(rtlil(component, name + CORE), processes=True) \
-            + held_inputs(component, name, held)
-        (objects / f"{name}.v").write_text(text)
-        progress("verilating", done, len(makes))
-        sources += verilate([objects / f"{name}.v", *module_files(text, objects)], objects,
-                            top=name, vpi=False, wave=wave, name=f"V{name}")
+        text = rtlil(component, name + CORE)
         own |= dict.fromkeys(own_files(text, ".cpp"))
-    progress("verilating", len(makes), len(makes))
+        models.append(_model(name, component, text, held, wave, lambda *_, done=done: progress(
+            "compiling", done, len(makes))))
     (objects / "nicbed_machine.h").write_text(
-        _header(sizes, _shortcuts(description, objects, wave is not None)))
+        _header(sizes, _shortcuts(description, models[0], wave is not None)))
+    sources = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)
-        sources += verilate([objects / "target.v"], objects, top="target",
-                            public=("clk", "attention"), wave=wave)
-    compile_all(Compilation(
+        sources = verilate([objects / "target.v"], objects, top="target",
+                           public=("clk", "attention"), wave=wave)
+    job = Compilation(
         objects, [*sources, SOURCES / ("bare.cpp" if bare else "main.cpp"),
                   SOURCES / "machine.cpp", *own], work / "simulator", wave,
-        design_header("instances.h"), [] if bare else cocotb_libraries()), progress)
+        [*design_header("instances.h"), *(f"-I{model}" for model in models)],
+        [] if bare else cocotb_libraries())
+    link([*compile_objects(job, progress), *(one for model in models for one in model.glob("*.o"))],
+         job)
     shutil.rmtree(objects, ignore_errors=True)
+
+
+def _model(name: str, component: Any, text: str, held: Callable[[str], bool], wave: str | None,
+           progress: Progress) -> Path:
+    """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text``. Many
+    simulators share a class: that of a switch depends on its number of ports alone."""
+    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
+
+    tools = toolchain()
+
+    def make(work: Path) -> None:
+        verilog = to_verilog(text, processes=True) + held_inputs(component, name, held)
+        (work / f"{name}.v").write_text(verilog)
+        sources = verilate([work / f"{name}.v", *module_files(text, work)], work, top=name,
+                           vpi=False, wave=wave, name=f"V{name}")
+        compile_objects(Compilation(work, sources, wave=wave), progress)
+        for path in work.iterdir():
+            if path.suffix not in (".h", ".o") and path.name != f"V{name}.cpp":
+                path.unlink()
+
+    return entry("model", [
+        text, repr([port for port in inputs(component) if held(port)]), str(wave),
+        *(core_verilog(module) for module in instances(text, CORE_MODULES)),
+        tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
+        tools.compiler_version, *tools.compiler, machine()], make)

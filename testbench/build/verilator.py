@@ -15,6 +15,7 @@ from .cache import entry
 from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
 __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
+           "compile_objects", "link",
            "cocotb_libraries", "design_header", "wave_format", "build_block"]
 
 Progress = Callable[[str, int, int], None]
@@ -25,6 +26,9 @@ MINIMUM = (5, 36)
 
 UNIT_BYTES = 4 << 20
 """Bytes of a model's C++ that are compiled as one unit, if this leaves no core idle."""
+
+SMALL_BYTES = 1 << 20
+"""A model with less C++ than this is one unit, with everything that is linked with it."""
 
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
@@ -131,11 +135,11 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
 
 @dataclass
 class Compilation:
-    """What to compile and link, and in which folder."""
+    """What to compile, in which folder, and what to link; without ``output`` nothing is linked."""
 
     work: Path
     sources: list[Path]
-    output: Path
+    output: Path | None = None
     wave: str | None = None
     defines: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
@@ -210,25 +214,42 @@ def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Pat
     return places
 
 
-def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
-    """Compile and link. Verilator's "Slow" files, about half of its output, run once, at the start;
-    they are not optimised."""
+def compile_objects(job: Compilation, progress: Progress = lambda *_: None) -> list[Path]:
+    """Compile; the object files, in ``job.work``. Verilator's "Slow" files, about half of its
+    output, run once, at the start; they are not optimised, except those of a small model: there the
+    compiler's start takes longest."""
     tools = toolchain()
     model = [path for path in job.sources if path.parent == job.work and path.name[0] == "V"]
     once = [path for path in model if "__Slow" in path.name]
-    slow = _units(once, "model_once", 1, job.work)
-    units = [*_units([path for path in model if path not in once], "model", _cores(), job.work),
-             *slow, *(path for path in job.sources if path not in model)]
+    slow: list[Path] = []
+    if sum(path.stat().st_size for path in job.sources) < SMALL_BYTES:
+        units = _units(job.sources, "all", 1, job.work)
+    else:
+        slow = _units(once, "model_once", 1, job.work)
+        fast = [path for path in model if path not in once]
+        units = [*_units(fast, "model", _cores(), job.work), *slow,
+                 *(path for path in job.sources if path not in model)]
     progress("compiling", 0, len(units))
-    runtime = _runtime(job.wave)
     flags = _flags(tools, job.wave, [f"-I{job.work}", *job.defines])
     objects = [job.work / f"{unit.stem}.o" for unit in units]
     _parallel([[*tools.compiler, *flags, *(["-O0"] if unit in slow else []), "-c", str(unit), "-o",
                 str(target)] for unit, target in zip(units, objects, strict=True)],
               job.work, progress)
-    _run([*tools.compiler, "-o", str(job.output), *map(str, objects), *map(str, runtime),
+    return objects
+
+
+def link(objects: Sequence[Path], job: Compilation) -> None:
+    """Link ``objects`` and Verilator's runtime to ``job.output``."""
+    tools = toolchain()
+    _run([*tools.compiler, "-o", str(job.output), *map(str, objects),
+          *map(str, _runtime(job.wave)),
           *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
           "-rdynamic", "-lpthread", "-ldl", *job.libraries], job.work)
+
+
+def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
+    """Compile and link."""
+    link(compile_objects(job, progress), job)
 
 
 def wave_format(sim: str) -> str:

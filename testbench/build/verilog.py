@@ -1,9 +1,11 @@
 """Verilog out of Amaranth, in the two forms that the simulators need."""
 
+import gc
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,19 @@ def inputs(component: Any) -> list[str]:
     return [name for name, (_, is_input) in ports(component).items() if is_input]
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without Python's search for circles of objects: a conversion makes millions of objects that
+    stay, and half of its time was that search."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def rtlil(component: Any, name: str) -> str:
     """The component as RTLIL; its ports carry the flat names of its signature, ``clk`` and ``rst``.
 
@@ -56,7 +71,8 @@ def rtlil(component: Any, name: str) -> str:
     directed = {port: (value, PortDirection.Input if is_input else PortDirection.Output)
                 for port, (value, is_input) in ports(component).items()}
     directed |= {"clk": (domain.clk, PortDirection.Input), "rst": (domain.rst, PortDirection.Input)}
-    return back.convert(fragment, ports=directed, name=name, emit_src=False)
+    with _no_collection():
+        return back.convert(fragment, ports=directed, name=name, emit_src=False)
 
 
 def to_verilog(text: str, *, processes: bool) -> str:

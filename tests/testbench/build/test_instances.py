@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 from nicbed.layouts.description import Description
+from nicbed.rtl.instances.crossbar import Crossbar
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.build import instances, simulator
+from nicbed.testbench.build.verilator import Compilation
+from nicbed.testbench.build.verilog import rtlil
 
 from tests.labs.rows import more
 
@@ -64,7 +67,8 @@ def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("knobs", [
-    {"via.design": "engine", "fabric.nodes": 3},
+    {"via.design": "engine"},
+    more({"via.design": "engine", "fabric.nodes": 3}),
     more({"via.design": "engine", "via.send_slots": 4, "via.window": 2, **SLOW}),
     more({"nic.processor": "picorv32", "via.design": "firmware"}),
     more({"via.design": "kernel", "fabric.nodes": 4}),
@@ -133,3 +137,25 @@ def test_names_that_another_verilator_might_not_have_are_looked_for(tmp_path: Pa
     assert shortcuts(known, "void eval();") == (False, True)
     assert shortcuts(known, evaluation, wave=True) == (True, False)
     assert shortcuts(known, evaluation, processor="serv") == (True, False)
+
+
+def test_a_class_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all simulators that have it; another netlist, or a waveform, is another class."""
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
+    compiled: list[str | None] = []
+
+    def compile_objects(job: Compilation, _: Any) -> list[Path]:
+        compiled.append(job.wave)
+        return []
+
+    monkeypatch.setattr(instances, "compile_objects", compile_objects)
+
+    def model(ports: int, wave: str | None = None) -> Path:
+        component = Crossbar(ports=ports)
+        return instances._model("switch", component, rtlil(component, "switch_core"),
+                                lambda port: port == "joined", wave, lambda *_: None)
+
+    first = model(2)
+    assert (first / "Vswitch.h").exists() and model(2) == first
+    assert len({first, model(3), model(2, "vcd")}) == 3
+    assert compiled == [None, None, "vcd"]
