@@ -60,6 +60,7 @@ class Executor:
         self.timeout = Signal(32)
         self.once = Signal()
         self.repeats = Signal()     # a check of a kept word, which the next one will repeat
+        self.spins = Signal()       # all checks since such a one were the same
         self.opens = Signal()       # a poll's last entry begins for the first time
         self.begun = Signal(32)
         self.check_begun = Signal(32)

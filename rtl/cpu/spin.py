@@ -46,15 +46,14 @@ then the port is as if all edges up to ``following`` had come."""
 def spin(x: "Executor", m: Module) -> None:
     """The port's part, after all others: a leap goes before what a check does."""
     side, now, work = x.host.spin, x.port.now, x.entry.work
-    spins = Signal()
     with m.If(x.finishes | x.port.snoop.valid):
-        m.d.sync += spins.eq(0)
+        m.d.sync += x.spins.eq(0)
     with m.Elif(x.repeats):
-        m.d.sync += spins.eq(1)
+        m.d.sync += x.spins.eq(1)
 
     deadline = Signal(32)
     m.d.comb += [deadline.eq(~0), side.distance.eq(deadline)]
-    with m.If(spins & x.quiet):
+    with m.If(x.spins & x.quiet):
         spent = (now - x.begun)[:32]
         fraction = (x.fraction - work)[:WORK_BITS]
         m.d.comb += [
