@@ -6,6 +6,8 @@ In the order in which to read:
 - :mod:`.executor`: Execution of a host port's operations: the parts of its control, one method for
   each operation
 - :mod:`.poll`: The checks of a host port's poll: how it reads one of its watches
+- :mod:`.spin`: A port that spins on a kept word: what its checks do to it, and the leap over them
+- :mod:`.state`: What a host port is doing with its entry
 - :mod:`.kept_words`: The words that a spinning CPU has read and keeps: one for each watch of a poll
 - :mod:`.tag_cache`: The CPU's cache without data: the lines it holds, and its traffic on the memory
   port

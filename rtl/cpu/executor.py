@@ -4,7 +4,7 @@ operation."""
 from typing import TYPE_CHECKING
 
 from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import enum, wiring
+from amaranth.lib import wiring
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import BURST, CACHE_LINE, WORK_BITS, Flag, Op, Status
@@ -13,6 +13,8 @@ from .compare_and_swap import CompareSwap
 from .interrupt import IrqDelay
 from .kept_words import KeptWords
 from .poll import check, watch
+from .spin import spin
+from .state import State
 from .tag_cache import TagCache
 
 if TYPE_CHECKING:
@@ -22,13 +24,6 @@ __all__ = ["Executor"]
 
 _LINE_BITS = ceil_log2(CACHE_LINE)
 _IRQ = ceil_log2(Status.IRQ)
-
-
-class State(enum.Enum, shape=2):
-    FETCH = 0
-    WORK = 1
-    RUN = 2
-    STOPPED = 3
 
 
 class Executor:
@@ -64,6 +59,8 @@ class Executor:
         self.last = Signal(3)
         self.timeout = Signal(32)
         self.once = Signal()
+        self.repeats = Signal()     # a check of a kept word, which the next one will repeat
+        self.spins = Signal()       # all checks since such a one were the same
         self.opens = Signal()       # a poll's last entry begins for the first time
         self.begun = Signal(32)
         self.check_begun = Signal(32)
@@ -79,6 +76,7 @@ class Executor:
         self.writes = Signal()
         self.touching = Signal()
         self.waits = Signal()
+        self.quiet = Signal()       # no posted write or interrupt is on its way through the port
 
         self._connect(m)
         self._work(m)
@@ -111,6 +109,7 @@ class Executor:
         self._post(m)
         self._sequence(m)
         self._rest(m)
+        spin(self, m)
 
     def flag(self, flag: Flag) -> Value:
         """Whether the entry has the flag."""
@@ -347,7 +346,8 @@ class Executor:
         spends = self.state == State.WORK
         waits = (self.state == State.RUN) & self.waits
         m.d.comb += [
-            host.rests.eq((spends | waits | host.stopped) & self.posted.empty & self.irq.settled),
+            self.quiet.eq(self.posted.empty & self.irq.settled),
+            host.rests.eq((spends | waits | host.stopped) & self.quiet),
             host.distance.eq(~0),
         ]
         with m.If(spends):

@@ -13,6 +13,7 @@ from ..bus.posted_writes import PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
 from .executor import Executor
+from .spin import SpinSide
 from .tag_cache import TagCache
 
 __all__ = ["EntryLayout", "AnswerLayout", "HostSide", "HostPort"]
@@ -46,6 +47,7 @@ HostSide = wiring.Signature({
     "asks": In(1),
     "rests": In(1),
     "distance": In(32),
+    "spin": Out(SpinSide),
 })
 """A :class:`HostPort` as its environment sees it, where the program is.
 
@@ -57,7 +59,8 @@ cycle in which ``index`` changes. In a cycle with ``answers``, ``answer`` is to 
 ``waiting``: the port waits for a block; ``stopped``: its program has ended; ``needs``: it waits and
 none was given; ``asks``: it will wait from the next edge on. ``rests``: nothing happens before a
 deadline (or at all), ``distance`` being the cycles from this one to that in which the port acts on
-it; all ones for none."""
+it; all ones for none. ``spin``: whether it repeats a poll's check, and how to leap over such
+checks; without ``leaps`` an environment takes no notice of it."""
 
 
 class HostPort(wiring.Component):

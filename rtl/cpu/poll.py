@@ -68,7 +68,8 @@ def check(x: "Executor", m: Module) -> None:
         with m.Elif(late):
             m.d.comb += [x.finishes.eq(1), x.status.eq(Status.TIMEOUT), x.discard.eq(~round_ends)]
         with m.Else():
-            m.d.comb += x.turn.eq(1)
+            m.d.comb += [x.turn.eq(1), x.repeats.eq(~x.watching & ~entry.address[_NIC_BIT]
+                                                    & ~x.cache.reads)]
             with m.If(~is_last):
                 m.d.comb += x.following.eq(host.index + 1)
             with m.Elif(alone):

@@ -1,6 +1,6 @@
 """A node with its ends of the network."""
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,6 +10,7 @@ from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Block
 from ..bus.memory import HostMemory
 from ..cpu.mailbox import add_mailboxes, mailbox_ports
+from ..cpu.spin import PHASE_BITS
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
 from ..node.node import CPUS, Node
@@ -54,11 +55,16 @@ class Station(wiring.Component):
     go : ``In(CPUS)``, port{p}_count : ``In(3)``, port{p}_entries : ``In``,
     port{p}_answers : ``Out``
         Blocks of the host ports, as of :class:`Target`.
+    leaps : ``In(CPUS)``, port{p}_to : ``In``; spins : ``Out(CPUS)``, port{p}_phase : ``Out``,
+    port{p}_period : ``Out``
+        Of each host port what :class:`SpinSide` has. A port that ``spins`` and may sleep through
+        more than one edge gets ``leaps`` with the one that ends the pause.
     waiting : ``Out(CPUS)``, needs : ``Out(1)``
         Host ports that wait for a block; whether one needs its program.
     busy : ``Out(1)``, idle : ``Out(1)``, distance : ``Out(32)``
-        Something is under way behind the host ports; nothing happens before a flit or a deadline;
-        cycles from this one to that in which the first host port acts, all ones for never.
+        Something is under way behind the host ports; nothing happens before a flit or a deadline,
+        host ports that spin not counted; cycles from this one to that in which the first host port
+        acts, all ones for never.
     crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
         As of :class:`Node`.
 
@@ -82,6 +88,10 @@ class Station(wiring.Component):
             "up": Out(FlitStream),
             "down": In(FlitStream),
             **mailbox_ports(CPUS),
+            "leaps": In(CPUS),
+            "spins": Out(CPUS),
+            **{f"port{cpu}_{name}": flow(PHASE_BITS) for cpu in range(CPUS)
+               for name, flow in (("to", In), ("phase", Out), ("period", Out))},
             "waiting": Out(CPUS),
             "needs": Out(1),
             "busy": Out(1),
@@ -144,13 +154,24 @@ class Station(wiring.Component):
         m.d.comb += [
             self.waiting.eq(Cat(cpu.waiting for cpu in node.cpu)),
             self.needs.eq(Cat(cpu.needs for cpu in node.cpu).any()),
-            self.distance.eq(least(m, [cpu.distance for cpu in node.cpu])),
-            self.idle.eq(Cat(links_idle, node.idle, *(cpu.rests for cpu in node.cpu)).all()),
+            self.distance.eq(least(m, [
+                Mux(cpu.spin.valid, cpu.spin.distance, cpu.distance) for cpu in node.cpu])),
+            self.idle.eq(Cat(links_idle, node.idle,
+                             *(cpu.rests | cpu.spin.valid for cpu in node.cpu)).all()),
             self.busy.eq(~links_idle | node.wake
                          | Cat(part.event.valid for part, _ in sources).any()),
             self.crashed.eq(node.crashed),
             self.crash.eq(node.crash),
         ]
+        for number, cpu in enumerate(node.cpu):
+            m.d.comb += [
+                self.spins[number].eq(cpu.spin.valid),
+                getattr(self, f"port{number}_phase").eq(cpu.spin.phase),
+                getattr(self, f"port{number}_period").eq(cpu.spin.period),
+                cpu.spin.leaps.eq(self.leaps[number]),
+                cpu.spin.to.eq(getattr(self, f"port{number}_to")),
+                cpu.spin.following.eq(self.following),
+            ]
         for part, block in sources:
             sink = TraceSink(block=block)
             m.submodules[f"trace_{block.name.lower()}"] = rest(sink)

@@ -1,5 +1,6 @@
 """The target as instances of a station, a crossbar and a trunk: one simulator for any fabric."""
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +27,19 @@ __all__ = ["build_instances", "topology_options"]
 NODES = 256
 """Numbers that a node can have."""
 
-_CLOCKED = ("clk_rest", "following", "up__ready", "down__payload", "down__valid", "i__payload",
-            "i__valid", "o__ready")
+_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up__ready|down__(payload|valid)|"
+                      r"i__(payload|valid)|o__ready")
 """Inputs of a station or a trunk that change from cycle to cycle, and lead to little logic."""
 
 _SHELL = """module target (input clk, input attention);
 endmodule
 """
 """What cocotb sees of the target."""
+
+
+def _held(port: str) -> bool:
+    """Whether the wrapper of a station or a trunk holds the input."""
+    return not _CLOCKED.fullmatch(port)
 
 
 def topology_options(description: Description) -> list[str]:
@@ -100,8 +106,8 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
 
     sizes = _sizes(description.switch.ports)
     makes: dict[str, tuple[Callable[[], Any], Callable[[str], bool]]] = {
-        "station": (lambda: Station(description=description), lambda port: port not in _CLOCKED),
-        "trunk": (lambda: Trunk(description=description), lambda port: port not in _CLOCKED),
+        "station": (lambda: Station(description=description), _held),
+        "trunk": (lambda: Trunk(description=description), _held),
         **{_crossbar(size): (
             lambda size=size: Crossbar(ports=size),
             lambda port: port in ("joined", "number", "trace_enable")) for size in sizes}}

@@ -139,6 +139,7 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips
         top.down_valid = top.up_ready = 0;
         top.following = 0;
         top.go = 0;
+        top.leaps = 0;
         top.clk_rest = 0;
         station.at = 0;
         station.asleep = false;
@@ -364,9 +365,22 @@ void Machine::settle(unsigned number) {
     }
 }
 
+// The phases that the station's spinning ports have in cycle `following`: each cycle moves a phase
+// on by 256, modulo the port's period (rtl/cpu/spin.py).
+void Machine::leap(Station& station, uint64_t following) {
+    Vstation& top = *station.model;
+    const uint64_t ticks = (following - station.at) << 8;
+    top.leaps = top.spins;
+#define LEAP(p) \
+    if (top.spins >> p & 1) top.port##p##_to = (top.port##p##_phase + ticks) % top.port##p##_period;
+    EACH_CPU(LEAP)
+#undef LEAP
+}
+
 void Machine::rise(Station& station, uint64_t following) {
     Vstation& top = *station.model;
     const bool busy = top.busy || top.down_valid;
+    if (following > station.at + 1) leap(station, following);
     top.following = following;
     top.clk = 1;
     top.clk_rest = busy || station.settling;
@@ -382,6 +396,7 @@ void Machine::fall(Station& station) {
     Vstation& top = *station.model;
     top.clk = top.clk_rest = 0;
     top.down_valid = top.up_ready = 0;
+    top.leaps = 0;
 #if STATION_FALLS
     evaluate(top);
 #else

@@ -79,6 +79,7 @@ private:
     void wake(unsigned number);
     void offer();
     void settle(unsigned number);
+    void leap(Station& station, uint64_t following);
     void rise(Station& station, uint64_t following);
     void fall(Station& station);
     void rise(Trunk& trunk, uint64_t following);

@@ -1,0 +1,60 @@
+"""Leaps over the checks of a spinning poll: the same cycles, answers and events as without them.
+
+``skip=False`` keeps all stations awake, so that each check is made.
+"""
+
+import time
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.layouts.operations import Status
+from nicbed.testbench.backends.session import run_job
+
+from tests.labs.rows import more
+from tests.testbench.build.test_instances import SMALL, describe
+
+JOBS = "tests.programs.spin_jobs:"
+
+
+@pytest.mark.parametrize(("knobs", "seeds"), [
+    ({}, range(200)),
+    more({"fabric.nodes": 6}, range(1000, 1060)),
+    more({"nic.attachment": "memory_bus", **SMALL}, range(2000, 2060)),
+    more({"via.design": "engine", "fabric.nodes": 4}, range(3000, 3020)),
+    more({"nic.processor": "picorv32"}, range(4000, 4020)),
+])
+def test_random_programs(knobs, seeds):
+    assert run_job(describe(knobs), function=JOBS + "pairs", arguments={"seeds": seeds}) == []
+
+
+def test_a_flit_in_each_phase():
+    """Of a leap, of falling asleep and of what follows the poll's timeout."""
+    cases = [(work, wait, timeout) for work in (0, 100, 256, 700, 5000)
+             for wait, timeout in ((0, 0), (230, 0), (0, 260))]
+    assert run_job(Description(), function=JOBS + "arrivals",
+                   arguments={"shifts": range(48), "cases": cases}) == []
+
+
+def test_one_design_makes_the_same_checks():
+    instances, one = (run_job(Description(), sim, function=JOBS + "rows",
+                              arguments={"seeds": range(12)})
+                      for sim in ("verilator", "one-design"))
+    assert instances == one
+
+
+def test_a_long_spin_is_leapt_over():
+    """It ends with the check in which its time runs out, as far off as that is."""
+    cases = [(700, 0xFFFF_FFF0), (0, 3_000_000_000), (256 * 1_000_003 + 77, 0xF000_0000),
+             (130, 0x7FFF_FFFF)]
+    begun = time.monotonic()
+    results = run_job(Description(), function=JOBS + "long_spins", arguments={"cases": cases})
+    assert time.monotonic() - begun < 60
+    assert len(results) == 2
+    for answers in results:
+        read = 14  # cycles of a check that reads the word from memory, as the first one does
+        for (work, timeout), (begin, cycle, ticks, status, _) in zip(cases, answers, strict=True):
+            first = begin + work + 256 * read
+            left = ((begin >> 8) + timeout << 8) - first
+            end = first + -(-left // (work + 256)) * (work + 256)
+            assert (ticks, cycle, status & 15) == (end, end >> 8, Status.TIMEOUT)
+            read = 1
