@@ -75,6 +75,7 @@ def compile_board(text: str, work: Path, progress: Progress = lambda *_: None) -
     files = verilate([objects / "top.v", *module_files(text, objects)], objects, top="top",
                      vpi=False)
     progress("verilating", 1, 1)
-    compile_all(Compilation(objects, [*files, SOURCES / "uart.cpp"], work / "simulator",
-                            defines=[f"-DNICBED_DIVISOR={DIVISOR}"]), progress)
+    compile_all(Compilation(objects, [*files, SOURCES / "uart.cpp"],
+                            defines=[f"-DNICBED_DIVISOR={DIVISOR}"]),
+                work / "simulator", progress=progress)
     shutil.rmtree(objects, ignore_errors=True)

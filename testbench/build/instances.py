@@ -130,11 +130,11 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
                            public=("clk", "attention"), wave=wave)
     job = Compilation(
         objects, [*sources, SOURCES / ("bare.cpp" if bare else "main.cpp"),
-                  SOURCES / "machine.cpp", *own], work / "simulator", wave,
-        [*design_header("instances.h"), *(f"-I{model}" for model in models)],
-        [] if bare else cocotb_libraries())
-    link([*compile_objects(job, progress), *(one for model in models for one in model.glob("*.o"))],
-         job)
+                  SOURCES / "machine.cpp", *own], wave,
+        [*design_header("instances.h"), *(f"-I{model}" for model in models)])
+    compiled = [one for model in models for one in sorted(model.glob("*.o"))]
+    link([*compile_objects(job, progress), *compiled], work / "simulator", wave=wave,
+         libraries=[] if bare else cocotb_libraries())
     shutil.rmtree(objects, ignore_errors=True)
 
 

@@ -70,6 +70,7 @@ def build_one_design(source: str, work: Path, ports: int, wave: str | None,
                      top="target", public=PUBLIC, wave=wave)
     progress("verilating", 1, 1)
     compile_all(Compilation(
-        objects, [*files, SOURCES / "main.cpp", *own_files(source, ".cpp")], work / "simulator",
-        wave, design_header("one_design.h"), cocotb_libraries()), progress)
+        objects, [*files, SOURCES / "main.cpp", *own_files(source, ".cpp")], wave,
+        design_header("one_design.h")), work / "simulator", libraries=cocotb_libraries(),
+        progress=progress)
     shutil.rmtree(objects, ignore_errors=True)

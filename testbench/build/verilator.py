@@ -14,9 +14,8 @@ from pathlib import Path
 from .cache import entry
 from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
-__all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_all",
-           "compile_objects", "link",
-           "cocotb_libraries", "design_header", "wave_format", "build_block"]
+__all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_objects",
+           "link", "compile_all", "cocotb_libraries", "design_header", "wave_format", "build_block"]
 
 Progress = Callable[[str, int, int], None]
 """Called with the current step, how much of it is done, and the total."""
@@ -28,7 +27,7 @@ UNIT_BYTES = 4 << 20
 """Bytes of a model's C++ that are compiled as one unit, if this leaves no core idle."""
 
 SMALL_BYTES = 1 << 20
-"""A model with less C++ than this is one unit, with everything that is linked with it."""
+"""Sources with less C++ than this are compiled as one unit."""
 
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
@@ -135,14 +134,12 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
 
 @dataclass
 class Compilation:
-    """What to compile, in which folder, and what to link; without ``output`` nothing is linked."""
+    """What to compile, and in which folder."""
 
     work: Path
     sources: list[Path]
-    output: Path | None = None
     wave: str | None = None
     defines: list[str] = field(default_factory=list)
-    libraries: list[str] = field(default_factory=list)
 
 
 def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[str]:
@@ -238,18 +235,19 @@ def compile_objects(job: Compilation, progress: Progress = lambda *_: None) -> l
     return objects
 
 
-def link(objects: Sequence[Path], job: Compilation) -> None:
-    """Link ``objects`` and Verilator's runtime to ``job.output``."""
+def link(objects: Sequence[Path], output: Path, *, wave: str | None = None,
+         libraries: Sequence[str] = ()) -> None:
+    """Link ``objects`` and Verilator's runtime to ``output``."""
     tools = toolchain()
-    _run([*tools.compiler, "-o", str(job.output), *map(str, objects),
-          *map(str, _runtime(job.wave)),
+    _run([*tools.compiler, "-o", str(output), *map(str, objects), *map(str, _runtime(wave)),
           *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
-          "-rdynamic", "-lpthread", "-ldl", *job.libraries], job.work)
+          "-rdynamic", "-lpthread", "-ldl", *libraries], output.parent)
 
 
-def compile_all(job: Compilation, progress: Progress = lambda *_: None) -> None:
-    """Compile and link."""
-    link(compile_objects(job, progress), job)
+def compile_all(job: Compilation, output: Path, *, libraries: Sequence[str] = (),
+                progress: Progress = lambda *_: None) -> None:
+    """Compile, and link to ``output``."""
+    link(compile_objects(job, progress), output, wave=job.wave, libraries=libraries)
 
 
 def wave_format(sim: str) -> str:
@@ -293,5 +291,5 @@ def build_block(text: str, work: Path, ports: Sequence[str], *, main: Path | Non
     (work / "top.v").write_text(to_verilog(text, processes=True) + extra)
     files = verilate([work / "top.v", *module_files(text, work)], work, top="top", public=ports)
     compile_all(Compilation(work, [*files, main or stock, *own_files(text, ".cpp")],
-                            work / "simulator", defines=design_header("block.h"),
-                            libraries=cocotb_libraries()))
+                            defines=design_header("block.h")),
+                work / "simulator", libraries=cocotb_libraries())

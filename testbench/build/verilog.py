@@ -46,7 +46,7 @@ def inputs(component: Any) -> list[str]:
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """Without Python's search for circles of objects: a conversion makes millions of objects that
-    stay, and half of its time was that search."""
+    stay, and with a VI engine half of its time was that search."""
     was = gc.isenabled()
     gc.disable()
     try:

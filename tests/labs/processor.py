@@ -121,8 +121,8 @@ def _simulator(core: str) -> Path:
     def build(work: Path) -> None:
         (work / "top.v").write_text(to_verilog(text, processes=True))
         files = verilate([work / "top.v", *module_files(text, work)], work, top="top", vpi=False)
-        compile_all(Compilation(work, [*files, main, *own_files(text, ".cpp")],
-                                work / "simulator"))
+        compile_all(Compilation(work, [*files, main, *own_files(text, ".cpp")]),
+                    work / "simulator")
 
     return build_cache.entry("processor", parts, build) / "simulator"
 

@@ -119,9 +119,9 @@ def shared_board(description: Description) -> Path:
     return cache.entry("bench", ["shared", *board_key(description)], make) / "simulator"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arguments", [
-    more({"runs": 2, "settings": TIMINGS["slow memory"]}),
-    more({"settings": {**FAULTY, **RATES["all"]}})])
+    {"runs": 2, "settings": TIMINGS["slow memory"]}, {"settings": {**FAULTY, **RATES["all"]}}])
 def test_two_nodes_on_one_copy(arguments: dict[str, Any]) -> None:
     """(With a VI engine they always are: test_via_is_the_same.)"""
     found, _ = lab(description=SMALL, board=shared_board)

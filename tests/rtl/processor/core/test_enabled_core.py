@@ -94,8 +94,7 @@ def simulator(core: str) -> Path:
     def build(work: Path) -> None:
         (work / "top.v").write_text(to_verilog(text, processes=True))
         files = verilate([work / "top.v", *module_files(text, work)], work, top="top", vpi=False)
-        compile_all(Compilation(work, [*files, main], work / "lockstep",
-                                defines=["-O1"]))
+        compile_all(Compilation(work, [*files, main], defines=["-O1"]), work / "lockstep")
 
     return build_cache.entry("lockstep", parts, build) / "lockstep"
 
