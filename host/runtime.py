@@ -30,7 +30,8 @@ class Runtime:
     mailbox, memories
         The back end's mailbox (blocks and answers), and each node's memory.
     programs
-        One program for each node; None for a node without one.
+        One program for each node, which runs on its first CPU; None for a node without one. CPU
+        ``c`` of node ``n`` has port ``n * node.cpus + c``.
     tracing
         Whether marks are kept. Changes no cycle.
 
@@ -52,17 +53,18 @@ class Runtime:
         if len(programs) != nodes:
             raise ValueError(f"{len(programs)} programs for {nodes} nodes (fabric.nodes): give one "
                              "a node, None where there is nothing to run")
-        if mailbox.ports != nodes or len(memories) != nodes:
+        cpus = description.node.cpus
+        if mailbox.ports != nodes * cpus or len(memories) != nodes:
             raise ValueError(f"the target has {mailbox.ports} ports and {len(memories)} memories, "
-                             f"not {nodes} (fabric.nodes)")
+                             f"not {cpus} (node.cpus) for each of {nodes} nodes (fabric.nodes)")
         costs = Costs(description)
         fabric = topology(description)
         active = [number for number, program in enumerate(programs) if program is not None]
         self.mailbox = mailbox
         kind = Port if tracing else QuietPort
-        self.ports = [kind(number, number, costs) for number in range(nodes)]
+        self.ports = [kind(number, number // cpus, costs) for number in range(nodes * cpus)]
         self.nodes = [Node(number, description, port, memory, fabric, active)
-                      for number, (port, memory) in enumerate(zip(self.ports, memories,
+                      for number, (port, memory) in enumerate(zip(self.ports[::cpus], memories,
                                                                   strict=True))]
         self.results: list[Any] = [None] * nodes
         self.failed: BaseException | None = None
@@ -70,9 +72,9 @@ class Runtime:
         self.wakes = 0
         self._running = len(active)
         self._coroutines: list[Coroutine[Any, Any, Any] | None] = [
-            None if program is None else program(node)
-            for node, program in zip(self.nodes, programs, strict=True)]
-        self._stopped = [False] * nodes
+            None if program is None or cpu else program(node)
+            for node, program in zip(self.nodes, programs, strict=True) for cpu in range(cpus)]
+        self._stopped = [False] * len(self.ports)
 
     @property
     def marks(self) -> list[Mark]:
@@ -105,15 +107,15 @@ class Runtime:
                     coroutine.send(None)
                     if not port.count:
                         raise RuntimeError(
-                            f"node {index}'s program awaited something that is not an "
+                            f"node {port.node}'s program awaited something that is not an "
                             "operation of its host port")
             except StopIteration as end:
-                self.results[index] = end.value
+                self.results[port.node] = end.value
                 self._coroutines[index] = None
                 self._running -= 1
                 self._stop(index)
             except BaseException as error:
-                error.add_note(f"raised by the program of node {index} at cycle {port.cycle}")
+                error.add_note(f"raised by the program of node {port.node} at cycle {port.cycle}")
                 self._fail(error)
                 return
             count = port.count
@@ -142,7 +144,7 @@ class Runtime:
         for index, port in enumerate(self.ports):
             if self._coroutines[index] is None:
                 continue
-            lines.append(f"  node {index} {port.describe()}")
+            lines.append(f"  node {port.node} {port.describe()}")
         return "\n".join(lines)
 
     def _stop(self, index: int) -> None:
@@ -161,5 +163,6 @@ class Runtime:
                 try:
                     coroutine.close()
                 except Exception as other:
-                    error.add_note(f"and node {index}'s program, being closed, raised {other!r}")
+                    error.add_note(f"and node {self.ports[index].node}'s program, being closed, "
+                                   f"raised {other!r}")
                 self._coroutines[index] = None

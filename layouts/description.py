@@ -14,8 +14,15 @@ from .fabric import topology
 from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
-__all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
-           "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "knobs"]
+__all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
+           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "MAX_CPUS",
+           "MAX_PORTS", "knobs"]
+
+
+MAX_CPUS = 8
+"""CPUs of a node."""
+MAX_PORTS = 64
+"""Host ports of a target, those of all nodes together."""
 
 
 class Kind(StrEnum):
@@ -119,6 +126,12 @@ class Fabric(Section):
     uplinks: int = structure(4, unit="trunks", ge=1, le=8,
                              doc="of a fat tree: its roots; each leaf has a trunk to each")
     columns: int = structure(2, unit="switches", ge=1, le=16, doc="of a mesh: switches in a row")
+
+
+class Node(Section):
+    cpus: int = structure(1, unit="CPUs", ge=1, le=MAX_CPUS,
+                          doc="CPUs of a node, each a host port with a tag cache")
+    nics: int = structure(1, unit="NICs", ge=1, le=4, doc="NICs of a node")
 
 
 class Bus(Section):
@@ -289,6 +302,7 @@ class Description(Section):
     link: Link = Link()
     switch: Switch = Switch()
     fabric: Fabric = Fabric()
+    node: Node = Node()
     bus: Bus = Bus()
     memory: Memory = Memory()
     cpu: Cpu = Cpu()
@@ -308,6 +322,12 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
+        if self.node.nics > 1:
+            raise ValueError(f"node.nics = {self.node.nics}: a node has one NIC so far")
+        ports = self.fabric.nodes * self.node.cpus
+        if ports > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
+                             "the host ports of a target")
         topology(self)
         return self
 

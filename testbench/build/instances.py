@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...layouts.description import Description
+from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import topology
 from .held_inputs import CORE, held_inputs
 from .verilator import Compilation, Progress, cocotb_libraries, compile_all, design_header, verilate
 from .verilog import SOURCES, module_files, own_files, rtlil, to_verilog
 
-__all__ = ["build_instances", "topology_options"]
+__all__ = ["build_instances", "built_cpus", "topology_options"]
 
 NODES = 256
 """Numbers that a node can have."""
@@ -26,12 +26,19 @@ endmodule
 """What cocotb sees of the target."""
 
 
+def built_cpus(description: Description) -> int:
+    """Host ports of the stations that are built for ``description``: one, or as many as a node can
+    have."""
+    return 1 if description.node.cpus == 1 else MAX_CPUS
+
+
 def topology_options(description: Description) -> list[str]:
-    """Command-line options that tell the simulator its topology."""
+    """Command-line options that tell the simulator its topology, and the CPUs of a node."""
     graph = topology(description)
     places = ",".join(f"{switch}.{port}" for switch, port in graph.places)
     trunks = ",".join(f"{near[0]}.{near[1]}-{far[0]}.{far[1]}" for near, far in graph.trunks)
-    return ["--switches", str(graph.switches), "--nodes", places, "--trunks", trunks]
+    return ["--switches", str(graph.switches), "--nodes", places, "--trunks", trunks,
+            "--cpus", str(description.node.cpus)]
 
 
 def _sizes(ports: int) -> list[int]:
@@ -57,13 +64,12 @@ def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bo
             "STATION_FRAME": not named}
 
 
-def _header(sizes: list[int], shortcuts: dict[str, bool]) -> str:
+def _header(sizes: list[int], cpus: int, shortcuts: dict[str, bool]) -> str:
     from ...rtl.fabric.faults import seed_constant
-    from ...rtl.node.node import CPUS
 
-    each = " ".join(f"X({cpu})" for cpu in range(CPUS))
+    each = " ".join(f"X({cpu})" for cpu in range(cpus))
     lines = ["#pragma once", *(f'#include "V{_crossbar(size)}.h"' for size in sizes),
-             f"#define CPUS {CPUS}", f"#define EACH_CPU(X) {each}",
+             f"#define CPUS {cpus}", f"#define EACH_CPU(X) {each}",
              f"#define SWITCH_PORTS {sizes[-1]}",
              *(f"#define {name} {int(value)}" for name, value in shortcuts.items()),
              f"constexpr uint32_t DRAWS[{NODES}] = {{",
@@ -89,8 +95,10 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     from ...rtl.instances.trunk import Trunk
 
     sizes = _sizes(description.switch.ports)
+    cpus = built_cpus(description)
     makes: dict[str, tuple[Callable[[], Any], Callable[[str], bool]]] = {
-        "station": (lambda: Station(description=description), lambda port: port not in _CLOCKED),
+        "station": (lambda: Station(description=description, cpus=cpus),
+                    lambda port: port not in _CLOCKED),
         "trunk": (lambda: Trunk(description=description), lambda port: port not in _CLOCKED),
         **{_crossbar(size): (
             lambda size=size: Crossbar(ports=size),
@@ -110,7 +118,7 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
         own |= dict.fromkeys(own_files(text, ".cpp"))
     progress("verilating", len(makes), len(makes))
     (objects / "nicbed_machine.h").write_text(
-        _header(sizes, _shortcuts(description, objects, wave is not None)))
+        _header(sizes, cpus, _shortcuts(description, objects, wave is not None)))
     if not bare:
         (objects / "target.v").write_text(_SHELL)
         sources += verilate([objects / "target.v"], objects, top="target",
