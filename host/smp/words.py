@@ -1,6 +1,5 @@
 """Words in a node's shared memory, each in a cache line of its own."""
 
-from ...layouts.operations import CACHE_LINE
 from ..port.node import Node
 from ..port.port import F_NOT_EQUAL
 
@@ -13,13 +12,8 @@ WORD = (1 << 64) - 1
 def lines(cpu: Node, name: str, count: int = 1) -> tuple[int, int]:
     """Address of ``count`` cache lines that all CPUs of the node know as ``name``, and their size.
     Fresh memory is zero."""
-    size = line_bytes(cpu)
+    size = cpu.description.cpu.line_bytes
     return cpu.shared(name, count * size, size), size
-
-
-def line_bytes(cpu: Node) -> int:
-    """Bytes of a cache line of ``cpu``."""
-    return CACHE_LINE
 
 
 async def store(cpu: Node, address: int, *words: int) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 from ....host.port.node import Node
 from ....host.smp import Barrier
 from ....layouts.description import Description
-from ....layouts.operations import CACHE_LINE
 from ..common.programs import Stamp, programs, stamp, ticks_between
 
-__all__ = ["ACCESSES", "Access", "cache_bytes", "line_bytes", "measure_access", "samples"]
+__all__ = ["ACCESSES", "Access", "cache_bytes", "measure_access", "samples"]
 
 MOST = 16
 """Lines on which an access is measured, at most."""
@@ -59,14 +58,9 @@ ACCESSES = (
 """In the order of the table."""
 
 
-def line_bytes(description: Description) -> int:
-    """Bytes of a cache line."""
-    return CACHE_LINE
-
-
 def cache_bytes(description: Description) -> int:
     """Bytes that a CPU's cache holds."""
-    return description.cpu.cache_lines * line_bytes(description)
+    return description.cpu.cache_lines * description.cpu.line_bytes
 
 
 def samples(description: Description) -> int:
@@ -78,7 +72,7 @@ def samples(description: Description) -> int:
 async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
     """Ticks of ``access`` on each of ``count`` lines, in a run from reset."""
     description = lab.description
-    line, cache = line_bytes(description), cache_bytes(description)
+    line, cache = description.cpu.line_bytes, cache_bytes(description)
 
     async def program(cpu: Node) -> list[Stamp]:
         # Lines of the barrier come behind this block, in the upper half of the cache.

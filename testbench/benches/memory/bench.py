@@ -10,7 +10,7 @@ from ...errors import UserError
 from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...truth.memory import contract, copy_ticks, port_bytes_per_cycle
-from .accesses import ACCESSES, cache_bytes, line_bytes, measure_access, samples
+from .accesses import ACCESSES, cache_bytes, measure_access, samples
 from .machines import compared
 from .nic import DMA_BYTES, measure_dma, measure_pio
 from .report import draw, headline, series, tables
@@ -116,7 +116,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                   for name, by_cpus in locks.items()},
         "barrier": {str(cpus): cycles(ticks) for cpus, ticks in barrier.items()},
         "dma": None if raw["dma"] is None else number(raw["dma"]),
-        "cache_bytes": cache_bytes(description), "line_bytes": line_bytes(description),
+        "cache_bytes": cache_bytes(description), "line_bytes": description.cpu.line_bytes,
     }
     machine = compared(description, results)
     return {"results": {**results, **({"published": machine} if machine else {})},

@@ -8,7 +8,7 @@ from ....host.smp import Barrier, QueueLock, SpinLock
 from ....host.smp.words import lines, spin, store
 from ....layouts.description import Description
 from ..common.programs import programs, stamp
-from .accesses import cache_bytes, line_bytes
+from .accesses import cache_bytes
 
 __all__ = ["LOCKS", "copied_bytes", "measure_barrier", "measure_cas", "measure_copy",
            "measure_lock", "measure_ping_pong"]
@@ -41,7 +41,7 @@ async def measure_copy(lab: Any, cpus: int) -> int:
     """Ticks in which each of ``cpus`` CPUs copies ``copied_bytes`` from lines in memory to lines in
     memory, as in the middle of a long copy: a line read takes the place of one written before."""
     description = lab.description
-    line, cache, size = (line_bytes(description), cache_bytes(description),
+    line, cache, size = (description.cpu.line_bytes, cache_bytes(description),
                          copied_bytes(description))
 
     async def program(cpu: Node) -> Any:

@@ -1,12 +1,15 @@
 """Locks and barriers of a node's CPUs, on the model target."""
 
+import asyncio
 import random
 
 import pytest
 from nicbed.host.smp import Barrier, QueueLock, SpinLock
 from nicbed.layouts.description import Description
 
+from tests.labs.model import ModelLab
 from tests.models.target import Model
+from tests.programs import smp_jobs
 
 LOCKS = [SpinLock, QueueLock]
 
@@ -91,6 +94,17 @@ def test_locks_and_barriers_of_other_names_and_nodes_are_others():
 
     model = Model(describe(2))
     model.run([[program, None], [None, program]], limit=100_000)
+
+
+@pytest.mark.parametrize(("cpus", "entries"), [(2, 1), (3, 64), (8, 4)])
+def test_a_queue_without_locks_loses_nothing(cpus, entries):
+    asyncio.run(smp_jobs.shared_queue(ModelLab(describe(cpus)), 25, entries))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_come_to_an_end(seed):
+    [found] = asyncio.run(smp_jobs.random_cpus(ModelLab(describe(4)), [seed], 60))
+    assert found["cycles"] > 60
 
 
 def test_every_call_costs_cpu_cycles():

@@ -30,9 +30,10 @@ def same(description: Description, job: str, sims: list[str], **arguments: Any) 
 @pytest.mark.parametrize("knobs", [
     {"node__cpus": 2},
     more({"node__cpus": 3, "cpu__cache_lines": 4, "bus__posted_writes": 2}),
-    more({"node__cpus": 5, "memory__latency": 31, "memory__bytes_per_cycle": "7/3"}),
+    more({"node__cpus": 5, "memory__latency": 31, "cpu__line_bytes": 64,
+          "memory__bytes_per_cycle": "7/3"}),
     more({"node__cpus": 8, "cpu__clock_mhz": 450}),
-    more({"node__cpus": 4, "nic__attachment": "memory_bus", "fabric__nodes": 3}),
+    more({"node__cpus": 4, "cpu__line_bytes": 256, "fabric__nodes": 3}),
 ])
 def test_random_programs_are_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     """Cycles, answers, marks, events and memories; traced or not, skipping or not."""

@@ -56,10 +56,13 @@ def test_two_runs_are_the_same_bytes(one):
 
 
 @pytest.mark.parametrize("overrides", [
-    ["memory.latency=20", "cpu.cache_lines=64"],
+    ["memory.latency=20", "memory.bytes_per_cycle=4", "bus.pio_read=30", "bus.pio_write=9"],
+    ["node.cpus=3", "memory.upgrade=9", "memory.intervention=0", "cpu.cas=7"],
     more(["memory.latency=0", "memory.bytes_per_cycle=4", "cpu.cache_lines=4096"]),
-    more(["memory.bytes_per_cycle=2", "node.cpus=3", "bus.pio_read=30", "bus.pio_write=9"]),
-    more(["nic.attachment=memory_bus", "node.cpus=2", "cpu.clock_mhz=450"]),
+    more(["memory.bytes_per_cycle=2", "node.cpus=3"]),
+    more(["nic.attachment=memory_bus", "cpu.clock_mhz=450"]),
+    more(["node.cpus=2", "cpu.line_bytes=128", "cpu.cas=9", "memory.upgrade=7",
+          "memory.intervention=31"]),
     more(["node.cpus=8", "memory.latency=3", "cpu.cache_lines=32"]),
     more(["cpu.cache_lines=4"]),
 ])
