@@ -8,6 +8,7 @@ from ...layouts.description import Description
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
+from ..cpu.coherence import join_ports
 from ..cpu.host_port import HostPort, HostSide
 from ..nic.nic import Nic
 from ..parts.flit import FlitStream
@@ -155,10 +156,15 @@ class Node(wiring.Component):
             self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
         ]
 
-        for number, cpu in enumerate(self.cpu):
-            port = HostPort(posted_writes=description.bus.posted_writes,
-                            cache_lines=description.cpu.cache_lines, source=1 + number,
-                            coherent=description.nic.attachment == "memory_bus")
+        peers = self._cpus - 1
+        ports = [HostPort(posted_writes=description.bus.posted_writes,
+                          cache_lines=description.cpu.cache_lines, source=1 + number, peers=peers,
+                          line_bytes=description.cpu.line_bytes,
+                          coherent=description.nic.attachment == "memory_bus")
+                 for number in range(self._cpus)]
+        if peers:
+            join_ports(m, ports)
+        for number, (cpu, port) in enumerate(zip(self.cpu, ports, strict=True)):
             m.submodules[f"port_{number}"] = port
             connect(m, port.pio, bus.port[number])
             connect(m, port.memory, controller.burst[1 + number])
@@ -169,6 +175,9 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
+            if peers:
+                with m.If(controller.snoop.source != 0):
+                    m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
             with m.If(port.taken.valid):
                 m.d.comb += [nic.taken.valid.eq(1), nic.taken.address.eq(port.taken.address)]

@@ -78,7 +78,7 @@ def test_the_same_of_via(knobs: dict[str, Any]) -> None:
     {"node.cpus": 3, "fabric.nodes": 2, **SMALL},
     more({"node.cpus": 8}),
     more({"node.cpus": 2, "fabric.nodes": 4, **SLOW}),
-    more({"node.cpus": 4, "nic.attachment": "memory_bus", **SMALL}),
+    more({"node.cpus": 4, "cpu.line_bytes": 128, **SMALL}),
 ])
 def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
     """Whose stations are built with more host ports than there are."""
