@@ -1,6 +1,7 @@
 """Single accesses of a CPU, by what it does and by where the line is."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from ....host.port.node import Node
@@ -8,7 +9,7 @@ from ....host.smp import Barrier
 from ....layouts.description import Description
 from ..common.programs import Stamp, programs, stamp, ticks_between
 
-__all__ = ["ACCESSES", "Access", "cache_bytes", "measure_access", "samples"]
+__all__ = ["ACCESSES", "Access", "cache_bytes", "free_after", "measure_access", "samples"]
 
 MOST = 16
 """Lines on which an access is measured, at most."""
@@ -63,6 +64,11 @@ def cache_bytes(description: Description) -> int:
     return description.cpu.cache_lines * description.cpu.line_bytes
 
 
+def free_after(description: Description) -> int:
+    """Cycles after an access in which a slow port of the memory is free again."""
+    return 2 + ceil(16 / description.memory.bytes_per_cycle)
+
+
 def samples(description: Description) -> int:
     """Lines on which an access is measured: half the cache at most, so that the barrier's lines
     have other places."""
@@ -73,6 +79,7 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
     """Ticks of ``access`` on each of ``count`` lines, in a run from reset."""
     description = lab.description
     line, cache = description.cpu.line_bytes, cache_bytes(description)
+    apart = free_after(description)
 
     async def program(cpu: Node) -> list[Stamp]:
         # Lines of the barrier come behind this block, in the upper half of the cache.
@@ -89,9 +96,10 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
         if cpu.cpu:
             return []
         await port.delay(QUIET + 16 * description.memory.latency)
-        await port.flush()
-        stamps = [stamp(cpu)]
+        stamps = []
         for number in range(count):
+            await port.delay(apart)
+            stamps.append(stamp(cpu))
             if access.operation == "cas":
                 await port.cas(block + number * line, 0, 1)
             else:
@@ -104,4 +112,4 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
     node = [program] * access.cpus + [None] * (cpus - access.cpus)
     run = await lab.run(programs(description.fabric.nodes, {0: node}))
     stamps = run.results[0][0]
-    return [ticks_between(*pair) for pair in zip(stamps, stamps[1:], strict=False)]
+    return [ticks_between(*pair) for pair in zip(stamps[::2], stamps[1::2], strict=True)]

@@ -8,7 +8,7 @@ from ....host.smp import Barrier, QueueLock, SpinLock
 from ....host.smp.words import lines, spin, store
 from ....layouts.description import Description
 from ..common.programs import programs, stamp
-from .accesses import cache_bytes
+from .accesses import cache_bytes, free_after
 
 __all__ = ["LOCKS", "copied_bytes", "measure_barrier", "measure_cas", "measure_copy",
            "measure_lock", "measure_ping_pong"]
@@ -19,8 +19,10 @@ COPY = 16 << 10
 
 
 def copied_bytes(description: Description) -> int:
-    """Bytes that each CPU copies: a quarter of the cache at most."""
-    return min(COPY, cache_bytes(description) // 4)
+    """Bytes that each CPU copies: a quarter of the cache at most, in whole lines."""
+    lines_of_cache = description.cpu.cache_lines
+    least = min((lines_of_cache - 2) // 2, lines_of_cache // 4) * description.cpu.line_bytes
+    return min(COPY, least)
 
 
 async def _run(lab: Any, cpus: int, program: Callable[[Node], Coroutine[Any, Any, Any]]
@@ -46,11 +48,14 @@ async def measure_copy(lab: Any, cpus: int) -> int:
 
     async def program(cpu: Node) -> Any:
         port = cpu.port
-        block = cpu.allocate(2 * cache, cache)
-        source, target = block, block + cache // 2
+        # In the cache: the barrier's two lines, then the source's, then the target's.
+        cpu.shared("start", 2 * line, cache)
+        source = cpu.allocate(2 * cache, cache) + 2 * line
+        target = source + (description.cpu.cache_lines - 2) // 2 * line
         for at in range(0, size, line):
             await port.touch(source + cache + at, 8, store=True)
         await Barrier(cpu, "start", cpus).wait()
+        await port.delay(free_after(description))
         begin = stamp(cpu)
         for at in range(0, size, line):
             port.work("copy_word", line // 8)
