@@ -91,6 +91,15 @@ class CoherentCache(wiring.Component):
         check_power_of_two("line_bytes", line_bytes, least=16)
         self._lines = lines
         self._line_bytes = line_bytes
+        index_bits = ceil_log2(lines)
+        # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
+        self._epoch = Signal(index_bits, reset_less=True)
+        self._tags = memory.Memory(depth=lines, init=[], shape=data.StructLayout({
+            "state": Mesi, "epoch": index_bits,
+            "tag": 32 - ceil_log2(line_bytes) - index_bits}))
+        # Since the access's address phase; whether another cache had the line then.
+        self._taking = Signal()
+        self._shared = Signal()
         super().__init__({
             "valid": In(1),
             "address": In(32),
@@ -125,11 +134,8 @@ class CoherentCache(wiring.Component):
         index_bits = ceil_log2(self._lines)
         bus = self.bus
 
-        # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
-        epoch = Signal(index_bits, reset_less=True)
-        layout = data.StructLayout({"state": Mesi, "epoch": index_bits,
-                                    "tag": 32 - line_bits - index_bits})
-        m.submodules.tags = tags = memory.Memory(shape=layout, depth=self._lines, init=[])
+        epoch = self._epoch
+        m.submodules.tags = tags = self._tags
         write = tags.write_port()
 
         def look(address: Value, name: str) -> tuple[Value, Value, Value]:
@@ -203,8 +209,8 @@ class CoherentCache(wiring.Component):
         last = beat == beats - 1
         word = Signal(64)
         left = Signal(12)
-        # Since the address phase; whether another has the line; what became of it meanwhile.
-        taking, shared, struck, missed = Signal(), Signal(), Signal(), Signal()
+        taking, shared = self._taking, self._shared
+        struck, missed = Signal(), Signal()
 
         m.d.comb += [
             bus.address.eq(self.address),
@@ -258,7 +264,7 @@ class CoherentCache(wiring.Component):
             with m.If(self.done):
                 m.next = "LOOKUP"
 
-        with m.If(self.valid), m.FSM():
+        with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += [struck.eq(0), missed.eq(0)]
                 with m.If(self.hit & self.fetch):
@@ -315,3 +321,4 @@ class CoherentCache(wiring.Component):
             m.d.sync += [struck.eq(struck | strikes), missed.eq(missed | misses)]
         with m.If(self.done):
             m.d.sync += taking.eq(0)
+        self._fsm = fsm
