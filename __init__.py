@@ -1,15 +1,15 @@
 """nicbed: a testbed for network-interface architects.
 
 ``nicbed.__all__`` and the ``__all__`` of the four layers, :mod:`nicbed.host.am`, ``fm``, ``gm``
-and ``via``, are the public interface; docs/api.md lists it. Each name loads what it needs when it
-is first asked for.
+and ``via``, and of :mod:`nicbed.host.smp` are the public interface; docs/api.md lists it. Each name
+loads what it needs when it is first asked for.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, via
+    from .host import am, fm, gm, smp, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
            "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "run_job",
-           "via"]
+           "smp", "via"]
 
-_LAYERS = ("am", "fm", "gm", "via")
+_MODULES = ("am", "fm", "gm", "smp", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],
@@ -53,7 +53,7 @@ _MODULE = {name: module for module, names in _FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAYERS:
+    if name in _MODULES:
         found: Any = importlib.import_module(f".host.{name}", __name__)
     elif name in _MODULE:
         found = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)

@@ -9,7 +9,7 @@ from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
-from .port.node import Node, Program
+from .port.node import Node, Program, Programs
 from .port.port import Port, QuietPort
 from .processor.crash import FirmwareCrash
 
@@ -17,7 +17,8 @@ __all__ = ["Runtime", "Stuck"]
 
 
 class Stuck(Exception):
-    """The cycle limit was reached. The text says which node waits for what, since when."""
+    """The cycle limit was reached. The text says which node, and which CPU where it has several,
+    waits for what, since when."""
 
 
 class Runtime:
@@ -30,7 +31,7 @@ class Runtime:
     mailbox, memories
         The back end's mailbox (blocks and answers), and each node's memory.
     programs
-        One program for each node; None for a node without one.
+        One entry for each node: a program, a program for each of its CPUs, or None.
     tracing
         Whether marks are kept. Changes no cycle.
 
@@ -40,52 +41,74 @@ class Runtime:
         Whether all programs have ended or the run has failed.
     failed
         The exception of a program, :class:`Stuck`, or :class:`FirmwareCrash`.
-    results
-        Return values of the programs.
+    nodes
+        Each node as its first CPU sees it.
     wakes
         How often a program was woken by its port.
     """
 
     def __init__(self, description: Description, mailbox: Mailbox, memories: Sequence[Memory],
-                 programs: Sequence[Program | None], *, tracing: bool = True) -> None:
-        nodes = description.fabric.nodes
+                 programs: Programs, *, tracing: bool = True) -> None:
+        nodes, cpus = description.fabric.nodes, description.node.cpus
         if len(programs) != nodes:
             raise ValueError(f"{len(programs)} programs for {nodes} nodes (fabric.nodes): give one "
                              "a node, None where there is nothing to run")
-        if mailbox.ports != nodes or len(memories) != nodes:
+        ports = nodes * cpus
+        if mailbox.ports != ports or len(memories) != nodes:
             raise ValueError(f"the target has {mailbox.ports} ports and {len(memories)} memories, "
-                             f"not {nodes} (fabric.nodes)")
+                             f"not {ports} and {nodes} (fabric.nodes, node.cpus)")
+        each = [program for number, entry in enumerate(programs)
+                for program in _one_a_cpu(number, entry, cpus)]
+        self._several = [isinstance(entry, Sequence) for entry in programs]
         costs = Costs(description)
         fabric = topology(description)
-        active = [number for number, program in enumerate(programs) if program is not None]
+        active = [number for number in range(nodes)
+                  if any(each[number * cpus:(number + 1) * cpus])]
         self.mailbox = mailbox
+        self._cpus = cpus
         kind = Port if tracing else QuietPort
-        self.ports = [kind(number, number, costs) for number in range(nodes)]
-        self.nodes = [Node(number, description, port, memory, fabric, active)
-                      for number, (port, memory) in enumerate(zip(self.ports, memories,
-                                                                  strict=True))]
-        self.results: list[Any] = [None] * nodes
+        self.ports = [kind(number, number // cpus, costs, number % cpus) for number in range(ports)]
+        views: list[Node] = []
+        for port in self.ports:
+            first = views[port.number - port.cpu] if port.cpu else None
+            views.append(Node(port.node, description, port, memories[port.node], fabric, active,
+                              first))
+        self.nodes = views[::cpus]
+        self._results: list[Any] = [None] * ports
         self.failed: BaseException | None = None
         self.done = False
         self.wakes = 0
-        self._running = len(active)
+        self._running = sum(program is not None for program in each)
         self._coroutines: list[Coroutine[Any, Any, Any] | None] = [
             None if program is None else program(node)
-            for node, program in zip(self.nodes, programs, strict=True)]
-        self._stopped = [False] * nodes
+            for node, program in zip(views, each, strict=True)]
+        self._stopped = [False] * ports
+
+    @property
+    def results(self) -> list[Any]:
+        """Return values, one entry for each node: of its program, or a list with that of each CPU's
+        program if it was given a sequence of programs."""
+        found, cpus = self._results, self._cpus
+        return [found[at:at + cpus] if several else found[at]
+                for at, several in zip(range(0, len(found), cpus), self._several, strict=True)]
+
+    def name(self, index: int) -> str:
+        """Port ``index`` in words: its node, and its CPU if the node has several."""
+        node, cpu = divmod(index, self._cpus)
+        return f"node {node}" if self._cpus == 1 else f"node {node} CPU {cpu}"
 
     @property
     def marks(self) -> list[Mark]:
-        """Marks of all programs, ordered by time; marks of the same instant by node and in the
-        order of their creation."""
-        found = [Mark(ticks, port.node, 0, activity, kind, number)
+        """Marks of all programs, ordered by time; marks of the same instant by node, CPU, and in
+        the order of their creation."""
+        found = [Mark(ticks, port.node, port.cpu, activity, kind, number)
                  for port in self.ports for ticks, activity, kind, number in port.log]
-        found.sort(key=lambda mark: mark[:2])
+        found.sort(key=lambda mark: mark[:3])
         return found
 
     def attention(self) -> None:
-        """Serve every port that needs its program, in node order. Called by the back end at each
-        attention, within the time step."""
+        """Serve every port that needs its program, in the order of nodes and CPUs. Called by the
+        back end at each attention, within the time step."""
         if self.done:
             return
         mailbox = self.mailbox
@@ -105,15 +128,15 @@ class Runtime:
                     coroutine.send(None)
                     if not port.count:
                         raise RuntimeError(
-                            f"node {index}'s program awaited something that is not an "
+                            f"{self.name(index)}'s program awaited something that is not an "
                             "operation of its host port")
             except StopIteration as end:
-                self.results[index] = end.value
+                self._results[index] = end.value
                 self._coroutines[index] = None
                 self._running -= 1
                 self._stop(index)
             except BaseException as error:
-                error.add_note(f"raised by the program of node {index} at cycle {port.cycle}")
+                error.add_note(f"raised by the program of {self.name(index)} at cycle {port.cycle}")
                 self._fail(error)
                 return
             count = port.count
@@ -136,13 +159,13 @@ class Runtime:
                              self.nodes[node].firmware)
 
     def diagnosis(self, now: int) -> str:
-        """Description of which node waits for what, since when."""
+        """Description of which node, and CPU, waits for what, since when."""
         lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
                  "has one), with programs still running:"]
         for index, port in enumerate(self.ports):
             if self._coroutines[index] is None:
                 continue
-            lines.append(f"  node {index} {port.describe()}")
+            lines.append(f"  {self.name(index)} {port.describe()}")
         return "\n".join(lines)
 
     def _stop(self, index: int) -> None:
@@ -161,5 +184,18 @@ class Runtime:
                 try:
                     coroutine.close()
                 except Exception as other:
-                    error.add_note(f"and node {index}'s program, being closed, raised {other!r}")
+                    error.add_note(f"and {self.name(index)}'s program, being closed, "
+                                   f"raised {other!r}")
                 self._coroutines[index] = None
+
+
+def _one_a_cpu(node: int, entry: Program | Sequence[Program | None] | None, cpus: int
+               ) -> list[Program | None]:
+    """The programs of a node's CPUs."""
+    if not isinstance(entry, Sequence):
+        return [entry, *(None,) * (cpus - 1)]
+    if len(entry) != cpus:
+        raise ValueError(f"node {node} has {cpus} CPU{'s' if cpus > 1 else ''} (node.cpus), and "
+                         f"was given {len(entry)} programs: give one a CPU, None where there is "
+                         "nothing to run")
+    return list(entry)

@@ -14,8 +14,15 @@ from .fabric import topology
 from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
-__all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Bus",
-           "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "knobs"]
+__all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
+           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "MAX_CPUS",
+           "MAX_PORTS", "knobs"]
+
+
+MAX_CPUS = 8
+"""CPUs of a node."""
+MAX_PORTS = 64
+"""Host ports of a target, those of all nodes together."""
 
 
 class Kind(StrEnum):
@@ -121,6 +128,12 @@ class Fabric(Section):
     columns: int = structure(2, unit="switches", ge=1, le=16, doc="of a mesh: switches in a row")
 
 
+class Node(Section):
+    cpus: int = structure(1, unit="CPUs", ge=1, le=MAX_CPUS,
+                          doc="CPUs of a node, each a host port with a tag cache")
+    nics: int = structure(1, unit="NICs", ge=1, le=4, doc="NICs of a node")
+
+
 class Bus(Section):
     pio_write: int = timing(4, ge=1, le=4095, doc="first beat of a CPU write to the NIC")
     pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
@@ -138,6 +151,11 @@ class Memory(Section):
     bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 26,
                            doc="host memory of a node")
     latency: int = timing(8, ge=0, le=4095, doc="from a read burst's address to its first beat")
+    intervention: int = timing(8, ge=0, le=4095,
+                               doc="of several CPUs: that a line which is dirty in another's cache "
+                                   "takes longer")
+    upgrade: int = timing(2, ge=2, le=4095,
+                          doc="of several CPUs: a store to a line that others have, too")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="bandwidth of the memory port, CPU and DMA together")
 
@@ -149,8 +167,13 @@ class Memory(Section):
 
 class Cpu(Section):
     clock_mhz: Rate = cost(Fraction(200), unit="MHz", gt=0, le=10000, doc="host CPU clock")
-    cache_lines: int = structure(512, unit="lines", ge=4, le=4096,
-                                 doc="32-byte lines of the host port's tag cache, direct mapped")
+    cache_lines: int = structure(512, unit="lines", ge=4, le=32768,
+                                 doc="lines of the host port's tag cache, direct mapped, of 1 MB "
+                                     "at most")
+    line_bytes: int = structure(32, unit="bytes", ge=32, le=256,
+                                doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
+    cas: int = timing(6, ge=6, le=4095,
+                      doc="of several CPUs: compare-and-swap of a word whose line is owned")
     call: int = cost(6, ge=0, le=100000, doc="a function call and return, with its argument checks")
     load: int = cost(1, ge=0, le=100000, doc="a load that hits the cache")
     store: int = cost(1, ge=0, le=100000, doc="a store that hits the cache")
@@ -161,6 +184,15 @@ class Cpu(Section):
     poll_check: int = cost(3, ge=0, le=100000, doc="one test of a polled word: load, mask, branch")
     interrupt: int = cost(1000, ge=0, le=1000000, doc="taking an interrupt, to the user's handler")
     trap: int = cost(400, ge=0, le=1000000, doc="entering and leaving the kernel")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Cpu":
+        for name in ("cache_lines", "line_bytes"):
+            _power_of_two(f"cpu.{name}", getattr(self, name))
+        if self.cache_lines * self.line_bytes > 1 << 20:
+            raise ValueError(f"cpu.cache_lines * cpu.line_bytes = "
+                             f"{self.cache_lines * self.line_bytes}: must be at most 1 MB")
+        return self
 
 
 class Am(Section):
@@ -289,6 +321,7 @@ class Description(Section):
     link: Link = Link()
     switch: Switch = Switch()
     fabric: Fabric = Fabric()
+    node: Node = Node()
     bus: Bus = Bus()
     memory: Memory = Memory()
     cpu: Cpu = Cpu()
@@ -303,11 +336,23 @@ class Description(Section):
         if self.nic.attachment == "memory_bus" and self.bus.max_burst < 32:
             raise ValueError(f"bus.max_burst = {self.bus.max_burst}: must be at least a cache line "
                              "of 32 bytes where nic.attachment = 'memory_bus'")
+        if self.nic.attachment == "memory_bus":
+            for name, value, needed in (("node.cpus", self.node.cpus, 1),
+                                        ("cpu.line_bytes", self.cpu.line_bytes, 32)):
+                if value != needed:
+                    raise ValueError(f"{name} = {value}: must be {needed} where nic.attachment = "
+                                     "'memory_bus'")
         if self.via.design == "firmware" and self.nic.processor == "none":
             raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
+        if self.node.nics > 1:
+            raise ValueError(f"node.nics = {self.node.nics}: a node has one NIC so far")
+        ports = self.fabric.nodes * self.node.cpus
+        if ports > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
+                             "the host ports of a target")
         topology(self)
         return self
 

@@ -3,9 +3,10 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["ARG_BITS", "TICKS", "Block", "Kind", "Event", "Activity", "Mark"]
+__all__ = ["ARG_BITS", "PORT_SHIFT", "TICKS", "Block", "Kind", "Event", "Activity", "Mark"]
 
 ARG_BITS = 32
+PORT_SHIFT = 4
 TICKS = 256
 """Marks of host programs count time in ticks: 1/TICKS of a target cycle."""
 
@@ -15,6 +16,8 @@ class Block(IntEnum):
 
     HOST = 0
     BUS = 1
+    """A transaction. arg: its initiator: a DMA engine, from 1 on, in the order of the NIC's; or a
+    host port, its CPU's number << PORT_SHIFT."""
     SEND_PIO = 2
     SEND_DMA = 3
     """BEGIN when the descriptor, which holds the number, has arrived. arg: low 32 bits of the cycle

@@ -20,7 +20,7 @@ from ..layouts.fabric import Topology, topology
 from ..layouts.processor import CRASH_WORDS
 from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
-from .node.node import CPUS, HostSide, Node, NodeSide
+from .node.node import HostSide, Node, NodeSide
 from .node.shared_nodes import SharedNodes, Turn
 from .parts.timing_registers import TimingRegisters
 from .parts.trace_sink import TRACES, TracePort, TraceSink, expose
@@ -75,7 +75,7 @@ class Machine(wiring.Component):
     waiting, stopped, needs : ``Out(P)``, quiescent : ``Out(1)``
         One bit a host port. ``quiescent``: nothing but deadlines is pending.
     cpu : ``In(HostSide)``, one a host port
-        The host ports' environment.
+        The host ports' environment: CPU ``c`` of node ``n`` is ``n * node.cpus + c``.
     memory : ``Out(MemoryPort)``, one a node
         Host memories.
     clk_rest : ``Out(1)``
@@ -124,7 +124,7 @@ class Machine(wiring.Component):
                            for _ in range(description.fabric.nodes)]
         self._fabric = Fabric(topology=self.topology, mtu=description.nic.mtu,
                               buffer=description.link.buffer)
-        ports = description.fabric.nodes * CPUS
+        ports = description.fabric.nodes * description.node.cpus
         traces = len(self._fabric.events) + sum(
             len(node.trace) for node in self._nodes if self._traced)
         super().__init__({
@@ -158,7 +158,7 @@ class Machine(wiring.Component):
 
     @property
     def ports(self) -> int:
-        """Host ports: those of node 0 first."""
+        """Host ports: those of node 0 first, ``node.cpus`` of each."""
         return len(self.cpu)
 
     @property

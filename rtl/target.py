@@ -78,7 +78,7 @@ class Target(wiring.Component):
 
     @property
     def ports(self) -> int:
-        """Host ports: those of node 0 first."""
+        """Host ports: those of node 0 first, ``node.cpus`` of each."""
         return self._machine.ports
 
     @property

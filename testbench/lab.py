@@ -1,12 +1,12 @@
 """A running simulator for experiments: runs programs and returns cycles, results and events."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..host.port.node import Program
+from ..host.port.node import Programs
 from ..host.runtime import Runtime
 from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import timing_values
@@ -31,7 +31,8 @@ class Run:
     cycles
         Target cycles from reset to the end of the last program.
     results
-        Return value of each program.
+        Return value of each node's program; a list for a node that was given a program for each
+        CPU.
     events
         The target's events, sorted; empty unless traced.
     marks
@@ -39,7 +40,7 @@ class Run:
     wakes
         How often a host program was woken.
     counters
-        Work of each node's CPU: counts of cost items.
+        Work of each CPU, node by node: counts of cost items.
     profiles
         Cycles of each node's NIC processor by program counter; empty unless profiled.
     firmware
@@ -112,13 +113,14 @@ class Lab:
         self.account = Account()
         self._backend = backend
 
-    async def run(self, programs: Sequence[Program | None], *,
+    async def run(self, programs: Programs, *,
                   settings: Mapping[str, Any] | None = None, trace: bool = False,
                   profile: bool = False, skip: bool = True, marks: bool = True,
                   limit: int | None = None,
                   progress: Callable[[int], None] | None = None,
                   record: Path | None = None) -> Run:
-        """Reset the target, clear the memories and run ``programs``, one for each node.
+        """Reset the target, clear the memories and run ``programs``, one entry for each node: a
+        program (CPU 0 runs it), a sequence of programs, one for each CPU, or None.
 
         Parameters
         ----------

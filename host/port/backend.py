@@ -13,7 +13,7 @@ class Mailbox(Protocol):
     """Blocks to the host ports, answers from them."""
 
     ports: int
-    """Host ports of the target, one for each node."""
+    """Host ports of the target, ``node.cpus`` for each node: those of node 0 first."""
 
     def cycle(self) -> int:
         """The target's cycle counter, all 64 bits."""

@@ -82,7 +82,7 @@ class Poll(NamedTuple):
 
 
 class Port(Work):
-    """The port of ``node``.
+    """The port of CPU ``cpu`` of ``node``.
 
     Attributes
     ----------
@@ -101,14 +101,15 @@ class Port(Work):
         The counters of packets that layers on this port sent again.
     """
 
-    __slots__ = ("number", "node", "entries", "count", "cycle", "ticks", "status", "data",
+    __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "ticks", "status", "data",
                  "log", "waiting_text", "given", "given_at", "_open", "executed",
                  "_checks", "_check", "_process", "sent_again")
 
-    def __init__(self, number: int, node: int, costs: Costs) -> None:
+    def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0) -> None:
         super().__init__(costs)
         self.number = number
         self.node = node
+        self.cpu = cpu
         self.entries = bytearray(BLOCK * ENTRY_BYTES)
         self.count = 0
         self.cycle = 0

@@ -61,6 +61,7 @@ class NicProcessor:
     """
 
     def __init__(self, node: Node) -> None:
+        node.drive_nic("firmware")
         self.node = node
         self.port = port = node.port
         self.description = node.description

@@ -72,6 +72,7 @@ class Kernel:
     """
 
     def __init__(self, node: Node) -> None:
+        node.drive_nic("VIA")
         self.node = node
         self.port = node.port
         self.memory = node.memory

@@ -45,7 +45,8 @@ class BoardCore(wiring.Component):
     Raises
     ------
     TypeError, ValueError
-        As :class:`Machine`, :class:`SerialLink` and :class:`Harness` do.
+        As :class:`Machine`, :class:`SerialLink` and :class:`Harness` do; and if ``node.cpus`` is
+        more than 1.
     """
 
     rx: In(1, init=1)
@@ -55,6 +56,8 @@ class BoardCore(wiring.Component):
     def __init__(self, *, description: Description, divisor: int, identity: bytes,
                  frames: int, shared: bool = False) -> None:
         super().__init__()
+        if description.node.cpus > 1:
+            raise ValueError(f"node.cpus = {description.node.cpus}: a node on a board has one CPU")
         self._link = SerialLink(divisor=divisor)
         self._step = Signal()
         self._turn = Turn() if shared else None

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.rate import FRACTION_BITS
-from ...layouts.trace import Block, Kind
+from ...layouts.trace import PORT_SHIFT, Block, Kind
 from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
 from ..parts.timing import Timing
@@ -44,8 +44,7 @@ class Bus(wiring.Component):
     first host port) has priority.
 
     Each transaction is an event BEGIN in the cycle of its grant and END in the cycle after its
-    last, with its trace number, and the initiator's number as ``arg``: host ports first, then DMA
-    engines.
+    last, with its trace number, and its initiator as ``arg`` (:class:`Block`).
 
     Parameters
     ----------
@@ -180,10 +179,13 @@ class Bus(wiring.Component):
                     m.d.comb += number.eq(engine.request.payload.trace)
         with m.If(grant):
             m.d.sync += trace.eq(number)
+        initiator = granted
+        if ports > 1:
+            initiator = Mux(is_pio, granted << PORT_SHIFT, granted - (ports - 1))
         m.d.comb += [begin.valid.eq(grant), begin.kind.eq(Kind.BEGIN), begin.number.eq(number),
-                     begin.arg.eq(granted), end.kind.eq(Kind.END)]
+                     begin.arg.eq(initiator), end.kind.eq(Kind.END)]
         m.d.sync += [end.valid.eq(ends), end.number.eq(Mux(grant, number, trace)),
-                     end.arg.eq(granted)]
+                     end.arg.eq(initiator)]
         return m
 
     def _dma(self, m: Module, *, granted: Value, grant: Value, free: Value, left: Signal,

@@ -258,7 +258,7 @@ class MemoryController(wiring.Component):
         with m.If(burst.request.valid & ~active):
             m.d.sync += [active.eq(1), write.eq(request.write), at.eq(request.address),
                          jump.eq(request.jump_address), left.eq(request.beats),
-                         wait.eq(self.timing.memory_latency)]
+                         wait.eq(Mux(self.lock[index], 0, self.timing.memory_latency))]
 
         room = Signal(name=f"room_{index}")
         m.d.comb += [

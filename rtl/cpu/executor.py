@@ -7,11 +7,14 @@ from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.utils import ceil_log2
 
-from ...layouts.operations import BURST, CACHE_LINE, WORK_BITS, Flag, Op, Status
+from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
 from ..bus.posted_writes import PostedBuffer
+from .coherence import covers
+from .coherent_cache import CoherentCache
 from .compare_and_swap import CompareSwap
 from .interrupt import IrqDelay
 from .kept_words import KeptWords
+from .owned_swap import OwnedSwap
 from .poll import check, watch
 from .spin import spin
 from .state import State
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor"]
 
-_LINE_BITS = ceil_log2(CACHE_LINE)
 _IRQ = ceil_log2(Status.IRQ)
 
 
@@ -30,13 +32,17 @@ class Executor:
     """One elaboration of a :class:`HostPort`: the signals that its parts share, and the parts, one
     method each. ``module`` is the result."""
 
-    def __init__(self, port: "HostPort", posted: PostedBuffer, cache: TagCache) -> None:
+    def __init__(self, port: "HostPort", posted: PostedBuffer,
+                 cache: TagCache | CoherentCache) -> None:
         self.module = m = Module()
         self.port = port
         m.submodules.posted = self.posted = posted
         m.submodules.cache = self.cache = cache
-        m.submodules.kept = self.kept = KeptWords(source=port.source)
-        m.submodules.swap = self.swap = CompareSwap()
+        self.line_bits = ceil_log2(port.line_bytes)
+        m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
+                                                  line_bytes=port.line_bytes)
+        self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.peers else CompareSwap()
+        m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
         self.host = port.host
         self.entry = port.host.entry
@@ -77,6 +83,7 @@ class Executor:
         self.touching = Signal()
         self.waits = Signal()
         self.quiet = Signal()       # no posted write or interrupt is on its way through the port
+        self.owns = Signal()
 
         self._connect(m)
         self._work(m)
@@ -97,9 +104,7 @@ class Executor:
                 with m.Case(Op.WAIT_IRQ):
                     self._wait_irq(m)
                 with m.Case(Op.CAS):
-                    m.d.comb += [self.swap.valid.eq(1), self.kept.drop.eq(1),
-                                 self.kept.line.eq(self.entry.address),
-                                 self.finishes.eq(self.swap.done), self.result.eq(self.swap.old)]
+                    self._cas(m)
                 with m.Case(Op.TOUCH):
                     self._touch(m)
                 with m.Default():
@@ -130,13 +135,15 @@ class Executor:
             self.swap.expected.eq(entry.data[0]),
             self.swap.replacement.eq(entry.data[1]),
             port.lock.eq(self.swap.lock),
-            port.taken.valid.eq(self.cache.taken.valid),
-            port.taken.address.eq(self.cache.taken.address),
         ]
+        if port.peers:
+            self._connect_peers(m)
         if port.coherent:
+            m.d.comb += [port.taken.valid.eq(self.cache.taken.valid),
+                         port.taken.address.eq(self.cache.taken.address)]
             with m.If(self.swap.done & self.swap.memory.write.valid):
                 m.d.comb += [port.taken.valid.eq(1), port.taken.address.eq(
-                    Cat(Const(0, _LINE_BITS), entry.address[_LINE_BITS:]))]
+                    Cat(Const(0, self.line_bits), entry.address[self.line_bits:]))]
         # At most one of the two is active, so both may use the responses.
         swap, cache = self.swap.memory, self.cache.memory
         for side in (swap, cache):
@@ -151,13 +158,35 @@ class Executor:
             port.memory.request.valid.eq(swap.request.valid | cache.request.valid),
             port.memory.write.valid.eq(swap.write.valid | cache.write.valid),
             port.memory.write.payload.data.eq(swap.write.payload.data),
-            port.memory.write.payload.strobe.eq(swap.write.valid.replicate(8)),
+            port.memory.write.payload.strobe.eq(swap.write.payload.strobe
+                                                & swap.write.valid.replicate(8)),
             port.memory.read.ready.eq(swap.read.ready | cache.read.ready),
         ]
         with m.If(swap.request.valid):
             m.d.comb += port.memory.request.payload.eq(swap.request.payload)
         with m.Elif(cache.request.valid):
             m.d.comb += port.memory.request.payload.eq(cache.request.payload)
+
+    def _connect_peers(self, m: Module) -> None:
+        """The other CPUs' caches and stores."""
+        port, entry, stored = self.port, self.entry, self.port.stored
+        wiring.connect(m, self.cache.bus, wiring.flipped(port.bus))
+        for number, news in enumerate(port.news):
+            m.d.comb += [self.cache.news[number].eq(news), self.kept.news[number].eq(news)]
+        m.d.comb += [
+            self.cache.timing.eq(port.timing),
+            self.cache.hold.eq(self.owns),
+            self.swap.timing.eq(port.timing),
+            self.swap.missed.eq(Cat(covers(news, entry.address[self.line_bits:], self.line_bits)
+                                    for news in port.news).any()),
+            stored.first.eq(entry.address),
+            stored.last.eq(entry.address),
+            stored.valid.eq(self.swap.done & self.swap.writes),
+        ]
+        with m.If((entry.op == Op.TOUCH) & self.flag(Flag.STORE) & self.finishes):
+            m.d.comb += stored.valid.eq(1)
+            with m.If(entry.length != 0):
+                m.d.comb += stored.last.eq(entry.address + entry.length - 1)
 
     def _work(self, m: Module) -> None:
         """The work before an operation, and DELAY; when the operation itself executes."""
@@ -268,19 +297,38 @@ class Executor:
             with m.Else():
                 m.d.sync += self.beat.eq(self.beat + 1)
 
+    def _cas(self, m: Module) -> None:
+        """Of several CPUs: the line first, as a store takes it, then the swap, from the cycle on in
+        which it is owned."""
+        m.d.comb += [
+            self.swap.valid.eq(1),
+            self.kept.drop.eq(1),
+            self.kept.line.eq(self.entry.address),
+            self.finishes.eq(self.swap.done),
+            self.result.eq(self.swap.old),
+        ]
+        if self.port.peers:
+            m.d.comb += [
+                self.cache.valid.eq(~self.owns),
+                self.cache.address.eq(self.entry.address),
+                self.cache.store.eq(1),
+                self.swap.valid.eq(self.owns | self.cache.done),
+            ]
+            m.d.sync += self.owns.eq(self.owns | self.cache.done)
+
     def _touch(self, m: Module) -> None:
-        entry = self.entry
-        at = Signal(32 - _LINE_BITS)
+        entry, line_bits = self.entry, self.line_bits
+        at = Signal(32 - line_bits)
         left = Signal.like(at)
         line = Signal.like(at)
         further = Signal.like(at)
         reach = Signal(33)
         m.d.comb += [
-            reach.eq(entry.address[:_LINE_BITS] + Mux(entry.length == 0, 0, entry.length - 1)),
-            line.eq(Mux(self.touching, at, entry.address[_LINE_BITS:])),
-            further.eq(Mux(self.touching, left, reach[_LINE_BITS:])),
+            reach.eq(entry.address[:line_bits] + Mux(entry.length == 0, 0, entry.length - 1)),
+            line.eq(Mux(self.touching, at, entry.address[line_bits:])),
+            further.eq(Mux(self.touching, left, reach[line_bits:])),
             self.cache.valid.eq(1),
-            self.cache.address.eq(line << _LINE_BITS),
+            self.cache.address.eq(line << line_bits),
             self.cache.store.eq(self.flag(Flag.STORE)),
             self.kept.drop.eq(self.cache.store),
             self.kept.line.eq(self.cache.address),
@@ -326,7 +374,7 @@ class Executor:
             m.d.sync += self.running.eq(1)
         with m.If(self.turn | self.finishes):
             m.d.sync += [self.state.eq(State.FETCH), self.sent.eq(0), self.beat.eq(0),
-                         self.touching.eq(0), self.waits.eq(0)]
+                         self.touching.eq(0), self.waits.eq(0), self.owns.eq(0)]
         with m.If(self.turn):
             m.d.sync += [host.index.eq(self.following), self.polling.eq(1)]
         with m.If(self.finishes):

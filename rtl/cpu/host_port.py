@@ -4,7 +4,7 @@ from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.operations import BLOCK, BURST
+from ...layouts.operations import BLOCK, BURST, CACHE_LINE
 from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
@@ -12,6 +12,8 @@ from ..bus.memory import Snoop
 from ..bus.posted_writes import PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
+from .coherence import CoherencePort, Stored
+from .coherent_cache import CoherentCache
 from .executor import Executor
 from .spin import SpinSide
 from .tag_cache import TagCache
@@ -79,13 +81,15 @@ class HostPort(wiring.Component):
     PIO_WRITE                 W + 1 + ``bus.pio_write`` + (n - 1) ``bus.burst_beat``, after the
                               posted writes before it
     TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
-                              (on a coherent bus, a store to a clean line: 2)
+                              (on a coherent bus, a store to a clean line: 2); with ``peers`` as
+                              :class:`CoherentCache` says
     POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
                               word read there by the same watch is kept, else latency + 6; of a NIC
                               address 1 + ``bus.pio_read``), P the whole cycles of its own work
     POLL of n watches         max(P, 1) + sum over the checks as above; each WATCH before it is 1
     WAIT_IRQ                  to the edge :class:`IrqDelay` gives, at least W + 1
-    CAS                       W + latency + 5 if it writes, else W + latency + 3
+    CAS                       W + latency + 5 if it writes, else W + latency + 3; with ``peers`` W +
+                              ``cpu.cas`` + the line's access (a store's) - 1
     STOP                      W + 1
     ========================  ==============================================================
 
@@ -93,9 +97,14 @@ class HostPort(wiring.Component):
     wait at that cycle, if not yet in its work, and a poll with the check that is under way then
     (its work included), and discards the rest of the block. A poll with ONCE ends after one round.
 
+    latency + 6 is that of a line of 32 bytes, 4 beats; of n beats latency + 2 + n, and n + 1 more
+    for a dirty victim.
+
     A word that a poll read is kept, one a watch number, until a snoop, a TOUCH that stores or a CAS
-    of its line. Posted writes drain while the port runs on. Reset: waiting for a block, with the
-    tags invalid and the buffer empty; the level of ``host.go`` in reset is the one to be flipped.
+    of its line, on this CPU or, in its last cycle, on another. What a program of another CPU stored
+    is in memory when its TOUCH has ended. Posted writes drain while the port runs on. Reset:
+    waiting for a block, with the tags invalid and the buffer empty; the level of ``host.go`` in
+    reset is the one to be flipped.
 
     Parameters
     ----------
@@ -105,8 +114,13 @@ class HostPort(wiring.Component):
         Lines of the tag cache: a power of two, 2 or more.
     source : :class:`int`
         This CPU's number among the memory controller's initiators, 0 to 15.
+    line_bytes : :class:`int`
+        Bytes of a line.
+    peers : :class:`int`
+        Other CPUs of the node. With any, the cache is a :class:`CoherentCache`.
     coherent : :class:`bool`
         Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
+        Not with ``peers``.
 
     Members
     -------
@@ -118,6 +132,10 @@ class HostPort(wiring.Component):
         Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
         line. Of a TOUCH of several lines, each with its own: what a TOUCH stored is there when all
         of it has ended.
+    bus : ``Out(CoherencePort)``, stored : ``Out(Stored)``, news : ``In(Stored)``, one a peer
+        Only with ``peers``: the other caches; in the last cycle of a TOUCH that stores, or of a CAS
+        that writes, what it stored; and the others' ``stored``. ``snoop`` is of the NIC's accesses
+        alone then.
     irq : ``In(1)``
         The NIC's interrupt line.
     now : ``In(32)``, timing : ``In(Timing)``
@@ -126,24 +144,34 @@ class HostPort(wiring.Component):
     Raises
     ------
     TypeError, ValueError
-        As :class:`PostedBuffer` and :class:`TagCache` do.
+        As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if both
+        ``peers`` and ``coherent`` are wanted.
     """
 
-    host: In(HostSide)
-    pio: Out(PioInitiator)
-    memory: Out(Burst)
-    lock: Out(1)
-    snoop: In(Snoop)
-    taken: Out(LineTaken)
-    irq: In(1)
-    now: In(32)
-    timing: In(Timing)
-
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
-                 coherent: bool = False) -> None:
+                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False) -> None:
+        if peers and coherent:
+            raise ValueError("a NIC on the memory bus watches the lines of one CPU")
         self._posted = PostedBuffer(depth=posted_writes)
-        self._cache = TagCache(lines=cache_lines, source=source, coherent=coherent)
-        super().__init__()
+        self._source = source
+        self._peers = peers
+        self._coherent = coherent
+        self._cache = (
+            CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes) if peers else
+            TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent))
+        super().__init__({
+            "host": In(HostSide),
+            "pio": Out(PioInitiator),
+            "memory": Out(Burst),
+            "lock": Out(1),
+            "snoop": In(Snoop),
+            "taken": Out(LineTaken),
+            "irq": In(1),
+            "now": In(32),
+            "timing": In(Timing),
+            **({"bus": Out(CoherencePort), "stored": Out(Stored),
+                "news": In(Stored).array(peers)} if peers else {}),
+        })
 
     @property
     def posted_writes(self) -> int:
@@ -158,12 +186,22 @@ class HostPort(wiring.Component):
     @property
     def source(self) -> int:
         """Number among the memory controller's initiators."""
-        return self._cache.source
+        return self._source
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line."""
+        return self._cache.line_bytes
+
+    @property
+    def peers(self) -> int:
+        """Other CPUs of the node."""
+        return self._peers
 
     @property
     def coherent(self) -> bool:
         """Whether the NIC is on the memory bus."""
-        return self._cache.coherent
+        return self._coherent
 
     def elaborate(self, platform: object) -> Module:
         return Executor(self, self._posted, self._cache).module

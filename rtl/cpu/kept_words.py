@@ -7,10 +7,10 @@ from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE, WATCHES
 from ..bus.memory import Snoop
+from .coherence import Stored, covers
 
 __all__ = ["KeptWords"]
 
-_LINE_BITS = ceil_log2(CACHE_LINE)
 _Kept = data.StructLayout({"address": 29, "word": 64})
 
 
@@ -19,7 +19,8 @@ class KeptWords(wiring.Component):
 
     Latency: ``held`` and ``word`` follow ``number`` and ``address`` at once; a word stored is held
     from the next cycle on. A word is dropped when another initiator's write to its line is snooped,
-    and in a cycle with ``drop`` for the line at ``address``; a word stored in that cycle stays.
+    in the last cycle of another CPU's store to it, and in a cycle with ``drop`` for the line at
+    ``address``; a word stored in that cycle stays.
     Reset: nothing is held.
 
     Parameters
@@ -27,6 +28,10 @@ class KeptWords(wiring.Component):
     source : :class:`int`
         This CPU's number among the memory controller's initiators: its own accesses are not
         snooped.
+    peers : :class:`int`
+        Other CPUs of the node.
+    line_bytes : :class:`int`
+        Bytes of a line.
 
     Members
     -------
@@ -40,6 +45,8 @@ class KeptWords(wiring.Component):
         Drop all words of the line that holds byte ``line``.
     snoop : ``In(Snoop)``
         Everybody's accesses to memory.
+    news : ``In(Stored)``, one a peer
+        The stores of other CPUs that end.
 
     Raises
     ------
@@ -47,21 +54,23 @@ class KeptWords(wiring.Component):
         ``source`` is not 0 to 15.
     """
 
-    number: In(ceil_log2(WATCHES))
-    address: In(32)
-    held: Out(1)
-    word: Out(64)
-    store: In(1)
-    data: In(64)
-    drop: In(1)
-    line: In(32)
-    snoop: In(Snoop)
-
-    def __init__(self, *, source: int = 0) -> None:
+    def __init__(self, *, source: int = 0, peers: int = 0, line_bytes: int = CACHE_LINE) -> None:
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
         self._source = source
-        super().__init__()
+        self._line_bits = ceil_log2(line_bytes)
+        super().__init__({
+            "number": In(ceil_log2(WATCHES)),
+            "address": In(32),
+            "held": Out(1),
+            "word": Out(64),
+            "store": In(1),
+            "data": In(64),
+            "drop": In(1),
+            "line": In(32),
+            "snoop": In(Snoop),
+            "news": In(Stored).array(peers),
+        })
 
     @property
     def source(self) -> int:
@@ -90,16 +99,21 @@ class KeptWords(wiring.Component):
         for number in range(WATCHES):
             port = words.read_port(domain="comb")
             m.d.comb += port.addr.eq(number)
-            lines.append(port.data.address[_LINE_BITS - 3:])
+            lines.append(port.data.address[self._line_bits - 3:])
         with m.If(snoop.valid & snoop.write):
             with m.If(snoop.source != self._source):
                 for number, line in enumerate(lines):
-                    with m.If(line == snoop.address[_LINE_BITS:]):
+                    with m.If(line == snoop.address[self._line_bits:]):
                         m.d.sync += kept[number].eq(0)
         with m.If(self.drop):
             for number, line in enumerate(lines):
-                with m.If(line == self.line[_LINE_BITS:]):
+                with m.If(line == self.line[self._line_bits:]):
                     m.d.sync += kept[number].eq(0)
+        for stored in self.news:
+            with m.If(stored.valid):
+                for number, line in enumerate(lines):
+                    with m.If(covers(stored, line, self._line_bits)):
+                        m.d.sync += kept[number].eq(0)
         with m.If(self.store):
             m.d.sync += kept.bit_select(self.number, 1).eq(1)
         return m

@@ -46,7 +46,11 @@ then the port is as if all edges up to ``following`` had come."""
 def spin(x: "Executor", m: Module) -> None:
     """The port's part, after all others: a leap goes before what a check does."""
     side, now, work = x.host.spin, x.port.now, x.entry.work
-    with m.If(x.finishes | x.port.snoop.valid):
+    moved = x.port.snoop.valid
+    if x.port.peers:
+        # Another CPU's store ends, or its cache takes the line beforehand.
+        moved |= x.port.bus.commits | Cat(news.valid for news in x.port.news).any()
+    with m.If(x.finishes | moved):
         m.d.sync += x.spins.eq(0)
     with m.Elif(x.repeats):
         m.d.sync += x.spins.eq(1)

@@ -11,11 +11,7 @@ from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
 
-__all__ = ["LINE_BEATS", "TagCache"]
-
-LINE_BEATS = CACHE_LINE // 8
-"""8-byte beats of a line."""
-_LINE_BITS = ceil_log2(CACHE_LINE)
+__all__ = ["TagCache"]
 
 
 class TagCache(wiring.Component):
@@ -25,10 +21,10 @@ class TagCache(wiring.Component):
     ``done`` is high, which may be the first one; until then the inputs hold. Cycles:
 
     - a hit, without ``fetch``: 1;
-    - a miss, or any ``fetch``: ``memory.latency + 6`` without other users of the memory: a read
-      burst of the line, requested in the first cycle. A miss whose victim is dirty first writes the
-      victim back (5 cycles more: a request and 4 beats with no byte strobed, as the memory's bytes
-      are always current).
+    - a miss, or any ``fetch``: ``memory.latency + 2 + n`` without other users of the memory, n
+      being the 8-byte beats of a line: a read burst of the line, requested in the first cycle. A
+      miss whose victim is dirty first writes the victim back (n + 1 cycles more: a request and n
+      beats with no byte strobed, as the memory's bytes are always current).
 
     With ``coherent``, a store that hits a clean line first takes it by an *upgrade*: an
     address-only transaction, 2 cycles (a request, and one beat with no byte strobed) without other
@@ -52,6 +48,8 @@ class TagCache(wiring.Component):
     source : :class:`int`
         This CPU's number among the memory controller's initiators: its own accesses are not
         snooped.
+    line_bytes : :class:`int`
+        Bytes of a line: a power of two, 16 or more.
     coherent : :class:`bool`
         Whether a store to a clean line is a transaction that other agents can watch.
 
@@ -82,7 +80,8 @@ class TagCache(wiring.Component):
     TypeError
         ``lines`` or ``source`` is not an integer.
     ValueError
-        ``lines`` is not a power of two of at least 2, or ``source`` is not 0 to 15.
+        ``lines`` is not a power of two of at least 2, ``line_bytes`` not one of at least 16, or
+        ``source`` is not 0 to 15.
     """
 
     valid: In(1)
@@ -98,22 +97,30 @@ class TagCache(wiring.Component):
     memory: Out(Burst)
     snoop: In(Snoop)
 
-    def __init__(self, *, lines: int, source: int = 0, coherent: bool = False) -> None:
+    def __init__(self, *, lines: int, source: int = 0, line_bytes: int = CACHE_LINE,
+                 coherent: bool = False) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
         check_power_of_two("lines", lines)
+        check_power_of_two("line_bytes", line_bytes, least=16)
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
         self._lines = lines
+        self._line_bytes = line_bytes
         self._source = source
         self._coherent = coherent
         super().__init__()
 
     @property
     def lines(self) -> int:
-        """Lines of 32 bytes."""
+        """Lines."""
         return self._lines
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line."""
+        return self._line_bytes
 
     @property
     def source(self) -> int:
@@ -127,8 +134,9 @@ class TagCache(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        line_bits = ceil_log2(self._line_bytes)
         index_bits = ceil_log2(self._lines)
-        tag_bits = 32 - _LINE_BITS - index_bits
+        tag_bits = 32 - line_bits - index_bits
 
         # Each cycle of reset makes a line invalid and increments the epoch. An entry counts only
         # in its own epoch: before an epoch returns, every line was made invalid.
@@ -140,7 +148,7 @@ class TagCache(wiring.Component):
         other = tags.read_port(domain="comb")
 
         def parts(address: Value) -> tuple[Value, Value]:
-            return address[_LINE_BITS:][:index_bits], address[_LINE_BITS + index_bits:]
+            return address[line_bits:][:index_bits], address[line_bits + index_bits:]
 
         index, tag = parts(self.address)
         snooped, snooped_tag = parts(self.snoop.address)
@@ -164,8 +172,8 @@ class TagCache(wiring.Component):
                     changes.eq(other.data.held & (other.data.epoch == epoch)
                                & (other.data.tag == snooped_tag)
                                & (self.snoop.write | other.data.dirty)),
-                    strikes.eq(self.snoop.write & (self.snoop.address[_LINE_BITS:]
-                                                   == self.address[_LINE_BITS:])),
+                    strikes.eq(self.snoop.write & (self.snoop.address[line_bits:]
+                                                   == self.address[line_bits:])),
                 ]
 
         # The new state of the access's line: entered, or made dirty.
@@ -189,9 +197,11 @@ class TagCache(wiring.Component):
     def _access(self, m: Module, *, held: Value, was_dirty: Value, victim: Value, enters: Signal,
                 changes: Value, struck: Signal, strikes: Value) -> None:
         request = self.memory.request
-        line = Cat(Const(0, _LINE_BITS), self.address[_LINE_BITS:])
-        beat = Signal(range(LINE_BEATS))
-        last = beat == LINE_BEATS - 1
+        line_bits = ceil_log2(self._line_bytes)
+        beats = self._line_bytes // 8
+        line = Cat(Const(0, line_bits), self.address[line_bits:])
+        beat = Signal(range(beats))
+        last = beat == beats - 1
         word = Signal(64)
         fills = Signal()
 
@@ -201,8 +211,8 @@ class TagCache(wiring.Component):
             loses = Signal()
             m.d.comb += [
                 upgrades.eq(self.hit & ~self.fetch & self.store & ~was_dirty),
-                loses.eq(self.store & (self.snoop.address[_LINE_BITS:]
-                                       == self.address[_LINE_BITS:])),
+                loses.eq(self.store & (self.snoop.address[line_bits:]
+                                       == self.address[line_bits:])),
             ]
 
         def ask() -> None:
@@ -231,7 +241,7 @@ class TagCache(wiring.Component):
                 m.d.comb += self.done.eq(1)
 
         with m.If(self.valid):
-            m.d.comb += [request.payload.beats.eq(LINE_BEATS), request.payload.address.eq(line)]
+            m.d.comb += [request.payload.beats.eq(beats), request.payload.address.eq(line)]
         with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += struck.eq(0)
@@ -248,7 +258,7 @@ class TagCache(wiring.Component):
                     m.d.sync += fills.eq(~self.hit)
                     with m.If(held & ~self.hit & was_dirty):
                         m.d.comb += [request.payload.write.eq(1),
-                                     request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                                     request.payload.address.eq(Cat(Const(0, line_bits), victim))]
                         m.next = "VICTIM"
                     with m.Else():
                         m.next = "REQUEST"
@@ -259,7 +269,7 @@ class TagCache(wiring.Component):
                             m.next = "READ"
             with m.State("VICTIM"):
                 m.d.comb += [request.valid.eq(1), request.payload.write.eq(1),
-                             request.payload.address.eq(Cat(Const(0, _LINE_BITS), victim))]
+                             request.payload.address.eq(Cat(Const(0, line_bits), victim))]
                 with m.If(request.ready):
                     m.next = "BACK"
             with m.State("BACK"):
@@ -279,7 +289,7 @@ class TagCache(wiring.Component):
                     m.d.sync += struck.eq(1)
                 with m.If(self.memory.read.valid):
                     m.d.sync += beat.eq(beat + 1)
-                    with m.If(beat == self.address[3:_LINE_BITS]):
+                    with m.If(beat == self.address[3:line_bits]):
                         m.d.comb += self.word.eq(self.memory.read.payload)
                         m.d.sync += word.eq(self.memory.read.payload)
                     with m.If(last):
@@ -308,13 +318,13 @@ class TagCache(wiring.Component):
             # Somebody read a dirty line in the very cycle of a store to it, of which a snoop tells
             # now: the store comes behind the read, and its upgrade is told of late.
             stored = Signal()
-            stored_line = Signal(32 - _LINE_BITS)
+            stored_line = Signal(32 - line_bits)
             late = Signal()
             m.d.sync += [stored.eq(self.done & self.store),
-                         stored_line.eq(self.address[_LINE_BITS:])]
+                         stored_line.eq(self.address[line_bits:])]
             m.d.comb += [
-                late.eq(stored & changes & (self.snoop.address[_LINE_BITS:] == stored_line)),
+                late.eq(stored & changes & (self.snoop.address[line_bits:] == stored_line)),
                 self.taken.valid.eq(late | (self.done & self.store & ~fsm.ongoing("LOOKUP"))),
-                self.taken.address.eq(Cat(Const(0, _LINE_BITS),
-                                  Mux(late, stored_line, self.address[_LINE_BITS:]))),
+                self.taken.address.eq(Cat(Const(0, line_bits),
+                                  Mux(late, stored_line, self.address[line_bits:]))),
             ]

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetSign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from ...layouts.description import Description
+from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import SWITCH_PIPELINE
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Block
@@ -13,7 +13,7 @@ from ..cpu.mailbox import add_mailboxes, mailbox_ports
 from ..cpu.spin import PHASE_BITS
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
-from ..node.node import CPUS, Node
+from ..node.node import Node
 from ..parts.flit import FlitStream
 from ..parts.least import least
 from ..parts.timing import Timing
@@ -38,6 +38,8 @@ class Station(wiring.Component):
     ----------
     description : :class:`Description`
         Its structure knobs.
+    cpus : :class:`int`, optional
+        Host ports that are built, at least ``node.cpus``, which is the default.
 
     Members
     -------
@@ -52,14 +54,17 @@ class Station(wiring.Component):
         ``draws``. Constant outside reset.
     up : ``Out(FlitStream)``, down : ``In(FlitStream)``
         To the switch and from it.
-    go : ``In(CPUS)``, port{p}_count : ``In(3)``, port{p}_entries : ``In``,
+    cpus : ``In(4)``
+        Only where more than one is built: how many host ports there are. To those beyond no block
+        is given, and nothing waits for them. Constant outside reset.
+    go : ``In(ports)``, port{p}_count : ``In(3)``, port{p}_entries : ``In``,
     port{p}_answers : ``Out``
         Blocks of the host ports, as of :class:`Target`.
-    leaps : ``In(CPUS)``, port{p}_to : ``In``; spins : ``Out(CPUS)``, port{p}_phase : ``Out``,
+    leaps : ``In(ports)``, port{p}_to : ``In``; spins : ``Out(ports)``, port{p}_phase : ``Out``,
     port{p}_period : ``Out``
         Of each host port what :class:`SpinSide` has. A port that ``spins`` and may sleep through
         more than one edge gets ``leaps`` with the one that ends the pause.
-    waiting : ``Out(CPUS)``, needs : ``Out(1)``
+    waiting : ``Out(ports)``, needs : ``Out(1)``
         Host ports that wait for a block; whether one needs its program.
     busy : ``Out(1)``, idle : ``Out(1)``, distance : ``Out(32)``
         Something is under way behind the host ports; nothing happens before a flit or a deadline,
@@ -72,11 +77,14 @@ class Station(wiring.Component):
     ------
     TypeError
         ``description`` is not a :class:`Description`.
+    ValueError
+        ``cpus`` is less than ``node.cpus``.
     """
 
-    def __init__(self, *, description: Description) -> None:
+    def __init__(self, *, description: Description, cpus: int | None = None) -> None:
         self._description = description
-        self._node = Node(description=description, gated=True)
+        self._node = Node(description=description, gated=True, cpus=cpus)
+        ports = len(self._node.cpu)
         super().__init__({
             "clk_rest": In(1),
             "following": In(64),
@@ -87,12 +95,13 @@ class Station(wiring.Component):
             "draws": In(32),
             "up": Out(FlitStream),
             "down": In(FlitStream),
-            **mailbox_ports(CPUS),
-            "leaps": In(CPUS),
-            "spins": Out(CPUS),
-            **{f"port{cpu}_{name}": flow(PHASE_BITS) for cpu in range(CPUS)
+            **({"cpus": In(range(MAX_CPUS + 1))} if ports > 1 else {}),
+            **mailbox_ports(ports),
+            "leaps": In(ports),
+            "spins": Out(ports),
+            **{f"port{cpu}_{name}": flow(PHASE_BITS) for cpu in range(ports)
                for name, flow in (("to", In), ("phase", Out), ("period", Out))},
-            "waiting": Out(CPUS),
+            "waiting": Out(ports),
             "needs": Out(1),
             "busy": Out(1),
             "idle": Out(1),
@@ -150,14 +159,18 @@ class Station(wiring.Component):
 
         sources = [(injector, Block.FAULT), (uplink, Block.SEND_LINK),
                    (downlink, Block.RECEIVE_LINK)]
+        # All that is there of a host port without a CPU is that it waits.
+        there = Signal(len(node.cpu), init=1)
+        if len(node.cpu) > 1:
+            m.d.comb += there.eq(Cat(self.cpus > number for number in range(len(node.cpu))))
         links_idle = Cat(part.idle for part, _ in sources).all()
         m.d.comb += [
-            self.waiting.eq(Cat(cpu.waiting for cpu in node.cpu)),
-            self.needs.eq(Cat(cpu.needs for cpu in node.cpu).any()),
+            self.waiting.eq(Cat(cpu.waiting for cpu in node.cpu) & there),
+            self.needs.eq((Cat(cpu.needs for cpu in node.cpu) & there).any()),
             self.distance.eq(least(m, [
                 Mux(cpu.spin.valid, cpu.spin.distance, cpu.distance) for cpu in node.cpu])),
-            self.idle.eq(Cat(links_idle, node.idle,
-                             *(cpu.rests | cpu.spin.valid for cpu in node.cpu)).all()),
+            self.idle.eq(Cat(links_idle, node.idle).all() & (
+                Cat(cpu.rests | cpu.spin.valid for cpu in node.cpu) | ~there).all()),
             self.busy.eq(~links_idle | node.wake
                          | Cat(part.event.valid for part, _ in sources).any()),
             self.crashed.eq(node.crashed),

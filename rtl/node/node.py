@@ -8,21 +8,20 @@ from ...layouts.description import Description
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
+from ..cpu.coherence import join_ports
 from ..cpu.host_port import HostPort, HostSide
 from ..nic.nic import Nic
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
 from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
 
-__all__ = ["CPUS", "HostSide", "NodeSide", "Node"]
+__all__ = ["HostSide", "NodeSide", "Node"]
 
-CPUS = 1
-"""Host ports of a node."""
 
-def NodeSide(description: Description) -> wiring.Signature:
-    """The ports of a :class:`Node`."""
+def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signature:
+    """The ports of a :class:`Node` with ``cpus`` host ports (default: ``node.cpus``)."""
     return wiring.Signature({
-        "cpu": In(HostSide).array(CPUS),
+        "cpu": In(HostSide).array(cpus or description.node.cpus),
         "memory": Out(MemoryPort(description.memory.bytes // 8)),
         "tx": Out(FlitStream),
         "rx": In(FlitStream),
@@ -58,6 +57,9 @@ class Node(wiring.Component):
         How events leave: one of TRACES.
     step : :class:`Signal`, optional
         Clock enable of the enclosing block, for the NIC processor's core (:class:`Nic`).
+    cpus : :class:`int`, optional
+        Host ports, at least ``node.cpus``, which is the default. Those beyond get no block; they
+        change no cycle of the others.
 
     Members
     -------
@@ -87,11 +89,11 @@ class Node(wiring.Component):
     TypeError
         ``description`` is not a :class:`Description`.
     ValueError
-        ``trace`` is none of TRACES.
+        ``trace`` is none of TRACES, or ``cpus`` is less than ``node.cpus``.
     """
 
     def __init__(self, *, description: Description, gated: bool = False, trace: str = TRACES[0],
-                 step: Signal | None = None) -> None:
+                 step: Signal | None = None, cpus: int | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         if trace not in TRACES:
@@ -99,11 +101,15 @@ class Node(wiring.Component):
         self._description = description
         self._gated = gated
         self._nic = Nic(description=description, step=step)
-        self._bus = Bus(ports=CPUS, engines=len(self._nic.dma))
+        self._cpus = cpus or description.node.cpus
+        if self._cpus < description.node.cpus:
+            raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
+                             f"not {cpus}")
+        self._bus = Bus(ports=self._cpus, engines=len(self._nic.dma))
         self._traced = trace == "ports"
         sources = len(self._nic.event_sources) + len(self._bus.event_sources)
         super().__init__(wiring.Signature({
-            **NodeSide(description).members,
+            **NodeSide(description, self._cpus).members,
             **({"trace": Out(TracePort).array(sources)} if self._traced else {})}))
 
     @property
@@ -123,7 +129,7 @@ class Node(wiring.Component):
         m.submodules.nic = rest(nic)
         m.submodules.bus = rest(bus)
         controller = MemoryController(
-            initiators=1 + CPUS, words=description.memory.bytes // 8)
+            initiators=1 + self._cpus, words=description.memory.bytes // 8)
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
@@ -145,15 +151,20 @@ class Node(wiring.Component):
             controller.timing.eq(self.timing),
             controller.lock[0].eq(0),
             self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
-                         | Cat(controller.burst[1 + k].request.valid for k in range(CPUS)).any()
+                         | Cat(burst.request.valid for burst in controller.burst[1:]).any()
                          | nic.taken.valid),
             self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
         ]
 
-        for number, cpu in enumerate(self.cpu):
-            port = HostPort(posted_writes=description.bus.posted_writes,
-                            cache_lines=description.cpu.cache_lines, source=1 + number,
-                            coherent=description.nic.attachment == "memory_bus")
+        peers = self._cpus - 1
+        ports = [HostPort(posted_writes=description.bus.posted_writes,
+                          cache_lines=description.cpu.cache_lines, source=1 + number, peers=peers,
+                          line_bytes=description.cpu.line_bytes,
+                          coherent=description.nic.attachment == "memory_bus")
+                 for number in range(self._cpus)]
+        if peers:
+            join_ports(m, ports)
+        for number, (cpu, port) in enumerate(zip(self.cpu, ports, strict=True)):
             m.submodules[f"port_{number}"] = port
             connect(m, port.pio, bus.port[number])
             connect(m, port.memory, controller.burst[1 + number])
@@ -164,6 +175,9 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
+            if peers:
+                with m.If(controller.snoop.source != 0):
+                    m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
             with m.If(port.taken.valid):
                 m.d.comb += [nic.taken.valid.eq(1), nic.taken.address.eq(port.taken.address)]

@@ -34,7 +34,7 @@ class _Mailbox(ctypes.Structure):
         ("quiet", ctypes.c_uint32),
         ("ports", ctypes.c_uint32),
         ("crash", ctypes.c_uint32 * CRASH_WORDS),
-        ("unused", ctypes.c_uint32),
+        ("nodes", ctypes.c_uint32),
         ("entries", ctypes.c_void_p * MAX_PORTS),
         ("answers", ctypes.c_void_p * MAX_PORTS),
         ("count", ctypes.c_uint8 * MAX_PORTS),
@@ -66,6 +66,7 @@ class VerilatorMailbox:
         self._cycle = view("cycle", "Q")
         self._expired = view("expired", "I")
         self.ports = self._all.ports
+        self.nodes = self._all.nodes
         self._waiting = view("waiting", "Q")
         self._go = view("go", "Q")
         self._counts = view("count", "B")
@@ -156,7 +157,7 @@ class VerilatorBackend:
         self.memories: list[Any] = []
         if hasattr(self._library, "nicbed_memory_base"):
             self.memories = [ArrayMemory(self._library, node, memory_bytes)
-                             for node in range(self.mailbox.ports)]
+                             for node in range(self.mailbox.nodes)]
         self._instances = hasattr(self._library, "nicbed_reset")
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:

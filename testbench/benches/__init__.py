@@ -14,6 +14,8 @@ In the order in which to read:
 - :mod:`.bandwidth`: Bandwidth: messages back to back; the clock stops at the acknowledgement of the
   last
 - :mod:`.latency`: Latency: half the round trip of equal messages, the same buffers throughout
+- :mod:`.memory`: The memory system of a node: what an access takes by where the line is, and what
+  CPUs share
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
 - :mod:`.firmware`: Benchmarks of the layers that are firmware of the NIC processor: GM and Fast
@@ -98,6 +100,8 @@ BENCHES = {bench.name: bench for bench in [
            am="load.alltoall", via="load.alltoall", firmware="load.alltoall"),
     _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency",
            via="latency", firmware="latency"),
+    _bench("memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
+           am="memory.bench"),
     _bench("bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
            am="bandwidth", via="bandwidth",
            firmware="bandwidth"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...layouts.description import Description
+from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import topology
 from .cache import entry, machine, tree_hash
 from .held_inputs import CORE, held_inputs
@@ -22,7 +22,7 @@ from .verilator import (
 )
 from .verilog import SOURCES, inputs, instances, module_files, own_files, rtlil, to_verilog
 
-__all__ = ["build_instances", "topology_options"]
+__all__ = ["build_instances", "built_cpus", "topology_options"]
 
 NODES = 256
 """Numbers that a node can have."""
@@ -37,17 +37,24 @@ endmodule
 """What cocotb sees of the target."""
 
 
+def built_cpus(description: Description) -> int:
+    """Host ports of the stations that are built for ``description``: one, or as many as a node can
+    have."""
+    return 1 if description.node.cpus == 1 else MAX_CPUS
+
+
 def _held(port: str) -> bool:
     """Whether the wrapper of a station or a trunk holds the input."""
     return not _CLOCKED.fullmatch(port)
 
 
 def topology_options(description: Description) -> list[str]:
-    """Command-line options that tell the simulator its topology."""
+    """Command-line options that tell the simulator its topology, and the CPUs of a node."""
     graph = topology(description)
     places = ",".join(f"{switch}.{port}" for switch, port in graph.places)
     trunks = ",".join(f"{near[0]}.{near[1]}-{far[0]}.{far[1]}" for near, far in graph.trunks)
-    return ["--switches", str(graph.switches), "--nodes", places, "--trunks", trunks]
+    return ["--switches", str(graph.switches), "--nodes", places, "--trunks", trunks,
+            "--cpus", str(description.node.cpus)]
 
 
 def _sizes(ports: int) -> list[int]:
@@ -73,13 +80,12 @@ def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bo
             "STATION_FRAME": not named}
 
 
-def _header(sizes: list[int], shortcuts: dict[str, bool]) -> str:
+def _header(sizes: list[int], cpus: int, shortcuts: dict[str, bool]) -> str:
     from ...rtl.fabric.faults import seed_constant
-    from ...rtl.node.node import CPUS
 
-    each = " ".join(f"X({cpu})" for cpu in range(CPUS))
+    each = " ".join(f"X({cpu})" for cpu in range(cpus))
     lines = ["#pragma once", *(f'#include "V{_crossbar(size)}.h"' for size in sizes),
-             f"#define CPUS {CPUS}", f"#define EACH_CPU(X) {each}",
+             f"#define CPUS {cpus}", f"#define EACH_CPU(X) {each}",
              f"#define SWITCH_PORTS {sizes[-1]}",
              *(f"#define {name} {int(value)}" for name, value in shortcuts.items()),
              f"constexpr uint32_t DRAWS[{NODES}] = {{",
@@ -105,8 +111,9 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     from ...rtl.instances.trunk import Trunk
 
     sizes = _sizes(description.switch.ports)
+    cpus = built_cpus(description)
     makes: dict[str, tuple[Callable[[], Any], Callable[[str], bool]]] = {
-        "station": (lambda: Station(description=description), _held),
+        "station": (lambda: Station(description=description, cpus=cpus), _held),
         "trunk": (lambda: Trunk(description=description), _held),
         **{_crossbar(size): (
             lambda size=size: Crossbar(ports=size),
@@ -122,7 +129,7 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
         models.append(_model(name, component, text, held, wave, lambda *_, done=done: progress(
             "compiling", done, len(makes))))
     (objects / "nicbed_machine.h").write_text(
-        _header(sizes, _shortcuts(description, models[0], wave is not None)))
+        _header(sizes, cpus, _shortcuts(description, models[0], wave is not None)))
     sources = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)

@@ -52,19 +52,20 @@ def _convert(description: Description, target: str, memory: str, held: bool,
     return "\n".join(texts)
 
 
-def _ports_header(ports: int) -> str:
+def _ports_header(ports: int, nodes: int) -> str:
     each = " ".join(f"X({port})" for port in range(ports))
-    return f"#pragma once\n#define PORTS {ports}\n#define EACH_PORT(X) {each}\n"
+    return (f"#pragma once\n#define PORTS {ports}\n#define NODES {nodes}\n"
+            f"#define EACH_PORT(X) {each}\n")
 
 
-def build_one_design(source: str, work: Path, ports: int, wave: str | None,
+def build_one_design(source: str, work: Path, ports: int, nodes: int, wave: str | None,
                      progress: Progress) -> None:
     """``work/simulator`` of the Verilog ``source``, whose top is ``target`` with ``ports`` host
-    ports."""
+    ports of ``nodes`` nodes."""
     objects = work / "objects"
     objects.mkdir()
     (objects / "target.v").write_text(source)
-    (objects / "nicbed_ports.h").write_text(_ports_header(ports))
+    (objects / "nicbed_ports.h").write_text(_ports_header(ports, nodes))
     progress("verilating", 0, 1)
     files = verilate([objects / "target.v", *module_files(source, objects)], objects,
                      top="target", public=PUBLIC, wave=wave)

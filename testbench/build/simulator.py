@@ -15,7 +15,7 @@ from ... import layouts
 from ...layouts.description import Description, Kind, knobs
 from . import cache
 from .icarus import build_icarus, icarus_command, icarus_version
-from .instances import build_instances, topology_options
+from .instances import build_instances, built_cpus, topology_options
 from .one_design import build_one_design, netlist
 from .verilator import Progress, toolchain, wave_format
 from .verilog import BuildError
@@ -82,8 +82,9 @@ def _parts(description: Description, sim: str, wave: str | None, bare: bool, tar
            ) -> list[str]:
     knobs = structure(description)
     if sim == "verilator":
-        # The simulator is told the topology when it starts.
+        # The simulator is told the topology, and how many CPUs a node has, when it starts.
         knobs = {name: value for name, value in knobs.items() if not name.startswith("fabric.")}
+        knobs["node.cpus"] = repr(built_cpus(description))
     sources = sources_key()
     if target != _DEFAULT_TARGET:
         sources += cache.key(file.read_text(encoding="utf-8")
@@ -157,11 +158,11 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
         array = sim == "icarus" and description.memory.bytes <= ARRAY_BYTES
         source = netlist(description, target, "array" if array else "dpi", sim == "one-design",
                          progress)
-        ports = description.fabric.nodes
+        ports = description.fabric.nodes * description.node.cpus
         if sim == "icarus":
             build_icarus(source, work, ports, description.memory.bytes // 8)
         else:
-            build_one_design(source, work, ports, form, progress)
+            build_one_design(source, work, ports, description.fabric.nodes, form, progress)
 
     place = cache.entry(sim, _parts(description, sim, form, bare, target), make)
     if sim == "icarus":

@@ -3,8 +3,9 @@
 FILE.py defines one of
 
 ``async def program(node)``
-    A host program, run on every node (``node.number`` is the node's number). Its return value is
-    the node's result, and must be plain data.
+    A host program, run on every CPU of every node (``node.number`` is the node's number,
+    ``node.cpu`` that of the CPU on it). Its return value must be plain data; it is the node's
+    result, or one of them if ``node.cpus`` is more than 1.
 ``async def measure(lab)``
     Runs programs itself, as often as it likes, and returns the results:
     ``run = await lab.run([program, program], settings={"link.latency": 12})``.
@@ -59,7 +60,9 @@ async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
             module.__dict__["arguments"] = list(arguments)
         if hasattr(module, "measure"):
             return {"results": _plain(await module.measure(lab), path)}
-        done = await lab.run([module.program] * lab.description.fabric.nodes)
+        cpus = lab.description.node.cpus
+        node = module.program if cpus == 1 else [module.program] * cpus
+        done = await lab.run([node] * lab.description.fabric.nodes)
     except UserError:
         raise
     except Exception as error:

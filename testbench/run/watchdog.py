@@ -47,18 +47,19 @@ class Watchdog:
     def look(self, frame: FrameType | None) -> None:
         """Check the program; ``frame`` is the frame that runs now."""
         now = (self._runtime.wakes, self._mailbox.cycle())
-        node = _node(frame)
-        if now != self._seen or node is None:
+        index = _port(frame)
+        if now != self._seen or index is None:
             self._seen, self._since, self._silent = now, self._clock(), True
             return
         spent = self._clock() - self._since
+        name = self._runtime.name(index)
         if spent >= self._patience:
-            raise Stuck(f"node {node}'s program spends no target time: at cycle {now[1]} it has "
+            raise Stuck(f"{name}'s program spends no target time: at cycle {now[1]} it has "
                         f"run for {self._patience:g} CPU seconds, now at {_place(frame)}, without "
                         "awaiting an operation of its host port")
         if spent >= self._told and self._silent:
             self._silent = False
-            self._say(f"node {node}'s program has been computing in Python for {spent:.0f} CPU "
+            self._say(f"{name}'s program has been computing in Python for {spent:.0f} CPU "
                       f"seconds since cycle {now[1]}, now at {_place(frame)}; target time stands "
                       "still until it awaits an operation")
 
@@ -83,8 +84,8 @@ def watching(runtime: Runtime, mailbox: Any, say: Callable[[str], None]) -> Iter
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _node(frame: FrameType | None) -> int | None:
-    """Node of the program that runs in ``frame``: the one that the runtime serves in one of its
+def _port(frame: FrameType | None) -> int | None:
+    """Port of the program that runs in ``frame``: the one that the runtime serves in one of its
     callers."""
     while frame is not None:
         if frame.f_code is Runtime.attention.__code__:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/tutorials/experiment.md")
+PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/smp.md")
 UPDATE = "run: ./nicbed test -k printed --update"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -7,10 +7,10 @@ whole, memory has no bandwidth, a hit and a miss cost the same.
 import heapq
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from nicbed.host.port.memory import ArrayMemory
-from nicbed.host.port.node import Program
+from nicbed.host.port.node import Programs
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op, Status
@@ -157,7 +157,8 @@ class ModelNic:
             def arrives() -> None:
                 if self.level and self.risen == now and not self.seen:
                     self.seen = True
-                    self.model.hosts[self.node].interrupt()
+                    for host in self.model.cpus_of(self.node):
+                        host.interrupt()
 
             self.model.at(now + max(1, self.model.description.nic.irq_latency), arrives)
 
@@ -280,10 +281,10 @@ class ModelNic:
 
 
 class ModelPort:
-    """One host port."""
+    """One host port: of CPU ``cpu`` of ``node``."""
 
-    def __init__(self, model: "Model", node: int) -> None:
-        self.model, self.node = model, node
+    def __init__(self, model: "Model", node: int, cpu: int = 0) -> None:
+        self.model, self.node, self.cpu = model, node, cpu
         self.waiting, self.stopped = True, False
         self.answers = bytearray(BLOCK * ANSWER_WORDS * 4)
         self.entries: list[tuple] = []
@@ -381,6 +382,7 @@ class ModelPort:
                 old = memory.word(address)
                 if old == data[0]:
                     memory.write(address, data[1].to_bytes(8, "little"))
+                    model.recheck(self.node)
                 self.answer(data=old)
             model.at(start + 4, swap)
         elif op is Op.STOP:
@@ -495,10 +497,12 @@ class Model:
     def __init__(self, description: Description) -> None:
         self.description = description
         self.now = 0
-        self.ports = description.fabric.nodes
-        self.memories = [ArrayMemory(description.memory.bytes) for _ in range(self.ports)]
-        self.nics = [ModelNic(self, node) for node in range(self.ports)]
-        self.hosts = [ModelPort(self, node) for node in range(self.ports)]
+        nodes, self.cpus = description.fabric.nodes, description.node.cpus
+        self.ports = nodes * self.cpus
+        self.memories = [ArrayMemory(description.memory.bytes) for _ in range(nodes)]
+        self.nics = [ModelNic(self, node) for node in range(nodes)]
+        self.hosts = [ModelPort(self, node, cpu) for node in range(nodes)
+                      for cpu in range(self.cpus)]
         self.events: list = []
         self.sequence = 0
         self.limit = 0
@@ -514,9 +518,13 @@ class Model:
         self.memories[node].write(address, data)
         self.recheck(node)
 
+    def cpus_of(self, node: int) -> list[ModelPort]:
+        return self.hosts[node * self.cpus:(node + 1) * self.cpus]
+
     def recheck(self, node: int) -> None:
-        if self.hosts[node].spin:
-            self.hosts[node].aim()
+        for host in self.cpus_of(node):
+            if host.spin:
+                host.aim()
 
     # The mailbox
 
@@ -540,26 +548,33 @@ class Model:
 
     # Running
 
-    def run(self, programs: Sequence[Program | None], *, limit: int = 0,
+    def attention(self) -> None:
+        """Answer the programs; what one stored, the other CPUs of its node see."""
+        self.runtime.attention()
+        if self.cpus > 1:
+            for node in range(len(self.nics)):
+                self.recheck(node)
+
+    def run(self, programs: Programs, *, limit: int = 0,
             tracing: bool = True) -> Runtime:
         """Run ``programs`` to their ends; what one raised is raised here."""
         self.limit = limit
         self.runtime = runtime = Runtime(self.description, self, self.memories, programs,
                                          tracing=tracing)
         events = self.events
-        runtime.attention()
+        self.attention()
         while not runtime.done:
             if not events or limit and events[0][0] >= limit:
                 assert limit, "the target is dead: nothing can happen any more"
                 self.now = limit
-                runtime.attention()
+                self.attention()
                 break
             self.now = events[0][0]
             self.attend = False
             while events and events[0][0] == self.now:
                 heapq.heappop(events)[2]()
             if self.attend:
-                runtime.attention()
+                self.attention()
         if runtime.failed is not None:
             raise runtime.failed
         return runtime

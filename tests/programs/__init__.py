@@ -20,6 +20,8 @@ In the order in which to read:
   in a crash ``PANIC``
 - :mod:`.target_jobs`: Jobs for the whole target: what back ends and options are held against each
   other with
+- :mod:`.raw_ports`: Host ports driven block by block, without the runtime: every CPU of every
+  node
 - :mod:`.toy_jobs`: Jobs for the toy target, which has neither memory nor NIC
 - :mod:`.attachment_jobs`: Jobs about where the NIC is attached: what a message costs the CPU, and
   what the bus sees

@@ -153,6 +153,8 @@ def test_modules() -> None:
 def test_ports_of_every_node() -> None:
     target = Target(description=description(fabric={"nodes": 5}), memory="dpi")
     assert (target.ports, len(target.go), len(target.waiting)) == (5, 5, 5)
+    smp = Target(description=description(fabric={"nodes": 3}, node={"cpus": 4}), memory="dpi")
+    assert smp.ports == 12 and len(smp.go) == 12
     assert len(target.port4_entries) == BLOCK * ENTRY_WORDS * 32
     assert len(target.port4_answers) == BLOCK * ANSWER_WORDS * 32
     assert target.memory == "dpi" and target.description.fabric.nodes == 5
@@ -163,6 +165,8 @@ def test_ports_of_every_node() -> None:
     (lambda: Target(description=Description(), memory="ram"), ValueError,
      "memory must be 'array' or 'dpi', not 'ram'"),
     (lambda: Node(description=3), TypeError, "description must be a Description, not 3"),
+    (lambda: Node(description=description(node={"cpus": 3}), cpus=2), ValueError,
+     "cpus must be at least node.cpus = 3, not 2"),
     (lambda: TraceSink(block=1), TypeError, "block must be a Block, not 1"),
 ])
 def test_refuses(make: Any, error: type[Exception], text: str) -> None:

@@ -1,11 +1,11 @@
 """Common parts of the benchmarks' host programs: parties with the same handlers, clocks,
 streams."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from ....host.am import Gam
-from ....host.port.node import Node
+from ....host.port.node import Node, Program
 from ....layouts.trace import Activity, Kind
 
 __all__ = ["ANSWER", "ARRIVED", "ECHO", "SINK", "START", "STOP", "STORED", "Party", "Stamp",
@@ -168,8 +168,8 @@ def server(requesters: int = 1) -> Callable[[Node], Coroutine[Any, Any, Any]]:
     return lambda node: Party(node).serve(requesters)
 
 
-def programs(nodes: int, chosen: dict[int, Callable[[Node], Coroutine[Any, Any, Any]]]
-             ) -> list[Callable[[Node], Coroutine[Any, Any, Any]] | None]:
-    """A program for each node; None for nodes without one in ``chosen``."""
+def programs(nodes: int, chosen: Mapping[int, Program | Sequence[Program | None]]
+             ) -> list[Program | Sequence[Program | None] | None]:
+    """The programs of each node; None for nodes without one in ``chosen``."""
     return [chosen.get(number) for number in range(nodes)]
 

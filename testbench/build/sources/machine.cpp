@@ -55,6 +55,9 @@ Topology topology(int argc, char** argv) {
         int used = 0;
         if (name == "--switches") {
             found.switches = std::strtoul(text, nullptr, 10);
+        } else if (name == "--cpus") {
+            found.cpus = std::strtoul(text, nullptr, 10);
+            if (found.cpus < 1 || found.cpus > CPUS) refuse(text);
         } else if (name == "--nodes") {
             for (unsigned at, port; *text; text += used + (text[used] == ',')) {
                 if (std::sscanf(text, "%u.%u%n", &at, &port, &used) != 2) refuse(text);
@@ -67,11 +70,11 @@ Topology topology(int argc, char** argv) {
             }
         }
     }
-    if (found.places.empty() || found.places.size() * CPUS > MAX_PORTS) refuse("--nodes");
+    if (found.places.empty() || found.places.size() * found.cpus > MAX_PORTS) refuse("--nodes");
     return found;
 }
 
-Machine::Machine(const Topology& topology, void (*dump)()) : dump(dump) {
+Machine::Machine(const Topology& topology, void (*dump)()) : cpus(topology.cpus), dump(dump) {
     ends.assign(topology.switches, std::vector<End>(SWITCH_PORTS));
     const auto join = [&](unsigned at, unsigned port, End end) {
         if (at >= ends.size() || port >= SWITCH_PORTS || ends[at][port].kind != End::NOTHING)
@@ -87,6 +90,9 @@ Machine::Machine(const Topology& topology, void (*dump)()) : dump(dump) {
         station.port = port;
         station.model->number = number;
         station.model->draws = DRAWS[number];
+#if CPUS > 1
+        station.model->cpus = cpus;
+#endif
         stations.push_back(std::move(station));
     }
     for (const auto& [a, b, c, d] : topology.trunks)
@@ -112,12 +118,15 @@ Machine::Machine(const Topology& topology, void (*dump)()) : dump(dump) {
         *crossbars.back()->number = number;
         ends[number].resize(crossbars.back()->i_valid.size());
     }
-    mailbox.ports = stations.size() * CPUS;
+    mailbox.ports = stations.size() * cpus;
+    mailbox.nodes = stations.size();
     for (unsigned number = 0; number < stations.size(); number++) {
         Vstation* const top = stations[number].model.get();
-#define BIND(p)                                                       \
-    mailbox.entries[number * CPUS + p] = &top->port##p##_entries[0]; \
-    mailbox.answers[number * CPUS + p] = &top->port##p##_answers[0];
+#define BIND(p)                                                           \
+    if (p < cpus) {                                                      \
+        mailbox.entries[number * cpus + p] = &top->port##p##_entries[0]; \
+        mailbox.answers[number * cpus + p] = &top->port##p##_answers[0]; \
+    }
         EACH_CPU(BIND)
 #undef BIND
     }
@@ -196,8 +205,8 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips
 void Machine::tell() {
     mailbox.waiting = 0;
     for (const unsigned number : needing)
-        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-            const unsigned port = number * CPUS + cpu;
+        for (unsigned cpu = 0; cpu < cpus; cpu++) {
+            const unsigned port = number * cpus + cpu;
             if (stations[number].model->waiting >> cpu & 1)
                 mailbox.waiting |= 1ULL << port;
         }
@@ -209,11 +218,12 @@ bool Machine::take() {
     for (const unsigned number : needing) {
         Vstation& top = *stations[number].model;
         uint32_t go = 0;
-        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-            const unsigned port = number * CPUS + cpu;
+        for (unsigned cpu = 0; cpu < cpus; cpu++) {
+            const unsigned port = number * cpus + cpu;
             go |= (mailbox.go >> port & 1) << cpu;
         }
-#define COUNT(p) top.port##p##_count = mailbox.count[number * CPUS + p];
+#define COUNT(p) \
+    if (p < cpus) top.port##p##_count = mailbox.count[number * cpus + p];
         EACH_CPU(COUNT)
 #undef COUNT
         top.go = go;

@@ -28,9 +28,11 @@ struct Topology {
     std::vector<std::pair<unsigned, unsigned>> places;  // switch and port of each node
     std::vector<std::array<unsigned, 4>> trunks;        // switch and port at one end, and the other
     unsigned switches = 1;
+    unsigned cpus = 1;                                  // of each node
 };
 
-// From the command line: --nodes 0.0,0.1,… --trunks 0.15-1.0,… --switches 2. Exits if it is wrong.
+// From the command line: --nodes 0.0,0.1,… --trunks 0.15-1.0,… --switches 2 --cpus 1.
+// Exits if it is wrong.
 Topology topology(int argc, char** argv);
 
 struct Station {
@@ -94,6 +96,7 @@ private:
     std::vector<unsigned> awake;         // stations, in ascending order
     std::vector<unsigned> needing;       // stations with a port that waits
     std::vector<unsigned> passing;       // switches at which a flit is offered
+    unsigned cpus;                       // of each node; CPUS are built
     uint64_t cycle = 0;
     uint64_t limit = 0;
     uint64_t next_wake = NEVER;          // the least of those that sleep

@@ -15,9 +15,9 @@ struct Mailbox {
     uint32_t timed;            // Python asks for python_ns
     uint32_t expired;          // the cycle limit was reached
     uint32_t quiet;            // Python waits for attention alone
-    uint32_t ports;
+    uint32_t ports;            // of all nodes: CPU c of node n is n * ports / nodes + c
     uint32_t crash[3];         // of a NIC processor, as layouts/processor.py says
-    uint32_t unused;
+    uint32_t nodes;
     void* entries[MAX_PORTS];
     void* answers[MAX_PORTS];
     uint8_t count[MAX_PORTS];  // entries in each port's block

@@ -1,5 +1,5 @@
 // The whole target as one model: its clock is main's, its host ports are the mailbox's.
-// nicbed_ports.h is generated: PORTS, and EACH_PORT(X) = X(0) X(1) ...
+// nicbed_ports.h is generated: PORTS, NODES, and EACH_PORT(X) = X(0) X(1) ...
 
 #pragma once
 
@@ -15,6 +15,7 @@ static uint8_t seen = 0;  // attention at the last look
 
 inline void bind(Vtop* top, int, char**, void (*)()) {
     mailbox.ports = PORTS;
+    mailbox.nodes = NODES;
 #define BIND(p)                                     \
     mailbox.entries[p] = &top->port##p##_entries[0]; \
     mailbox.answers[p] = &top->port##p##_answers[0];

@@ -78,6 +78,20 @@ def test_the_same_of_via(knobs: dict[str, Any]) -> None:
     assert instances == one
 
 
+@pytest.mark.parametrize("knobs", [
+    {"node.cpus": 3, "fabric.nodes": 2, **SMALL},
+    more({"node.cpus": 8}),
+    more({"node.cpus": 2, "fabric.nodes": 4, **SLOW}),
+    more({"node.cpus": 4, "cpu.line_bytes": 128, **SMALL}),
+])
+def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
+    """Whose stations are built with more host ports than there are."""
+    drive = "tests.programs.raw_ports:drive"
+    several, one = both(knobs, drive)
+    assert several == one
+    assert several == run_job(describe(knobs), function=drive, arguments={"skip": False})
+
+
 def test_a_crash_is_the_same() -> None:
     """Of the node, the reason and the cycle."""
     found = both({"nic.processor": "picorv32"},
@@ -111,6 +125,7 @@ def test_a_waveform_has_every_instance_and_changes_nothing(tmp_path: Path) -> No
     ["--switches", "2", "--nodes", "0.0,1.0", "--trunks", "0.0-1.1"],
     ["--switches", "1", "--nodes", "0.0,x"],
     ["--switches", "1", "--nodes", ""],
+    ["--switches", "1", "--nodes", "0.0,0.1", "--cpus", "2"],
 ])
 def test_a_wrong_topology_is_refused_in_one_line(options: list[str]) -> None:
     bare = simulator.build(Description(), bare=True)

@@ -63,6 +63,9 @@ class Served:
     def cycle(self):
         return self.now
 
+    def name(self, index):
+        return f"node {index}"
+
     def look(self, seconds, node=3):
         """As if the runtime served ``node`` now."""
         self.seconds = seconds

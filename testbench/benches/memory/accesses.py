@@ -1,0 +1,115 @@
+"""Single accesses of a CPU, by what it does and by where the line is."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from ....host.port.node import Node
+from ....host.smp import Barrier
+from ....layouts.description import Description
+from ..common.programs import Stamp, programs, stamp, ticks_between
+
+__all__ = ["ACCESSES", "Access", "cache_bytes", "free_after", "measure_access", "samples"]
+
+MOST = 16
+"""Lines on which an access is measured, at most."""
+QUIET = 400
+"""Cycles, beside 16 times the memory's latency, after which nobody uses the memory any more."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What CPU 0 does to a line, where the line is ``before``, and how it came there: steps (CPU,
+    "load" or "store"), each done to all lines before the next. A step by CPU ``VICTIM`` is CPU 0's,
+    to the lines that have the same place in the cache."""
+
+    name: str
+    operation: str
+    before: str
+    steps: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def cpus(self) -> int:
+        """CPUs that take part."""
+        return 1 + max([0, *(cpu for cpu, _ in self.steps)])
+
+
+VICTIM = -1
+
+ACCESSES = (
+    Access("load hit", "load", "in the cache", ((0, "load"),)),
+    Access("load miss", "load", "in memory"),
+    Access("load miss, dirty victim", "load", "in memory; its place taken by a dirty line",
+           ((VICTIM, "store"),)),
+    Access("load clean elsewhere", "load", "clean in another cache", ((1, "load"),)),
+    Access("load dirty elsewhere", "load", "dirty in another cache", ((1, "store"),)),
+    Access("store hit", "store", "in the cache, dirty", ((0, "store"),)),
+    Access("store hit, exclusive", "store", "in the cache, clean, in no other", ((0, "load"),)),
+    Access("store hit, shared", "store", "in the cache, clean, and in another",
+           ((1, "load"), (0, "load"))),
+    Access("store miss", "store", "in memory"),
+    Access("store clean elsewhere", "store", "clean in another cache", ((1, "load"),)),
+    Access("store dirty elsewhere", "store", "dirty in another cache", ((1, "store"),)),
+    Access("cas owned", "cas", "in the cache, dirty", ((0, "store"),)),
+    Access("cas clean", "cas", "in the cache, clean, in no other", ((0, "load"),)),
+    Access("cas shared", "cas", "in the cache, clean, and in another", ((1, "load"), (0, "load"))),
+    Access("cas miss", "cas", "in memory"),
+    Access("cas dirty elsewhere", "cas", "dirty in another cache", ((1, "store"),)),
+)
+"""In the order of the table."""
+
+
+def cache_bytes(description: Description) -> int:
+    """Bytes that a CPU's cache holds."""
+    return description.cpu.cache_lines * description.cpu.line_bytes
+
+
+def free_after(description: Description) -> int:
+    """Cycles after an access in which a slow port of the memory is free again."""
+    return 2 + ceil(16 / description.memory.bytes_per_cycle)
+
+
+def samples(description: Description) -> int:
+    """Lines on which an access is measured: half the cache at most, so that the barrier's lines
+    have other places."""
+    return min(MOST, description.cpu.cache_lines // 2)
+
+
+async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
+    """Ticks of ``access`` on each of ``count`` lines, in a run from reset."""
+    description = lab.description
+    line, cache = description.cpu.line_bytes, cache_bytes(description)
+    apart = free_after(description)
+
+    async def program(cpu: Node) -> list[Stamp]:
+        # Lines of the barrier come behind this block, in the upper half of the cache.
+        block = cpu.shared("lines", cache + cache // 2, cache)
+        together = Barrier(cpu, "steps", access.cpus) if access.cpus > 1 else None
+        port = cpu.port
+        for who, what in access.steps:
+            if max(who, 0) == cpu.cpu:
+                first = block + (cache if who == VICTIM else 0)
+                for number in range(count):
+                    await port.touch(first + number * line, 8, store=what == "store")
+            if together:
+                await together.wait()
+        if cpu.cpu:
+            return []
+        await port.delay(QUIET + 16 * description.memory.latency)
+        stamps = []
+        for number in range(count):
+            await port.delay(apart)
+            stamps.append(stamp(cpu))
+            if access.operation == "cas":
+                await port.cas(block + number * line, 0, 1)
+            else:
+                await port.touch(block + number * line, 8, store=access.operation == "store")
+            stamps.append(stamp(cpu))
+        await port.flush()
+        return stamps
+
+    cpus = description.node.cpus
+    node = [program] * access.cpus + [None] * (cpus - access.cpus)
+    run = await lab.run(programs(description.fabric.nodes, {0: node}))
+    stamps = run.results[0][0]
+    return [ticks_between(*pair) for pair in zip(stamps[::2], stamps[1::2], strict=True)]

@@ -1,0 +1,148 @@
+"""The benchmark of a node's memory system: measurement and evaluation."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...errors import UserError
+from ...estimate.compare import check
+from ...report.document import cycles, number
+from ...truth.memory import contract, copy_ticks, port_bytes_per_cycle
+from .accesses import ACCESSES, cache_bytes, measure_access, samples
+from .machines import compared
+from .nic import DMA_BYTES, measure_dma, measure_pio
+from .report import draw, headline, series, tables
+from .sharing import (
+    LOCKS,
+    copied_bytes,
+    measure_barrier,
+    measure_cas,
+    measure_copy,
+    measure_lock,
+    measure_ping_pong,
+)
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+REST = 1 << 18
+"""Bytes of host memory for what is not sized by the caches: rings, a message, shared words."""
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """Each access on up to 16 lines; what is shared by 1 to ``node.cpus`` CPUs."""
+    cpus, cache = description.node.cpus, cache_bytes(description)
+    needed = (2 * cpus + 2) * cache + REST
+    if needed > description.memory.bytes:
+        raise UserError(f"memory needs {needed} bytes of host memory for caches of {cache} bytes "
+                        f"(cpu.cache_lines): memory.bytes = {description.memory.bytes}")
+    return {"lines": samples(description), "cpus": list(range(1, cpus + 1)),
+            "copied": copied_bytes(description), "rounds": 24, "trips": 16,
+            "dma": DMA_BYTES if _sends_by_dma(description) else 0}
+
+
+def _sends_by_dma(description: Description) -> bool:
+    return description.nic.processor == "none" and description.nic.send_ring > 0
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """One run for each access, and for each number of CPUs."""
+    every, rounds = parameters["cpus"], parameters["rounds"]
+    accesses = [access for access in ACCESSES if access.cpus <= len(every)]
+    steps = len(accesses) + len(every) + 2
+    found: dict[str, Any] = {"accesses": {}, "copy": {}, "cas": {}, "barrier": {},
+                             "locks": {name: {} for name in LOCKS}, "ping-pong": None, "dma": None}
+    for index, access in enumerate(accesses):
+        tell(access.name, index, steps)
+        found["accesses"][access.name] = await measure_access(lab, access, parameters["lines"])
+    for cpus in every:
+        tell(f"{cpus} CPU{'s' if cpus > 1 else ''} at once", len(accesses) + cpus - 1, steps)
+        found["copy"][cpus] = await measure_copy(lab, cpus)
+        found["cas"][cpus] = await measure_cas(lab, cpus, rounds)
+        for name, kind in LOCKS.items():
+            found["locks"][name][cpus] = await measure_lock(lab, kind, cpus, rounds)
+        found["barrier"][cpus] = await measure_barrier(lab, cpus, rounds)
+    tell("the NIC", steps - 2, steps)
+    if len(every) > 1:
+        found["ping-pong"] = await measure_ping_pong(lab, parameters["trips"])
+    found["pio"] = await measure_pio(lab)
+    if parameters["dma"]:
+        found["dma"] = await measure_dma(lab, parameters["dma"])
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Cycles of each access beside the contract's, bandwidth and times by number of CPUs, published
+    figures."""
+    truth = contract(description)
+    checks = []
+    accesses: dict[str, Any] = {}
+    for name, ticks in {**raw["accesses"], **raw["pio"]}.items():
+        accesses[name] = Fraction(sum(ticks), len(ticks))
+        wrong = [one for one in ticks if one != truth[name] * TICKS]
+        checks.append(check(f"{name}: as the contract says", not wrong,
+                            f"{cycles(wrong[0] if wrong else ticks[0])} cycles, and the contract "
+                            f"says {cycles(truth[name] * TICKS)}"))
+    copy = {cpus: Fraction(cpus * parameters["copied"] * TICKS, ticks)
+            for cpus, ticks in raw["copy"].items()}
+    checks += _copy_checks(raw, copy, description, parameters)
+    rounds = parameters["rounds"]
+    cas = {cpus: Fraction(one["ticks"], cpus * rounds) for cpus, one in raw["cas"].items()}
+    lost = {cpus: one["word"] for cpus, one in raw["cas"].items() if one["word"] != cpus * rounds}
+    checks.append(check("CAS loses no count", not lost,
+                        f"of {rounds} a CPU: {lost or 'none'} lost"))
+    locks = {}
+    for name, by_cpus in raw["locks"].items():
+        locks[name] = {cpus: Fraction(one["ticks"], cpus * rounds) for cpus, one in by_cpus.items()}
+        shared = {cpus: one["together"] for cpus, one in by_cpus.items() if one["together"]}
+        checks.append(check(f"{name}: one CPU at a time", not shared,
+                            f"two had it, by number of CPUs: {shared}" if shared else "always"))
+    barrier = {cpus: Fraction(ticks, rounds) for cpus, ticks in raw["barrier"].items()}
+    trip = None if raw["ping-pong"] is None else Fraction(raw["ping-pong"],
+                                                          2 * parameters["trips"])
+    if trip is not None:
+        least = truth["load dirty elsewhere"]
+        checks.append(check("a word to another CPU takes at least a line's transfer",
+                            trip >= least * TICKS, f"{cycles(trip)} cycles, a load of the line "
+                            f"{cycles(least * TICKS)}"))
+    results = {
+        "accesses": {name: cycles(ticks) for name, ticks in accesses.items()},
+        "ping_pong": None if trip is None else cycles(trip),
+        "copy": {str(cpus): number(rate) for cpus, rate in copy.items()},
+        "cas": {str(cpus): cycles(ticks) for cpus, ticks in cas.items()},
+        "locks": {name: {str(cpus): cycles(ticks) for cpus, ticks in by_cpus.items()}
+                  for name, by_cpus in locks.items()},
+        "barrier": {str(cpus): cycles(ticks) for cpus, ticks in barrier.items()},
+        "dma": None if raw["dma"] is None else number(raw["dma"]),
+        "cache_bytes": cache_bytes(description), "line_bytes": description.cpu.line_bytes,
+    }
+    machine = compared(description, results)
+    return {"results": {**results, **({"published": machine} if machine else {})},
+            "truth": {"accesses": {name: cycles(truth[name] * TICKS) for name in accesses},
+                      "copy": cycles(copy_ticks(description, parameters["copied"]))},
+            "points": {"accesses": {name: [cycles(one) for one in ticks]
+                                    for name, ticks in raw["accesses"].items()},
+                       "cas_attempts": {str(cpus): one["attempts"]
+                                        for cpus, one in raw["cas"].items()}},
+            "checks": checks}
+
+
+def _copy_checks(raw: Mapping[str, Any], copy: Mapping[int, Fraction], description: Description,
+                 parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    expected = copy_ticks(description, parameters["copied"])
+    port = port_bytes_per_cycle(description)
+    # Each line copied is read twice, once for the store, and written back once; a line more or
+    # less is carried at the ends of the time.
+    carried = max(Fraction((3 * cpus * parameters["copied"] - description.cpu.line_bytes) * TICKS,
+                           ticks) for cpus, ticks in raw["copy"].items())
+    return [
+        check("one CPU copies as fast as its accesses add up to",
+              abs(raw["copy"][1] - expected) <= TICKS,
+              f"{cycles(raw['copy'][1])} cycles, and they take {cycles(expected)}"),
+        check("no more is copied than the memory carries", carried <= port,
+              f"{float(carried):.3f} bytes a cycle to and fro, {float(port):.3f} carried"),
+        check("more CPUs copy no less", min(copy.values()) >= copy[1] * Fraction(98, 100),
+              f"{float(min(copy.values())):.3f} bytes a cycle, one CPU {float(copy[1]):.3f}"),
+    ]

@@ -1,0 +1,90 @@
+"""Published figures of the machines whose descriptions come with the package."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ...descriptions import load
+
+__all__ = ["MACHINES", "Figure", "compared"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure, and the same figure of a description's results."""
+
+    name: str
+    unit: str
+    published: float
+    ours: Callable[[Description, Mapping[str, Any]], Any]
+
+
+def _cpu_cycles(name: str) -> Callable[[Description, Mapping[str, Any]], Any]:
+    """An access in cycles of the CPU's clock; None if it was not measured."""
+    def ours(description: Description, results: Mapping[str, Any]) -> Any:
+        cycles = results["accesses"].get(name)
+        ratio = Fraction(description.cpu.clock_mhz) / Fraction(description.nic.clock_mhz)
+        return None if cycles is None else cycles * float(ratio)
+    return ours
+
+
+def _rate(of: Callable[[Mapping[str, Any]], Any]) -> Callable[[Description, Mapping[str, Any]],
+                                                              Any]:
+    """Bytes a cycle as MB/s."""
+    def ours(description: Description, results: Mapping[str, Any]) -> Any:
+        rate = of(results)
+        return None if rate is None else rate * float(description.nic.clock_mhz)
+    return ours
+
+
+def _figures(*, cache: int, memory: int, other: int | None, cas: int, copy: int, every: int | None,
+             read: int, write: int, sbus: int) -> list[Figure]:
+    found = [
+        Figure("second-level cache", "KB", cache, lambda _, results: results["cache_bytes"] / 1024),
+        Figure("miss to memory", "CPU cycles", memory, _cpu_cycles("load miss")),
+        Figure("CAS, line owned", "CPU cycles", cas, _cpu_cycles("cas owned")),
+        Figure("copy, one CPU", "MB/s", copy, _rate(lambda results: results["copy"]["1"])),
+        Figure("read from the NIC, 32 bits", "CPU cycles", read, _cpu_cycles("NIC read")),
+        Figure("write to the NIC, 32 bits", "CPU cycles", write, _cpu_cycles("NIC write")),
+        Figure("DMA of a NIC over the SBus", "MB/s", sbus, _rate(lambda results: results["dma"])),
+    ]
+    if other is not None:
+        found.insert(2, Figure("miss to another second-level cache", "CPU cycles", other,
+                               _cpu_cycles("load dirty elsewhere")))
+    if every is not None:
+        found.append(Figure("copy, all CPUs", "MB/s", every,
+                            _rate(lambda results: max(results["copy"].values()))))
+    return found
+
+
+MACHINES = {
+    "e5000": _figures(cache=512, memory=50, other=80, cas=15, copy=200, every=400, read=152,
+                      write=54, sbus=38),
+    "ultra170": _figures(cache=256, memory=42, other=None, cas=15, copy=160, every=None, read=114,
+                         write=34, sbus=38),
+}
+"""Published figures of "Multi-Protocol Active Messages on a Cluster of SMP's" (Lumetta, Mainwaring,
+Culler; SC '97), by the name of a description."""
+
+_SECTIONS = ("nic", "node", "cpu", "memory", "bus")
+
+
+def compared(description: Description, results: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The machine that ``description`` is, and its figures; None if it is none of them. It is one
+    if each knob that the machine's own description sets there has that value."""
+    for name, figures in MACHINES.items():
+        own = load.load(name)
+        differing = load.difference([Description(), own])
+        if all(_value(description, knob) == _value(own, knob) for knob in differing
+               if knob.split(".")[0] in _SECTIONS):
+            return {"machine": name, "figures": [
+                {"name": figure.name, "unit": figure.unit, "published": figure.published,
+                 "ours": figure.ours(description, results)} for figure in figures]}
+    return None
+
+
+def _value(description: Description, knob: str) -> Any:
+    section, key = knob.split(".")
+    return getattr(getattr(description, section), key)

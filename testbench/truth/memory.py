@@ -1,0 +1,113 @@
+"""What accesses to memory and NIC take by the contracts of the RTL's blocks, where nobody else uses
+the bus and the memory: cycles from a description's knobs alone."""
+
+from fractions import Fraction
+
+from ...layouts.description import Description
+from ...layouts.rate import fixed_point
+from ...layouts.trace import TICKS
+
+__all__ = ["contract", "copy_ticks", "port_bytes_per_cycle"]
+
+_BEAT = 8
+
+
+class _Port:
+    """The memory's port: when it carries the beats of an access that begins in cycle 0.
+
+    A beat occupies the port for 8 / ``memory.bytes_per_cycle`` cycles; fractions add up.
+    """
+
+    def __init__(self, description: Description) -> None:
+        memory, cpu = description.memory, description.cpu
+        self._rate = fixed_point(memory.bytes_per_cycle)
+        self._beat_costs = fixed_point(Fraction(_BEAT))
+        self._owed = self._at = 0
+        self._latency = memory.latency
+        self._beats = cpu.line_bytes // _BEAT
+        self._cas = cpu.cas
+
+    def beat(self, earliest: int) -> int:
+        """The cycle, from ``earliest`` on, in which a beat is carried."""
+        cycle = earliest
+        while True:
+            self._owed = max(0, self._owed - self._rate * (cycle - self._at))
+            self._at = cycle
+            if self._owed <= self._rate:
+                break
+            cycle += 1
+        self._owed += self._beat_costs - (self._rate if self._owed else 0)
+        self._at = cycle + 1
+        return cycle
+
+    def _burst(self, first: int) -> int:
+        """The last beat of a line whose first is carried in ``first`` or later."""
+        for _ in range(self._beats):
+            first = self.beat(first) + 1
+        return first - 1
+
+    def read(self, begin: int) -> int:
+        """The cycle after a line's read: request, latency, beats, handed over a cycle later."""
+        return self._burst(begin + self._latency + 1) + 2
+
+    def write_back(self, begin: int) -> int:
+        """The cycle after a line's write: request, beats."""
+        return self._burst(begin + 1) + 1
+
+    def swap(self, begin: int) -> int:
+        """The cycle after a compare-and-swap past the cache: request, latency, word, write."""
+        return self.beat(self.beat(begin + self._latency + 1) + 3) + 1
+
+    def owned_swap(self, begin: int) -> int:
+        """The cycle after a compare-and-swap of a line that is owned from ``begin`` on."""
+        return self.beat(self.beat(begin + self._cas - 4) + 3) + 1
+
+
+def port_bytes_per_cycle(description: Description) -> Fraction:
+    """What the memory's port carries, one beat a cycle at most."""
+    return min(Fraction(_BEAT), Fraction(description.memory.bytes_per_cycle))
+
+
+def contract(description: Description) -> dict[str, int]:
+    """Cycles of each access, by the names of the benchmark's accesses (rtl/cpu/host_port.py;
+    rtl/cpu/tag_cache.py, of several CPUs rtl/cpu/coherent_cache.py)."""
+    memory, bus = description.memory, description.bus
+    several = description.node.cpus > 1
+    upgrade = (memory.upgrade if several else 2 if description.nic.attachment == "memory_bus"
+               else 1)
+    stores = {"hit": 1, "hit, exclusive": 1 if several else upgrade, "hit, shared": upgrade}
+    reads = {"miss": 0, "clean elsewhere": 0,
+             "dirty elsewhere": memory.intervention if several else 0}
+    """Misses, and what comes before the line's read."""
+    victim = _Port(description)
+    found = {"load hit": 1, "load miss, dirty victim": victim.read(victim.write_back(0)),
+             "NIC read": 1 + bus.pio_read, "NIC write": 1 + bus.pio_write}
+    found |= {f"store {name}": cycles for name, cycles in stores.items()}
+    for name, before in reads.items():
+        for access in ("load", "store"):
+            found[f"{access} {name}"] = _Port(description).read(before)
+    for name, store in (("owned", "hit"), ("clean", "hit, exclusive"), ("shared", "hit, shared"),
+                        ("miss", "miss"), ("dirty elsewhere", "dirty elsewhere")):
+        port = _Port(description)
+        if not several:
+            found[f"cas {name}"] = port.swap(0)
+            continue
+        # The swap begins in the last cycle of the store that takes the line.
+        taken = port.read(reads[store]) if store in reads else stores[store]
+        found[f"cas {name}"] = port.owned_swap(taken - 1)
+    return found
+
+
+def copy_ticks(description: Description, size: int) -> Fraction:
+    """Ticks in which one CPU copies ``size`` bytes between lines in memory: each line is read in
+    place of a dirty one, and read for ownership in place of a clean one."""
+    cost = Fraction(description.nic.clock_mhz) / Fraction(description.cpu.clock_mhz)
+    line = description.cpu.line_bytes
+    work = description.cpu.copy_word * line // _BEAT * cost
+    port, cycle, spent = _Port(description), 0, Fraction(0)
+    for _ in range(size // line):
+        spent += work
+        cycle += int(spent)
+        spent -= int(spent)
+        cycle = port.read(port.read(port.write_back(cycle)))
+    return (cycle + spent) * TICKS

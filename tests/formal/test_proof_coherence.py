@@ -1,0 +1,256 @@
+"""Caches of several CPUs: one owner of a line, and no word kept that another's store has replaced,
+proven for all time; broken ones are refuted."""
+
+from typing import Any
+
+import pytest
+from amaranth.hdl import Assert, Assume, Cat, Module, ResetSignal, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import connect
+from nicbed.rtl.cpu.coherence import AddressBus, covers
+from nicbed.rtl.cpu.coherent_cache import CoherentCache, Mesi
+from nicbed.rtl.cpu.kept_words import KeptWords
+
+from tests.formal.prover import Refuted, needs_prover, prove
+
+pytestmark = needs_prover
+
+LINE_BITS = 5
+INPUTS = ("address", "store", "fetch", "hold")
+
+
+def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
+    """Assume what the cache's user promises: an access stays until it is done."""
+    begun = Signal(name=f"{name}_begun")
+    m.d.sync += begun.eq(cache.valid & ~cache.done)
+    m.d.comb += Assume(~begun | cache.valid)
+    for field in INPUTS:
+        before = Signal.like(getattr(cache, field), name=f"{name}_{field}_before")
+        m.d.sync += before.eq(getattr(cache, field))
+        m.d.comb += Assume(~begun | (getattr(cache, field) == before))
+    m.d.comb += [
+        Assume(~(cache.store & cache.fetch)),
+        Assume(~(cache.valid & cache.hold)),
+        # A burst is answered when it was asked for.
+        Assume(cache.timing.memory_upgrade >= 2),
+    ]
+
+
+def stays(m: Module, value: Signal) -> None:
+    """Assume that an input has one value for all time."""
+    begun = Signal(name=f"{value.name}_begun")
+    before = Signal.like(value, name=f"{value.name}_before")
+    m.d.sync += [begun.eq(1), before.eq(value)]
+    m.d.comb += Assume(~begun | (value == before))
+
+
+def states(m: Module, cache: CoherentCache, name: str) -> dict[str, Value]:
+    """Whether the access's FSM is in each of its states; what holds of them."""
+    at = {state: cache._fsm.ongoing(state) for state in (
+        "LOOKUP", "VICTIM", "BACK", "PHASE", "INTERVENTION", "REQUEST", "READ", "ENTER",
+        "UPGRADE")}
+    begun = Signal(name=f"{name}_on_its_way")
+    m.d.sync += begun.eq(cache.valid & ~cache.done)
+    before = at["LOOKUP"] | at["VICTIM"] | at["BACK"] | at["PHASE"]
+    m.d.comb += [
+        Assert(Cat(at.values()).any()),
+        Assert(at["LOOKUP"] | begun),
+        Assert(~before | ~cache._taking),
+        Assert(~(at["INTERVENTION"] | at["UPGRADE"]) | cache._taking),
+        Assert(~at["UPGRADE"] | cache.store),
+        # What is read without an address phase is there, or was: a fetch.
+        Assert(~(at["REQUEST"] | at["READ"] | at["ENTER"]) | cache._taking | cache.fetch),
+    ]
+    return at
+
+
+class Owned(wiring.Elaboratable):
+    """Of any line: if one cache has it in E or M, no other has it at all."""
+
+    def __init__(self, caches: list[CoherentCache]) -> None:
+        self.caches = caches
+        self.bus = AddressBus(caches=len(caches))
+        self.line = Signal(32 - LINE_BITS)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.bus = self.bus
+        line = self.line
+        stays(m, line)
+        m.d.comb += Assume(~ResetSignal())
+        found = []
+        for number, cache in enumerate(self.caches):
+            name = f"cache_{number}"
+            tags = cache._tags.read_port(domain="comb")
+            m.submodules[name] = cache.elaborate(platform)
+            connect(m, cache.bus, self.bus.cache[number])
+            holds_inputs(m, cache, name)
+            at = states(m, cache, name)
+            index_bits = len(cache._epoch)
+            state = Signal(Mesi, name=f"{name}_has")
+            m.d.comb += tags.addr.eq(line[:index_bits])
+            with m.If((tags.data.epoch == cache._epoch) & (tags.data.tag == line[index_bits:])):
+                m.d.comb += state.eq(tags.data.state)
+            mine = cache.address[LINE_BITS:] == line
+            # A line for which a victim makes room is not there.
+            m.d.comb += Assert(~(mine & (at["VICTIM"] | at["BACK"] | at["PHASE"]))
+                               | (state == Mesi.I))
+            found.append((cache, at, state, cache._taking & mine))
+        for number, (cache, at, state, taking) in enumerate(found):
+            owned = (state == Mesi.E) | (state == Mesi.M)
+            # A line that is being read is not there yet; one that is upgraded is shared, or gone.
+            m.d.comb += [
+                Assert(~taking | at["UPGRADE"] | (state == Mesi.I)),
+                Assert(~(taking & at["UPGRADE"]) | ~owned),
+            ]
+            for _, _, has, takes in found[:number] + found[number + 1:]:
+                alone = cache.store | ~cache._shared
+                m.d.comb += [
+                    Assert(~owned | (has == Mesi.I)),
+                    Assert(~taking | ~takes),
+                    Assert(~taking | (has == Mesi.I) | (~alone & (has == Mesi.S))),
+                ]
+        return m
+
+
+def ports(caches: list[CoherentCache]) -> list[Value]:
+    return [Value.cast(value) for cache in caches
+            for path, member, value in cache.signature.flatten(cache)
+            if member.flow == wiring.In and path[0] != "bus"]
+
+
+def check_owned(work: Any, caches: list[CoherentCache], depth: int = 2) -> None:
+    top = Owned(caches)
+    prove(top, [top.line, *ports(caches)], work, depth=depth)
+
+
+def test_a_line_has_one_owner(tmp_path: Any) -> None:
+    check_owned(tmp_path, [CoherentCache(lines=2) for _ in range(2)])
+
+
+class Deaf(CoherentCache):
+    """Never busy: another's phase may come in a cycle in which the NIC changes tags."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self.bus.busy.eq(0)
+        return m
+
+
+class Loose(CoherentCache):
+    """Does not hold the line that it takes."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self.bus.held.eq(0)
+        return m
+
+
+class Secretive(CoherentCache):
+    """Does not tell that it has a line."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self.bus.has.eq(0)
+        return m
+
+
+@pytest.mark.parametrize("broken", [Deaf, Loose, Secretive])
+def test_broken_ones_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
+    with pytest.raises(Refuted):
+        check_owned(tmp_path, [broken(lines=2), CoherentCache(lines=2)])
+
+
+class Spinner(wiring.Elaboratable):
+    """A cache and the words that its CPU keeps, as a poll of one word uses them.
+
+    A word that is used without memory was read from memory after the last store of another CPU to
+    its line had ended. What is read in a cycle is what memory had at the beginning of the cycle
+    before it, or later, but after the request was taken.
+    """
+
+    def __init__(self, cache: CoherentCache, kept: KeptWords) -> None:
+        self.cache = cache
+        self.kept = kept
+        self.word = Signal(29)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        cache, kept = self.cache, self.kept
+        m.submodules.cache = cache.elaborate(platform)
+        m.submodules.kept = kept
+        holds_inputs(m, cache, "cache")
+        at = states(m, cache, "cache")
+        word = self.word
+        stays(m, word)
+        news = Signal()
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            Assume(cache.address[3:] == word),
+            Assume(~cache.store & ~cache.hold & ~cache.snoop.valid & (kept.number == 0)),
+            Assume(cache.news[0].first <= cache.news[0].last),
+            kept.address.eq(cache.address),
+            kept.data.eq(cache.word),
+            kept.news[0].eq(cache.news[0]),
+            Assume(cache.fetch == ~kept.held),
+            kept.store.eq(cache.reads & cache.done & ~cache.stale),
+            news.eq(covers(cache.news[0], cache.address[LINE_BITS:], LINE_BITS)),
+        ]
+        # Whether the line was stored to since the read was asked for, and since the kept word was.
+        reading = at["READ"] | at["ENTER"]
+        since, old = Signal(), Signal()
+        m.d.sync += since.eq(reading & ~cache.done & (since | news))
+        with m.If(kept.store):
+            m.d.sync += old.eq(since | news)
+        with m.Elif(news):
+            m.d.sync += old.eq(1)
+        m.d.comb += [
+            Assert(~kept.held | ~old),
+            Assert(~since | reading),
+            Assert(~since | cache.stale),
+        ]
+        with m.If(cache.valid & cache.done & ~cache.reads):
+            m.d.comb += Assert(~old)
+        return m
+
+
+def check_spinner(work: Any, cache: CoherentCache, kept: KeptWords) -> None:
+    given = [Value.cast(value) for _, member, value in cache.signature.flatten(cache)
+             if member.flow == wiring.In]
+    given += [Value.cast(value) for value in (kept.number, kept.drop, kept.line, kept.snoop)]
+    top = Spinner(cache, kept)
+    prove(top, [top.word, *given], work, depth=2)
+
+
+def test_no_word_is_kept_too_long(tmp_path: Any) -> None:
+    check_spinner(tmp_path, CoherentCache(lines=2), KeptWords(peers=1))
+
+
+class Forgetful(CoherentCache):
+    """Calls no word stale."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self.stale.eq(0)
+        return m
+
+
+class Stubborn(KeptWords):
+    """Keeps its words whatever others store."""
+
+    def __init__(self) -> None:
+        super().__init__(peers=1)
+
+    def elaborate(self, platform: object) -> Module:
+        news, self.news = self.news, []  # type: ignore[assignment]
+        m = super().elaborate(platform)
+        self.news = news
+        return m
+
+
+def test_words_kept_too_long_are_refuted(tmp_path: Any) -> None:
+    with pytest.raises(Refuted):
+        check_spinner(tmp_path, Forgetful(lines=2), KeptWords(peers=1))
+    (tmp_path / "other").mkdir()
+    with pytest.raises(Refuted):
+        check_spinner(tmp_path / "other", CoherentCache(lines=2), Stubborn())

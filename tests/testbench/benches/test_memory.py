@@ -1,0 +1,141 @@
+"""The benchmark of the memory system: what it measures is what the contracts say."""
+
+import asyncio
+import json
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.testbench import benches
+from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.benches import get
+from nicbed.testbench.benches.memory.machines import MACHINES, compared
+from nicbed.testbench.descriptions import load as descriptions
+from nicbed.testbench.errors import UserError
+from nicbed.testbench.report import document as files
+from nicbed.testbench.report import plots
+from nicbed.testbench.report.tables import console
+
+from tests.labs.model import ModelLab
+from tests.labs.rows import more
+
+MODULE = get("memory").module("am")
+
+
+def describe(nic: str = "default", *overrides: str) -> Description:
+    return descriptions.for_layer(descriptions.load(nic, overrides, 2), "am")
+
+
+def measured(description: Description) -> dict:
+    parameters = MODULE.parameters(description)
+    outcome = run_job(description, function="nicbed.testbench.benches:run",
+                      arguments={"name": "memory", "layer": "am", "parameters": parameters})
+    return files.build("memory", "am", "verilator", description, parameters, outcome)
+
+
+def failed(document: dict) -> list[str]:
+    return [f"{check['check']}: {check['detail']}" for check in document["checks"]
+            if not check["ok"]]
+
+
+@pytest.fixture(scope="module")
+def one() -> dict:
+    return measured(describe())
+
+
+@pytest.fixture(scope="module")
+def four() -> dict:
+    return measured(describe("default", "node.cpus=4"))
+
+
+def test_every_check_holds(one, four):
+    assert not failed(one) and not failed(four)
+
+
+def test_two_runs_are_the_same_bytes(one):
+    assert files.text(measured(describe())) == files.text(one)
+
+
+@pytest.mark.parametrize("overrides", [
+    ["memory.latency=20", "memory.bytes_per_cycle=1/2", "bus.pio_read=30", "bus.pio_write=9"],
+    ["node.cpus=2", "memory.latency=3", "memory.bytes_per_cycle=7/3"],
+    ["node.cpus=3", "memory.upgrade=9", "memory.intervention=0", "cpu.cas=7"],
+    more(["memory.latency=0", "memory.bytes_per_cycle=4", "cpu.cache_lines=4096"]),
+    more(["memory.bytes_per_cycle=2", "node.cpus=3"]),
+    more(["nic.attachment=memory_bus", "cpu.clock_mhz=450"]),
+    more(["node.cpus=2", "cpu.line_bytes=128", "cpu.cas=9", "memory.upgrade=7",
+          "memory.intervention=31"]),
+    more(["node.cpus=8", "memory.latency=3", "cpu.cache_lines=32"]),
+    more(["cpu.cache_lines=4"]),
+])
+def test_every_check_holds_off_the_defaults(overrides):
+    assert not failed(measured(describe("default", *overrides)))
+
+
+def test_a_longer_latency_moves_misses_by_exactly_that(one):
+    far = measured(describe("default", "memory.latency=28"))
+    moved = {name: cycles - one["results"]["accesses"][name]
+             for name, cycles in far["results"]["accesses"].items()}
+    assert moved["load hit"] == moved["store hit"] == moved["NIC read"] == 0
+    assert moved["load miss"] == moved["store miss"] == moved["load miss, dirty victim"] == 20
+
+
+def test_tables_and_plot_show_all_of_it(four, capsys):
+    document = json.loads(files.text(four))
+    out = console()
+    for item in MODULE.tables(document):
+        out.print(item)
+    shown = capsys.readouterr().out
+    for text in ("dirty in another cache", "one word to another CPU", "spin lock", "queue lock",
+                 "the NIC reads memory at"):
+        assert text in shown
+    figure = plots.render(MODULE.draw, document)
+    assert figure[".png"].startswith(b"\x89PNG") and b"</svg>" in figure[".svg"]
+    assert all(one.value is not None for one in MODULE.headline(document))
+    assert [x for x, _ in MODULE.series(document).points] == [1, 2, 3, 4]
+
+
+def test_one_cpu_has_the_rows_that_need_no_other(one):
+    assert "load dirty elsewhere" not in one["results"]["accesses"]
+    assert one["results"]["ping_pong"] is None and list(one["results"]["copy"]) == ["1"]
+
+
+def test_times_that_are_not_the_contract_s_fail_their_checks():
+    """Those of the model target, which has no cache."""
+    description = describe("default", "node.cpus=2")
+    outcome = asyncio.run(benches.run(ModelLab(description), "memory", "am",
+                                      MODULE.parameters(description)))
+    wrong = [check["check"] for check in outcome["checks"] if not check["ok"]]
+    assert "load miss: as the contract says" in wrong
+    assert "one CPU copies as fast as its accesses add up to" in wrong
+    assert "spin lock: one CPU at a time" not in wrong
+
+
+def test_a_memory_without_room_is_refused():
+    with pytest.raises(UserError, match=r"memory needs 557056 bytes of host memory for caches of "
+                                        r"16384 bytes \(cpu.cache_lines\): memory.bytes = 262144"):
+        MODULE.parameters(describe("default", "node.cpus=8", "memory.bytes=262144"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "beyond"), [
+    ("e5000", {"copy, one CPU"}), ("ultra170", {"copy, one CPU", "CAS, line owned"})])
+def test_a_machine_s_figures_are_those_published(name, beyond):
+    """But for what a cache that takes one miss at a time, or a CAS past it, cannot do."""
+    document = measured(describe(name))
+    assert not failed(document)
+    figures = document["results"]["published"]["figures"]
+    off = {one["name"] for one in figures if abs(one["ours"] / one["published"] - 1) > 0.02}
+    assert off == beyond
+    shown = console()
+    with shown.capture() as capture:
+        for item in MODULE.tables(json.loads(files.text(document))):
+            shown.print(item)
+    assert f"Published figures of {name}" in capture.get()
+
+
+def test_a_description_with_another_memory_is_no_machine():
+    for name in MACHINES:
+        results = {"accesses": {}, "copy": {"1": 1.0}, "dma": None, "cache_bytes": 1024}
+        machine = compared(describe(name, "link.latency=9"), results)
+        assert machine is not None and machine["machine"] == name
+        assert compared(describe(name, "memory.latency=77"), results) is None
