@@ -28,6 +28,7 @@ class Block(IntEnum):
     RECEIVE_DMA = 7
     RECEIVE_PIO = 8
     MEMORY = 9
+    """The memory port of a node with several CPUs is taken: BEGIN and END. No number (0)."""
     FAULT = 10
     TRUNK = 11
     DOORBELL = 12

@@ -6,7 +6,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.rate import FRACTION_BITS
+from ...layouts.trace import Block, Kind
 from ..parts.arbiter import RoundRobin
+from ..parts.event import EventPort
 from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
 from .burst import Burst
@@ -129,8 +131,9 @@ class MemoryController(wiring.Component):
 
     A beat occupies the port for 8 / ``memory.bytes_per_cycle`` cycles; fractions add up while the
     port is busy. If an initiator's beat is granted with ``lock`` high, the initiator keeps the port
-    until ``lock`` falls, and its accesses meanwhile are atomic. Addresses wrap at the memory's
-    size. Reset: no burst, initiator 0 first.
+    until ``lock`` falls, and its accesses meanwhile are atomic. A read whose request comes with
+    ``lock`` high has no latency: it is of a line in the initiator's cache. Addresses wrap at the
+    memory's size. Reset: no burst, initiator 0 first.
 
     Parameters
     ----------
@@ -151,6 +154,9 @@ class MemoryController(wiring.Component):
         The timing registers.
     idle : ``Out(1)``
         No burst is under way, and none has effects left.
+    events : ``Out(EventPort)``, one for BEGIN and one for END
+        Only with ``traced``: BEGIN in the first cycle in which the port is taken (a beat, or its
+        time at the memory's rate), END in the first in which it is free. No number.
 
     Raises
     ------
@@ -160,7 +166,10 @@ class MemoryController(wiring.Component):
         ``initiators`` is not 1 to 16, or ``words`` is not a power of two of at least 2.
     """
 
-    def __init__(self, *, initiators: int, words: int) -> None:
+    event_sources = (Block.MEMORY, Block.MEMORY)
+    """The block of each of :attr:`events`."""
+
+    def __init__(self, *, initiators: int, words: int, traced: bool = False) -> None:
         for name, value in (("initiators", initiators), ("words", words)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -176,7 +185,9 @@ class MemoryController(wiring.Component):
             "snoop": Out(Snoop),
             "timing": In(Timing),
             "idle": Out(1),
+            **({"events": Out(EventPort).array(len(self.event_sources))} if traced else {}),
         })
+        self._traced = traced
 
     @property
     def initiators(self) -> int:
@@ -224,6 +235,17 @@ class MemoryController(wiring.Component):
             self.snoop.address.eq(address),
             self.snoop.source.eq(arbiter.index),
         ]
+        if self._traced:
+            taken, before = Signal(), Signal()
+            begin, end = self.events
+            m.d.sync += before.eq(taken)
+            m.d.comb += [
+                taken.eq(self.port.en | ~available),
+                begin.valid.eq(taken & ~before),
+                begin.kind.eq(Kind.BEGIN),
+                end.valid.eq(before & ~taken),
+                end.kind.eq(Kind.END),
+            ]
         return m
 
     def _throttle(self, m: Module, *, available: Signal) -> Signal:

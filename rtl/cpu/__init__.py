@@ -11,6 +11,11 @@ In the order in which to read:
 - :mod:`.kept_words`: The words that a spinning CPU has read and keeps: one for each watch of a poll
 - :mod:`.tag_cache`: The CPU's cache without data: the lines it holds, and its traffic on the memory
   port
+- :mod:`.coherence`: What the caches of a node's CPUs tell each other: address phases, and stores
+  that have ended
+- :mod:`.coherent_cache`: The cache of one of a node's CPUs, without data, coherent with those of
+  the others
+- :mod:`.owned_swap`: Compare-and-swap of a word whose line is in the CPU's cache
 - :mod:`.compare_and_swap`: Compare-and-swap of a word of host memory, atomic at the memory
   controller
 - :mod:`.interrupt`: The delay of an interrupt from the NIC's line to the CPU

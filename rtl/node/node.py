@@ -1,5 +1,7 @@
 """A node: host ports, bus, memory controller and NIC."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -108,6 +110,8 @@ class Node(wiring.Component):
         self._bus = Bus(ports=self._cpus, engines=len(self._nic.dma))
         self._traced = trace == "ports"
         sources = len(self._nic.event_sources) + len(self._bus.event_sources)
+        if self._cpus > 1:
+            sources += len(MemoryController.event_sources)
         super().__init__(wiring.Signature({
             **NodeSide(description, self._cpus).members,
             **({"trace": Out(TracePort).array(sources)} if self._traced else {})}))
@@ -128,8 +132,8 @@ class Node(wiring.Component):
         nic, bus = self._nic, self._bus
         m.submodules.nic = rest(nic)
         m.submodules.bus = rest(bus)
-        controller = MemoryController(
-            initiators=1 + self._cpus, words=description.memory.bytes // 8)
+        controller = MemoryController(initiators=1 + self._cpus, traced=self._cpus > 1,
+                                      words=description.memory.bytes // 8)
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
@@ -182,13 +186,16 @@ class Node(wiring.Component):
             with m.If(port.taken.valid):
                 m.d.comb += [nic.taken.valid.eq(1), nic.taken.address.eq(port.taken.address)]
 
+        units: list[tuple[Any, str]] = [(bus, "bus"), (nic, "nic")]
+        if peers:
+            units.append((controller, "memory"))
         if self._traced:
-            sources = [*zip(bus.event_sources, bus.events, strict=True),
-                       *zip(nic.event_sources, nic.events, strict=True)]
+            sources = [source for unit, _ in units
+                       for source in zip(unit.event_sources, unit.events, strict=True)]
             for (block, event), trace in zip(sources, self.trace, strict=True):
                 expose(m, event, trace, node=self.node, block=block)
             return m
-        for unit, name in ((bus, "bus"), (nic, "nic")):
+        for unit, name in units:
             for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
                                                         strict=True)):
                 sink = TraceSink(block=block)

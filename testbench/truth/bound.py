@@ -16,12 +16,13 @@ TIE = Fraction(3, 100)
 
 NAMES = ("host", "receiver", "NI processor", "receiver's NI processor", "VI fetch", "VI send",
          "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
-         "bus")
+         "bus", "memory")
 """Blocks in the order in which they wait for each other. Blocks of a VI engine or of a NIC
 processor (awake; H2N, N2H: its transfers from and to host memory) are listed only if one is at
 work. A block that is held up by another also counts as busy, so the bound is the last of the
 busiest blocks in this order: a CPU waits for the bus when its posted writes are full, a link for
-the receive DMA, a DMA engine for the bus, and the bus waits for nobody."""
+the receive DMA, a DMA engine for the bus, the bus for the memory, which is listed for nodes with
+several CPUs, and waits for nobody."""
 
 MOSTLY = Fraction(3, 4)
 """If a saturated bus serves one DMA engine for this share of its time, the engine is the bound."""
@@ -95,6 +96,9 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
                     Share("receive DMA", receiver, engines["receive DMA"]),
                     Share("bus", where, bus, held=bool(takers))]
     at_work = {block for block, _ in served.blocks}
+    if Block.MEMORY in at_work:
+        memory, where = max((of(Block.MEMORY, node), node) for node in (sender, receiver))
+        found_shares.append(Share("memory", where, memory))
     found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
                      if block in at_work for node in [sender if sends else receiver]]
     found_shares.sort(key=lambda one: NAMES.index(one.block))

@@ -12,6 +12,8 @@ In the order in which to read:
 - :mod:`.rows`: Rows of parameters
 - :mod:`.port_system`: A host port with its bus, memory controller and memory, and what drives
   them in benches
+- :mod:`.smp_system`: Several host ports with their bus and memory controller, over a memory that
+  the bench plays
 - :mod:`.vi_sender`: Everything around the sender, in Python: work queues and scheduler, contexts,
   host memory, the peers of its VIs with a lossy wire, and a record of what it did
 - :mod:`.vi_receiver`: A receiver with everything around it: memory, translators, receive queues,

@@ -264,8 +264,9 @@ async def a_lock_changes_hands_under_fire(dut: Any) -> None:
 @cocotb.test()
 async def no_wake_up_is_lost(dut: Any) -> None:
     """A store that ends in each cycle around the checks of spinning CPUs, to one line or to several
-    of which the others read the first one again meanwhile."""
-    for length in (8, 8 + 2 * parameters()["line_bytes"]):
+    of which the others read the first or the second one again meanwhile."""
+    line = parameters()["line_bytes"]
+    for first, length in ((0x40, 8), (0x40, 8 + 2 * line), (0x40 - line, 8 + 2 * line)):
         for delay in range(30, 30 + parameters()["cycles"]):
             for work in (0, 1, 3):
                 driver = await start(dut, memory__latency=4, memory__intervention=3,
@@ -273,9 +274,10 @@ async def no_wake_up_is_lost(dut: Any) -> None:
                 ended: list[int] = []
 
                 def writer(driver: SmpDriver = driver, ended: list[int] = ended,
-                           delay: int = delay, length: int = length) -> Program:
+                           delay: int = delay, first: int = first, length: int = length
+                           ) -> Program:
                     yield [entry(Op.DELAY, work=delay << 8)]
-                    yield [entry(Op.TOUCH, address=0x40, length=length, flags=Flag.STORE)]
+                    yield [entry(Op.TOUCH, address=first, length=length, flags=Flag.STORE)]
                     driver.write(0x40, 7)
                     ended.append(driver.cycle)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from nicbed.layouts.description import Description
+from nicbed.layouts.trace import Block, Event, Kind
 from nicbed.rtl.instances.crossbar import Crossbar
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.build import instances, simulator
@@ -90,6 +91,10 @@ def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
     several, one = both(knobs, drive)
     assert several == one
     assert several == run_job(describe(knobs), function=drive, arguments={"skip": False})
+    memory = [event.kind for event in map(Event._make, several["events"])
+              if event.block == Block.MEMORY and event.node == 0]
+    assert len(memory) > 100
+    assert all(kind == (Kind.BEGIN, Kind.END)[n % 2] for n, kind in enumerate(memory))
 
 
 def test_a_crash_is_the_same() -> None:

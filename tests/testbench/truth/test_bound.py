@@ -39,3 +39,14 @@ def test_spans_nest_and_refuse_to_cross():
     assert (outer.own, inner.own) == (2 * TICKS, 2 * TICKS)
     with pytest.raises(ValueError, match="inside"):
         spans([marks[0], marks[1], marks[3]])
+
+
+def test_the_memory_of_several_cpus_may_be_the_bound():
+    """It is listed where its events are, and is the bound when it is taken throughout."""
+    from nicbed.layouts.trace import Block, Event, Kind
+
+    events = [Event(0, 1, Block.MEMORY, Kind.BEGIN, 0, 0),
+              Event(98, 1, Block.MEMORY, Kind.END, 0, 0)]
+    found = bound(shares(events, [], 0, 100 * TICKS, 0, 1))
+    assert (found.block, float(found.busy)) == ("memory", 0.98)
+    assert "memory" not in [share.block for share in shares([], [], 0, 100 * TICKS, 0, 1)]
