@@ -162,8 +162,7 @@ class Lab:
         if runtime.failed is not None:
             raise runtime.failed
         if not runtime.done:
-            raise RuntimeError(f"attention at cycle {cycles} was not answered: ports "
-                               f"{backend.mailbox.needs():#x} wait")
+            raise RuntimeError(f"attention at cycle {cycles} was not answered")
         events = await backend.events()
         again = sent_again(runtime.ports, events)
         self.account.note(description, again)
@@ -190,21 +189,17 @@ def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[
 def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None
                ) -> Callable[[], bool]:
     """Called by a back end at each attention; False ends the run."""
-    serve = runtime.attention
-    needs = mailbox.needs
+    serve: Callable[[], bool] = runtime.attention
     if progress is None:
-        def attention() -> bool:
-            serve()
-            return not runtime.done and not needs()
-        return attention
+        return serve
     count = 0
 
     def reporting() -> bool:
         nonlocal count
-        serve()
+        more = serve()
         count += 1
         if count & 1023 == 0:
             progress(mailbox.cycle())
-        return not runtime.done and not needs()
+        return more
 
     return reporting

@@ -6,7 +6,7 @@ it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a ta
 executes whole cycles and keeps the fraction, so no time is ever lost.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -117,7 +117,7 @@ class Port(Work):
         self.data = 0
         self.log: list[list[int]] = []
         self.sent_again: list[SentAgain] = []
-        self.waiting_text = ""
+        self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
@@ -379,9 +379,9 @@ class Port(Work):
         await self.executed
         return self.data
 
-    def waiting_for(self, text: str) -> None:
-        """Set the text of what the program waits for. The diagnosis of a run that reaches its cycle
-        limit prints it."""
+    def waiting_for(self, text: str | Callable[[], str]) -> None:
+        """Set the text of what the program waits for, or a function that returns it. The diagnosis
+        of a run that reaches its cycle limit prints it."""
         self.waiting_text = text
 
     # For the runtime
@@ -413,7 +413,8 @@ class Port(Work):
 
     def describe(self) -> str:
         """The port's state: its block, what its program waits for, and since which cycle."""
-        reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
+        text = self.waiting_text if isinstance(self.waiting_text, str) else self.waiting_text()
+        reason = f"waits for {text}: " if text else ""
         return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
 
 
