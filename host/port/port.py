@@ -198,9 +198,11 @@ class Port(Work):
         self.count = count + 1
 
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
-                  trace: int = 0) -> None:
-        """A posted PIO write of ``beats`` words. The block must have room."""
+                  trace: int = 0, process: int = 0) -> None:
+        """A posted PIO write of ``beats`` words, issued by ``process`` if that is given. The block
+        must have room."""
         work = self._ticks
+        word = W_POSTED | beats << 16 | (process << PROCESS or self._process)
         if self._cpu:
             self.cpu_cycles += self._cpu
             done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
@@ -209,11 +211,10 @@ class Port(Work):
             self._cpu = 0
         if work > MAX_WORK:
             self._ticks = work
-            self._put(W_POSTED | beats << 16 | self._process, address, 0, d0, d1, d2, d3, trace)
+            self._put(word, address, 0, d0, d1, d2, d3, trace)
             return
         self._ticks = 0
-        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16 | self._process, work,
-              address, 0, d0, d1, d2, d3, trace)
+        _pack(self.entries, self.count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
         self.count += 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:

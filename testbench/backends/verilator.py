@@ -123,17 +123,19 @@ class ArrayMemory:
         self.array = np.frombuffer(self._bytes, dtype=np.uint8)
         """The memory as a numpy array of bytes."""
 
-    def _check(self, address: int, length: int) -> None:
-        if address < 0 or length < 0 or address + length > self.size:
-            raise IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
+    def _outside(self, address: int, length: int) -> IndexError:
+        return IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
 
     def read(self, address: int, length: int) -> bytes:
-        self._check(address, length)
+        if address < 0 or length < 0 or address + length > self.size:
+            raise self._outside(address, length)
         return bytes(self._bytes[address:address + length])
 
     def write(self, address: int, data: bytes) -> None:
-        self._check(address, len(data))
-        self._bytes[address:address + len(data)] = data
+        end = address + len(data)
+        if address < 0 or end > self.size:
+            raise self._outside(address, len(data))
+        self._bytes[address:end] = data
 
     def reader(self, form: struct.Struct) -> Callable[[int], tuple[Any, ...]]:
         return partial(form.unpack_from, self._bytes)
