@@ -106,14 +106,13 @@ class Runtime:
         found.sort(key=lambda mark: mark[:3])
         return found
 
-    def attention(self) -> None:
+    def attention(self) -> bool:
         """Serve every port that needs its program, in the order of nodes and CPUs. Called by the
-        back end at each attention, within the time step."""
+        back end at each attention, within the time step. Return whether there is more to come."""
         if self.done:
-            return
+            return False
         mailbox = self.mailbox
-        needs = mailbox.needs()
-        now = mailbox.cycle()
+        now, needs, expired = mailbox.look()
         while needs:
             index = (needs & -needs).bit_length() - 1
             needs &= needs - 1
@@ -138,13 +137,13 @@ class Runtime:
             except BaseException as error:
                 error.add_note(f"raised by the program of {self.name(index)} at cycle {port.cycle}")
                 self._fail(error)
-                return
+                return False
             count = port.count
             port.given = count
             port.given_at = now
             port.count = 0
             mailbox.give(index, port.entries, count)
-        if mailbox.expired():
+        if expired:
             report, pc, cause = mailbox.crash()
             if CRASH.unpack(report)["valid"]:
                 self._fail(self._crash(CRASH.unpack(report), now, pc, cause))
@@ -152,6 +151,7 @@ class Runtime:
                 self._fail(Stuck(self.diagnosis(now)))
         elif not self._running and all(self._stopped):
             self.done = True
+        return not self.done
 
     def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:
         node = report["node"]

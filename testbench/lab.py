@@ -1,7 +1,9 @@
 """A running simulator for experiments: runs programs and returns cycles, results and events."""
 
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,7 +158,8 @@ class Lab:
         attention = _attention(runtime, backend.mailbox, progress)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
-        with watching(runtime, backend.mailbox, self.say):
+        with watching(runtime, backend.mailbox, self.say), suppress(CancelledError):
+            # Cancelled: the simulator ended, because a port waits and was given nothing.
             await backend.serve(attention)
         if isinstance(recording, Recording) and record:
             recording.save(record)
@@ -164,8 +167,7 @@ class Lab:
         if runtime.failed is not None:
             raise runtime.failed
         if not runtime.done:
-            raise RuntimeError(f"attention at cycle {cycles} was not answered: ports "
-                               f"{backend.mailbox.needs():#x} wait")
+            raise RuntimeError(f"attention at cycle {cycles} was not answered")
         events = await backend.events()
         again = sent_again(runtime.ports, events)
         self.account.note(description, again)
@@ -192,21 +194,17 @@ def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[
 def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None
                ) -> Callable[[], bool]:
     """Called by a back end at each attention; False ends the run."""
-    serve = runtime.attention
-    needs = mailbox.needs
+    serve: Callable[[], bool] = runtime.attention
     if progress is None:
-        def attention() -> bool:
-            serve()
-            return not runtime.done and not needs()
-        return attention
+        return serve
     count = 0
 
     def reporting() -> bool:
         nonlocal count
-        serve()
+        more = serve()
         count += 1
         if count & 1023 == 0:
             progress(mailbox.cycle())
-        return not runtime.done and not needs()
+        return more
 
     return reporting

@@ -48,6 +48,8 @@ class Acknowledging:
         """Note that a packet received at ``cycle`` must be acknowledged after ``hold`` cycles at
         the latest."""
         if not peer.owed:
+            if not peer.watched:
+                self._deadline.watch(peer)
             peer.owed_since = cycle
             if self._deadline.at > cycle + self.hold:
                 self._deadline.at = cycle + self.hold
@@ -91,9 +93,7 @@ class Acknowledging:
             sender.acknowledge(acks >> 8 & 255, cycle)
         sender = peer.bulk
         if acks >> 16 & 255 != sender.base & 255:
-            base = sender.base
-            for packet in range(base, base + sender.acknowledge(acks >> 16 & 255, cycle)):
-                transfer = sender.packets[packet & 255][5]
+            for *_, transfer in sender.acknowledge(acks >> 16 & 255, cycle):
                 if transfer is not None:
                     self._bulk.ended.append(transfer)
             if peer.transfers:
@@ -127,6 +127,8 @@ class Acknowledging:
                 self._sending.queue(sender)
         elif kind == wire.K_PROBE:
             peer.question = question
+            if not peer.watched:
+                self._deadline.watch(peer)
             self.due.append(peer)
         elif kind == wire.K_ACK and flags & ANSWER_MASK:
             for sender in peer.answered(question, cycle):

@@ -41,6 +41,8 @@ class BulkSending:
     def begin(self, peer: Peer, transfer: Transfer) -> None:
         """Send ``transfer`` to ``peer``, after the transfers that began before it."""
         peer.transfers.append(transfer)
+        if not peer.watched:
+            self._deadline.watch(peer)
         self._sending.queue(peer.bulk)
 
     def _pack(self, sender: Sender) -> None:
@@ -60,9 +62,9 @@ class BulkSending:
         if last:
             word |= wire.LAST
             peer.transfers.popleft()
-        sender.packets[sequence & 255] = (word, transfer.remote + done | transfer.argument << 32,
-                                          transfer.local + done, length, number,
-                                          transfer if last else None)
+        sender.packets.append((word, transfer.remote + done | transfer.argument << 32,
+                               transfer.local + done, length, number,
+                               transfer if last else None))
         sender.next = sequence + 1
         if sequence == sender.base:
             cycle = self._sending.port.cycle
@@ -91,7 +93,7 @@ class BulkSending:
             return False
         if port.count > BLOCK - 2:
             await port.executed
-        word, low, payload, length, number, _ = sender.packets[sender.sent & 255]
+        word, low, payload, length, number, _ = sender.packets[sender.sent - sender.base]
         port.mark(BULK_SEND, BEGIN, number)
         acks = peer.expected
         sending.space -= way.bulk(

@@ -1,4 +1,6 @@
-"""When a node's Active Messages must check their timers next."""
+"""When a node's Active Messages must check their timers next, and of which peers."""
+
+from .window import Peer
 
 __all__ = ["FAR", "Deadline"]
 
@@ -7,10 +9,43 @@ FAR = 1 << 62
 
 
 class Deadline:
-    """``at``: the first cycle at which a time-out may have passed. A part that sends, or owes an
-    answer, moves it forward; the timers set it again."""
+    """A part that sends, or owes an answer, moves the deadline forward and has the peer watched;
+    the timers set the deadline again. So the work at a deadline does not depend on how many nodes
+    there are.
 
-    __slots__ = ("at",)
+    Attributes
+    ----------
+    at
+        The first cycle at which a time-out may have passed.
+    watched
+        Peers of which something may time out, and some of which nothing can any more.
+    """
+
+    __slots__ = ("at", "watched")
 
     def __init__(self) -> None:
         self.at = FAR
+        self.watched: list[Peer] = []
+
+    def watch(self, peer: Peer) -> None:
+        """List ``peer``, which is not ``watched``: there is something that may time out."""
+        peer.watched = True
+        self.watched.append(peer)
+
+    def pending(self, window: int) -> list[Peer]:
+        """The peers, by number, that owe this node something, or that this node owes something,
+        with ``window`` credits if nothing is open. The others are watched no more."""
+        left = []
+        for peer in self.watched:
+            if not peer.gone and (peer.owed or peer.question is not None
+                                  or peer.credits < window or peer.open()):
+                left.append(peer)
+            else:
+                peer.watched = False
+        left.sort(key=_number)
+        self.watched = left
+        return left[:]
+
+
+def _number(peer: Peer) -> int:
+    return peer.number

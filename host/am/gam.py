@@ -73,13 +73,13 @@ class Gam:
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
         self._window = node.description.am.request_window
-        deadline = Deadline()
+        self._deadline = deadline = Deadline()
         self._handlers = Handlers(self, handlers)
         self._ring = ReceiveRing(node)
         self._sending = Sending(node, way, deadline, self.counters)
         self._bulk = BulkSending(self._sending, self._handlers, deadline)
         self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)
-        self._settling = Settling(self.peers, self._sending, self._bulk, self._acknowledging,
+        self._settling = Settling(self._sending, self._bulk, self._acknowledging,
                                   deadline, self.counters)
         receiving = Receiving(self.peers, self._ring, self._handlers, self._sending, self._bulk,
                               self._acknowledging, self._settling)
@@ -130,7 +130,7 @@ class Gam:
         self._settling.disabling = True
         port.waiting_for("its own requests to finish, in am_disable")
         while any(peer.credits < self._window or peer.transfers or peer.bulk.base != peer.bulk.next
-                  for peer in self.peers if not peer.gone):
+                  for peer in self._deadline.watched if not peer.gone):
             await self._polling.spin()
         for peer in self._partners:
             if peer.gone:
@@ -146,17 +146,19 @@ class Gam:
             if sending.stores:
                 await sending.commit()
             port.mark(CONTROL, END, number)
-        awaited: list[int] = []
-        while True:
-            left = [peer.number for peer in self._partners
-                    if not peer.gone and (not peer.bye or peer.open())]
-            if not left:
-                break
-            if left != awaited:
-                awaited = left
-                port.waiting_for(f"am_disable of node{'s' if len(left) > 1 else ''} "
-                                 f"{', '.join(map(str, left))}")
-            await self._polling.spin()
+        # A peer that has finished stays so.
+        left = [peer for peer in self._partners if not _finished(peer)]
+
+        def awaited() -> str:
+            numbers = [str(peer.number) for peer in left if not _finished(peer)]
+            return f"am_disable of node{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+
+        port.waiting_for(awaited)
+        while left:
+            if _finished(left[-1]):
+                left.pop()
+            else:
+                await self._polling.spin()
         await self._acknowledging.pay([peer for peer in self._partners
                                        if peer.owed and not peer.gone])
         await port.flush()
@@ -379,6 +381,12 @@ class Gam:
             port.mark(WINDOW_WAIT, END, number)
         if peer.gone:
             raise self._settling.lost(peer)
+
+
+def _finished(peer: Peer) -> bool:
+    """Whether ``peer`` has called am_disable and nothing between it and this node is open, or it is
+    gone."""
+    return peer.gone or peer.bye and not peer.open()
 
 
 def _peer(node: Node, way: Injection, number: int) -> Peer:

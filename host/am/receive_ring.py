@@ -1,5 +1,7 @@
 """The receive ring of Active Messages: where the next packet arrives."""
 
+from collections.abc import Callable
+
 from ..port.node import Node
 from . import wire
 
@@ -19,13 +21,16 @@ class ReceiveRing:
         Slots taken since the start.
     entries
         How many slots there are.
+    read
+        Returns the beginning of the slot at an address, in the fields of :data:`.wire.SLOT`.
     """
 
-    __slots__ = ("_node", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
+    __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
                  "phase", "taken")
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self.read: Callable[[int], tuple[int, ...]] = node.memory.reader(wire.SLOT)
         self.entries = node.description.nic.receive_ring
         self._quarter = max(1, self.entries // 4)
         self._slot_bytes = node.description.slot_bytes
@@ -43,10 +48,6 @@ class ReceiveRing:
         # the CPU too.
         self._node.memory.write(self._first, bytes(length))
         return self._first
-
-    def read(self) -> tuple[int, ...]:
-        """The beginning of the next slot, in the fields of :data:`.wire.SLOT`."""
-        return wire.SLOT.unpack(self._node.memory.read(self.slot, wire.SLOT_BYTES))
 
     def advance(self) -> bool:
         """Free the slot and go on to the next one. Return whether to report the number of taken

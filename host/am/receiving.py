@@ -53,7 +53,7 @@ class Receiving:
         port, ring, handlers = self._port, self._ring, self._handlers
         sending, acknowledging = self._sending, self._acknowledging
         (completion, _, length, source, _, _, _, flags, handler, sequence, acks,
-         a0, a1, a2, a3) = ring.read()
+         a0, a1, a2, a3) = ring.read(ring.slot)
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
         begin[3] = number
         self._settling.idle = 0

@@ -74,9 +74,11 @@ class Sending:
         block must have room; :meth:`commit` follows if there are ``stores``."""
         sequence = sender.next
         word |= (sequence & 255) << 24
-        sender.packets[sequence & 255] = (word, low, high, beats, number)
+        sender.packets.append((word, low, high, beats, number))
         sender.next = sequence + 1
         if sequence == sender.base:
+            if not peer.watched:
+                self._deadline.watch(peer)
             sender.progress = cycle = self.port.cycle
             if sender.timed == sequence:
                 sender.timed_at = cycle
@@ -128,7 +130,7 @@ class Sending:
             return False
         if port.count > self.full:
             await port.executed
-        word, low, high, beats, number = sender.packets[sender.sent & 255]
+        word, low, high, beats, number = sender.packets[sender.sent - sender.base]
         port.mark(CONTROL, BEGIN, number)
         port.spend(self._c_again)
         acks = peer.expected

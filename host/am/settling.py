@@ -1,7 +1,5 @@
 """Postponed work: packets without room, packets to be sent again, deadlines, keep-alive."""
 
-from collections.abc import Sequence
-
 from . import costs
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
@@ -23,7 +21,7 @@ LAST = 1 << 15
 
 
 class Settling:
-    """Handles the backlog of ``sending``, acknowledgements, and time-outs of ``peers``.
+    """Handles the backlog of ``sending``, acknowledgements, and time-outs of peers.
 
     Attributes
     ----------
@@ -36,19 +34,17 @@ class Settling:
         queue of bulk packets.
     """
 
-    __slots__ = ("idle", "keep_alive", "disabling", "blocked", "want_space", "want_ring", "_peers",
+    __slots__ = ("idle", "keep_alive", "disabling", "blocked", "want_space", "want_ring",
                  "_port", "_sending", "_bulk", "_acknowledging", "_deadline", "_counters",
                  "_window", "_retries", "_timeout", "_c_timers", "_c_timer_peer")
 
-    def __init__(self, peers: Sequence[Peer], sending: Sending, bulk: BulkSending,
-                 acknowledging: Acknowledging, deadline: Deadline, counters: dict[str, int]
-                 ) -> None:
+    def __init__(self, sending: Sending, bulk: BulkSending, acknowledging: Acknowledging,
+                 deadline: Deadline, counters: dict[str, int]) -> None:
         am = sending.node.description.am
         self.idle = 0
         self.keep_alive = am.keep_alive_polls
         self.disabling = False
         self.blocked = self.want_space = self.want_ring = False
-        self._peers = peers
         self._port = sending.port
         self._sending = sending
         self._bulk = bulk
@@ -77,8 +73,8 @@ class Settling:
             await self._timers()
         if self.idle >= self.keep_alive:
             self.idle = 0
-            for peer in self._peers:
-                if not peer.gone and (peer.open() or peer.credits < self._window):
+            for peer in self._deadline.pending(self._window):
+                if peer.open() or peer.credits < self._window:
                     await self._sending.probe(peer)
 
     async def pump(self) -> None:
@@ -124,10 +120,8 @@ class Settling:
         cycle = port.cycle
         deadline = FAR
         gone: Peer | None = None
-        for peer in self._peers:
+        for peer in self._deadline.pending(self._window):
             owes = peer.owed or peer.question is not None
-            if peer.gone or not (owes or peer.credits < self._window or peer.open()):
-                continue
             port.spend(self._c_timer_peer)
             if owes:
                 if (cycle - peer.owed_since >= acknowledging.hold

@@ -109,7 +109,8 @@ class Sender:
         """All packets before this one were sent at least once."""
         self.next = 0
         self.limit = limit
-        self.packets: list[Any] = [None] * 256
+        self.packets: list[Any] = []
+        """The packets from ``base`` on, up to ``next``: :data:`Small` or :data:`Bulk`."""
         self.progress = 0
         """Cycle of the last acknowledgement, or of the first packet sent when none was open."""
         self.queued = False
@@ -129,14 +130,16 @@ class Sender:
         self.taken = 0
         """That count when a time-out last read it."""
 
-    def acknowledge(self, expected: int, now: int) -> int:
-        """Handle an acknowledgement, the 8-bit number expected next; return how many packets it
+    def acknowledge(self, expected: int, now: int) -> list[Any]:
+        """Handle an acknowledgement, the 8-bit number expected next; return the packets that it
         newly covers."""
         base = self.base
-        covered = (expected - base) & 255
-        if not covered or covered > self.next - base:
-            return 0
-        self.base = base = base + covered
+        count = (expected - base) & 255
+        if not count or count > self.next - base:
+            return []
+        self.base = base = base + count
+        covered = self.packets[:count]
+        del self.packets[:count]
         if self.sent < base:
             self.sent = base
         if base > self.timed:
@@ -170,9 +173,9 @@ class Sender:
 class Peer:
     """All state that a node keeps about one peer."""
 
-    __slots__ = ("number", "wire", "bulk_wire", "credits", "request", "reply", "bulk", "senders",
-                 "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing", "heard",
-                 "question", "late_at", "least", "mean", "deviation", "follows", "samples",
+    __slots__ = ("number", "wire", "bulk_wire", "watched", "credits", "request", "reply", "bulk",
+                 "senders", "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing",
+                 "heard", "question", "late_at", "least", "mean", "deviation", "follows", "samples",
                  "patience", "lossy", "silent", "gone", "bye", "transfers", "base", "received")
 
     def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int) -> None:
@@ -181,6 +184,8 @@ class Peer:
         """Wire headers of small messages, by their beats."""
         self.bulk_wire = 0
         """Wire header of a bulk packet without payload; the payload's length is added."""
+        self.watched = False
+        """Whether the peer is in the list of :class:`~.deadline.Deadline`."""
         self.credits = credits
         self.request = Sender(self, credits + 1, False)
         self.reply = Sender(self, replies, False)
@@ -285,6 +290,7 @@ class Peer:
         self.owed = 0
         for sender in self.senders:
             sender.base = sender.sent = sender.next
+            sender.packets.clear()
 
     def misplaced(self, channel: int, distance: int) -> bool:
         """Note a packet ``distance`` (1 to 255) from the expected one; return whether to send a

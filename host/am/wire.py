@@ -8,13 +8,12 @@ from ...layouts.packet import HEADER, HEADER_BYTES, Protocol
 from ...layouts.registers import SEND_WINDOW
 from ...layouts.rings import COMPLETION
 
-__all__ = ["SLOT", "SLOT_BYTES", "DESCRIPTOR", "LINE", "WINDOW", "NO_HANDLER", "SMALL_BEATS",
+__all__ = ["SLOT", "DESCRIPTOR", "LINE", "WINDOW", "NO_HANDLER", "SMALL_BEATS",
            "SMALL_BYTES", "TRACE_SHIFT", "TRACE_MASK", "wire_header", "arguments"]
 
 SLOT = struct.Struct("<QHHBBBBHBBIIIII")
 """The beginning of a receive slot: completion; route, length, source, destination, protocol,
 reserved; flags of the AM header, handler, sequence, the three acknowledgements; four arguments."""
-SLOT_BYTES = SLOT.size
 
 DESCRIPTOR = struct.Struct("<8Q")
 LINE = struct.Struct("<4Q")

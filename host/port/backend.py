@@ -4,7 +4,9 @@ each node.
 Everything here is plain and synchronous: it is called while target time stands still.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Protocol
 
 __all__ = ["Mailbox", "Memory"]
 
@@ -15,16 +17,14 @@ class Mailbox(Protocol):
     ports: int
     """Host ports of the target, ``node.cpus`` for each node: those of node 0 first."""
 
+    def look(self) -> tuple[int, int, int]:
+        """What an attention is about: the target's cycle counter, all 64 bits; a number whose bit p
+        is set when port p waits for a block; whether the cycle limit was reached or a NIC processor
+        crashed, and time has stopped for good."""
+        ...
+
     def cycle(self) -> int:
-        """The target's cycle counter, all 64 bits."""
-        ...
-
-    def needs(self) -> int:
-        """Bit p is set when port p waits for a block and has not been given one."""
-        ...
-
-    def expired(self) -> bool:
-        """The cycle limit was reached, or a NIC processor crashed: time has stopped for good."""
+        """The target's cycle counter."""
         ...
 
     def crash(self) -> tuple[int, ...]:
@@ -49,6 +49,10 @@ class Memory(Protocol):
     def read(self, address: int, length: int) -> bytes: ...
 
     def write(self, address: int, data: bytes) -> None: ...
+
+    def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
+        """A function that unpacks ``form`` at an address. It need not check the address."""
+        ...
 
     def word(self, address: int) -> int:
         """The 8-byte little-endian word at ``address``, a multiple of 8."""

@@ -1,5 +1,9 @@
 """Allocation of a node's host memory, and a host memory in plain Python."""
 
+from collections.abc import Callable
+from struct import Struct
+from typing import Any
+
 __all__ = ["Allocator", "ArrayMemory"]
 
 RESERVED = 64
@@ -57,6 +61,9 @@ class ArrayMemory:
     def write(self, address: int, data: bytes) -> None:
         self._check(address, len(data))
         self.data[address:address + len(data)] = data
+
+    def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
+        return lambda address: form.unpack(self.read(address, form.size))
 
     def word(self, address: int) -> int:
         self._check(address, 8)

@@ -6,7 +6,7 @@ it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a ta
 executes whole cycles and keeps the fraction, so no time is ever lost.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -118,7 +118,7 @@ class Port(Work):
         self.data = 0
         self.log: list[list[int]] = []
         self.sent_again: list[SentAgain] = []
-        self.waiting_text = ""
+        self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
@@ -199,9 +199,11 @@ class Port(Work):
         self.count = count + 1
 
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
-                  trace: int = 0) -> None:
-        """A posted PIO write of ``beats`` words. The block must have room."""
+                  trace: int = 0, process: int = 0) -> None:
+        """A posted PIO write of ``beats`` words, issued by ``process`` if that is given. The block
+        must have room."""
         work = self._ticks
+        word = W_POSTED | beats << 16 | (process << PROCESS or self._process)
         if self._cpu:
             self.cpu_cycles += self._cpu
             done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
@@ -210,11 +212,10 @@ class Port(Work):
             self._cpu = 0
         if work > MAX_WORK:
             self._ticks = work
-            self._put(W_POSTED | beats << 16 | self._process, address, 0, d0, d1, d2, d3, trace)
+            self._put(word, address, 0, d0, d1, d2, d3, trace)
             return
         self._ticks = 0
-        _pack(self.entries, self.count * ENTRY_BYTES, W_POSTED | beats << 16 | self._process, work,
-              address, 0, d0, d1, d2, d3, trace)
+        _pack(self.entries, self.count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
         self.count += 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
@@ -380,9 +381,9 @@ class Port(Work):
         await self.executed
         return self.data
 
-    def waiting_for(self, text: str) -> None:
-        """Set the text of what the program waits for. The diagnosis of a run that reaches its cycle
-        limit prints it."""
+    def waiting_for(self, text: str | Callable[[], str]) -> None:
+        """Set the text of what the program waits for, or a function that returns it. The diagnosis
+        of a run that reaches its cycle limit prints it."""
         self.waiting_text = text
 
     # For the runtime
@@ -414,7 +415,8 @@ class Port(Work):
 
     def describe(self) -> str:
         """The port's state: its block, what its program waits for, and since which cycle."""
-        reason = f"waits for {self.waiting_text}: " if self.waiting_text else ""
+        text = self.waiting_text if isinstance(self.waiting_text, str) else self.waiting_text()
+        reason = f"waits for {text}: " if text else ""
         return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
 
 

@@ -21,8 +21,8 @@ from ...layouts.via import (
 )
 from .process import Process
 
-__all__ = ["Descriptor", "Segment", "allocate", "build", "pack", "rdma_read", "rdma_write", "read",
-           "receive", "send"]
+__all__ = ["Descriptor", "Segment", "allocate", "build", "length_of", "pack", "rdma_read",
+           "rdma_write", "read", "receive", "send"]
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
 
@@ -128,6 +128,11 @@ async def rdma_read(process: Process, va: int, segments: Sequence[Segment],
                     remote: Segment) -> int:
     """Build an RDMA read from ``remote`` into ``segments``; return its ``va``."""
     return await build(process, va, segments, control=Operation.RDMA_READ, remote=remote)
+
+
+def length_of(process: Process, va: int) -> int:
+    """The current Length of the descriptor at ``va``. This takes no target time."""
+    return CONTROL_SEGMENT.unpack(process.read(va, CONTROL_BYTES))[6]
 
 
 def read(process: Process, va: int) -> Descriptor:

@@ -8,7 +8,7 @@ blocking calls.
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ...layouts.packet import Protocol
@@ -16,6 +16,8 @@ from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
 from ..port.node import Node
+from ..port.port import IRQ
+from ..port.suspension import NOTHING
 from .agent.channel import FAR, Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier
@@ -136,11 +138,20 @@ class Kernel:
         await self.call()
         port.mark(CONTROL_WORK, END, 0)
 
-    async def attend(self, found: bool = False, posted: bool = False) -> None:
+    def attend(self, found: bool = False, posted: bool = False) -> Awaitable[None]:
         """Take the interrupt if the CPU has seen one, and the timer's if a deadline has passed. If
         the call has ``found`` a completion, packets that the last interrupt left keep waiting, so
         that the program gets its completions before more packets are handled. A call that has
-        ``posted`` handles no more than AT_ONCE, either."""
+        ``posted`` handles no more than AT_ONCE, either. Each call of the library ends with this,
+        and mostly there is nothing to do."""
+        port = self.port
+        if (port.status & IRQ or self.ring.left or self._calls
+                or self.connections.channel.deadline <= port.cycle
+                or self.provider.deadline() <= port.cycle):
+            return self._attend(found, posted)
+        return NOTHING
+
+    async def _attend(self, found: bool, posted: bool) -> None:
         if self.ring.left and not found or self.port.interrupted and not self.ring.left:
             await self.interrupt(AT_ONCE if found or posted else 0)
         if self.deadline() <= self.port.cycle:

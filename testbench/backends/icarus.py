@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from struct import Struct
 from typing import Any
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
@@ -39,22 +40,14 @@ class IcarusMailbox:
         self._entries = [getattr(dut, f"port{p}_entries")._handle for p in range(self.ports)]
         self._answers = [getattr(dut, f"port{p}_answers")._handle for p in range(self.ports)]
         self._go = 0
-        self._given = 0
         self._format = f"0{8 * BLOCK * ENTRY_BYTES}b"
         self._go_format = f"0{self.ports}b"
 
     def cycle(self) -> int:
         return _number(self._cycle)
 
-    def begin(self) -> None:
-        """Begin a new attention: the blocks given before have been taken."""
-        self._given = 0
-
-    def needs(self) -> int:
-        return _number(self._waiting) & ~self._given
-
-    def expired(self) -> bool:
-        return _number(self._expired) != 0
+    def look(self) -> tuple[int, int, int]:
+        return self.cycle(), _number(self._waiting), _number(self._expired)
 
     def crash(self) -> tuple[int, ...]:
         report = _number(self._crash)
@@ -68,12 +61,11 @@ class IcarusMailbox:
         self._entries[port].set_signal_val_binstr(DEPOSIT, format(block, self._format))
         self._count[port].set_signal_val_int(DEPOSIT, count)
         self._go ^= 1 << port
-        self._given |= 1 << port
         self._go_handle.set_signal_val_binstr(DEPOSIT, format(self._go, self._go_format))
 
     def restart(self) -> None:
         """Return to the state after reset."""
-        self._go = self._given = 0
+        self._go = 0
         self._go_handle.set_signal_val_binstr(DEPOSIT, format(0, self._go_format))
 
 
@@ -120,6 +112,9 @@ class HandleMemory:
             value = int.from_bytes(whole[offset:offset + 8], "little")
             self._word(first + offset // 8).set_signal_val_binstr(NO_DELAY, format(value, "064b"))
         self._written.update(range(first, last + 1))
+
+    def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
+        return lambda address: form.unpack(self.read(address, form.size))
 
     def word(self, address: int) -> int:
         return _number(self._word(address >> 3))
@@ -182,7 +177,6 @@ class IcarusBackend:
         settled = ReadWrite()
         await settled
         while True:
-            self.mailbox.begin()
             if not attention():
                 return
             await change

@@ -1,7 +1,9 @@
 """The target under Verilator: operations and answers in the model's own arrays, by ctypes."""
 
 import ctypes
+import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,9 @@ class _Mailbox(ctypes.Structure):
     ]
 
 
+_ATTENTION = struct.Struct("<QQ20xI")
+"""Of a mailbox, what :meth:`VerilatorMailbox.look` returns: cycle, waiting, expired."""
+
 _EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
                    ("kind", "u1"), ("block", "u1"), ("unused", "<u2")])
 
@@ -62,39 +67,30 @@ class VerilatorMailbox:
             field = getattr(_Mailbox, name)
             return _view(address + field.offset, field.size).cast(form)
 
-        # Views, as each message is handed over by these: attributes of a structure cost more.
+        # Each message is handed over by these: views, and functions in C.
         self._cycle = view("cycle", "Q")
-        self._expired = view("expired", "I")
         self.ports = self._all.ports
         self.nodes = self._all.nodes
-        self._waiting = view("waiting", "Q")
         self._go = view("go", "Q")
         self._counts = view("count", "B")
         self._entries = [_view(self._all.entries[port], ENTRIES_BYTES)
                          for port in range(self.ports)]
-        self._answers = [_view(self._all.answers[port], ANSWERS_BYTES)
-                         for port in range(self.ports)]
+        self.answers: Callable[[int], memoryview] = [
+            _view(self._all.answers[port], ANSWERS_BYTES)
+            for port in range(self.ports)].__getitem__
+        self.look: Callable[[], tuple[int, int, int]] = partial(
+            _ATTENTION.unpack_from, _view(address, ctypes.sizeof(_Mailbox)))
 
     def cycle(self) -> int:
         return self._cycle[0]
 
-    def needs(self) -> int:
-        return self._waiting[0]
-
-    def expired(self) -> bool:
-        return self._expired[0] != 0
-
     def crash(self) -> tuple[int, ...]:
         return tuple(self._all.crash)
-
-    def answers(self, port: int) -> memoryview:
-        return self._answers[port]
 
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
         self._entries[port][:len(entries)] = entries
         self._counts[port] = count
         self._go[0] ^= 1 << port
-        self._waiting[0] &= ~(1 << port)
 
     def restart(self) -> None:
         """Return to the state after reset."""
@@ -128,17 +124,22 @@ class ArrayMemory:
         self.array = np.frombuffer(self._bytes, dtype=np.uint8)
         """The memory as a numpy array of bytes."""
 
-    def _check(self, address: int, length: int) -> None:
-        if address < 0 or length < 0 or address + length > self.size:
-            raise IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
+    def _outside(self, address: int, length: int) -> IndexError:
+        return IndexError(f"{length} bytes at {address:#x}: memory has {self.size}")
 
     def read(self, address: int, length: int) -> bytes:
-        self._check(address, length)
+        if address < 0 or length < 0 or address + length > self.size:
+            raise self._outside(address, length)
         return bytes(self._bytes[address:address + length])
 
     def write(self, address: int, data: bytes) -> None:
-        self._check(address, len(data))
-        self._bytes[address:address + len(data)] = data
+        end = address + len(data)
+        if address < 0 or end > self.size:
+            raise self._outside(address, len(data))
+        self._bytes[address:end] = data
+
+    def reader(self, form: struct.Struct) -> Callable[[int], tuple[Any, ...]]:
+        return partial(form.unpack_from, self._bytes)
 
     def word(self, address: int) -> int:
         return self._words[address >> 3]
@@ -159,6 +160,10 @@ class VerilatorBackend:
             self.memories = [ArrayMemory(self._library, node, memory_bytes)
                              for node in range(self.mailbox.nodes)]
         self._instances = hasattr(self._library, "nicbed_reset")
+        if self._instances:
+            # Python's lock need not be released: nothing else runs meanwhile.
+            self._run = ctypes.PyDLL(None).nicbed_run
+            self._run.restype = ctypes.c_bool
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:
             self._library.nicbed_profile_words.restype = ctypes.c_uint64
@@ -190,6 +195,15 @@ class VerilatorBackend:
 
     async def serve(self, attention: Callable[[], bool]) -> None:
         """Call ``attention`` at once and then at each attention, until it returns False."""
+        if not self._instances:
+            await self._serve_by_vpi(attention)
+            return
+        run = self._run
+        while attention():
+            if not run():
+                return
+
+    async def _serve_by_vpi(self, attention: Callable[[], bool]) -> None:
         from cocotb import simulator
         from cocotb.triggers import Event
 

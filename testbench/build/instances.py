@@ -31,7 +31,7 @@ _CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up__ready|down__(pay
                       r"i__(payload|valid)|o__ready")
 """Inputs of a station or a trunk that change from cycle to cycle, and lead to little logic."""
 
-_SHELL = """module target (input clk, input attention);
+_SHELL = """module target (input clk);
 endmodule
 """
 """What cocotb sees of the target."""
@@ -134,7 +134,7 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     if not bare:
         (objects / "target.v").write_text(_SHELL)
         sources = verilate([objects / "target.v"], objects, top="target",
-                           public=("clk", "attention"), wave=wave)
+                           public=("clk",), wave=wave)
     job = Compilation(
         objects, [*sources, SOURCES / ("bare.cpp" if bare else "main.cpp"),
                   SOURCES / "machine.cpp", *own], wave,

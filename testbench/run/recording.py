@@ -21,8 +21,7 @@ class _Mailbox:
         self._notes = notes
         self.ports = mailbox.ports
         self.cycle = mailbox.cycle
-        self.needs = mailbox.needs
-        self.expired = mailbox.expired
+        self.look = mailbox.look
         self.crash = mailbox.crash
         self.answers = mailbox.answers
 
@@ -41,6 +40,7 @@ class _Memory:
         self._notes = notes
         self.size = memory.size
         self.read = memory.read
+        self.reader = memory.reader
         self.word = memory.word
         self.clear = memory.clear
 

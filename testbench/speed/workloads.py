@@ -116,7 +116,7 @@ class _End(Party):
         """Wait for a message and post its receive again; return whether it is not the last
         message."""
         receive = await self.received(self.vi, BLOCK)
-        more = descriptors.read(self.process, receive).length == SIZE
+        more = descriptors.length_of(self.process, receive) == SIZE
         await self.give(receive)
         return more
 

@@ -531,11 +531,9 @@ class Model:
     def cycle(self) -> int:
         return self.now
 
-    def needs(self) -> int:
-        return sum(1 << i for i, host in enumerate(self.hosts) if host.waiting)
-
-    def expired(self) -> bool:
-        return bool(self.limit) and self.now >= self.limit
+    def look(self) -> tuple[int, int, int]:
+        return (self.now, sum(1 << i for i, host in enumerate(self.hosts) if host.waiting),
+                bool(self.limit) and self.now >= self.limit)
 
     def crash(self) -> tuple[int, ...]:
         return 0, 0, 0

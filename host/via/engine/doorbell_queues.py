@@ -173,10 +173,7 @@ class DoorbellQueues(MemoryQueues):
             return 0
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
-        port = self.port
-        port.process = queue.process
-        port.put_write(queue.doorbell, 1, word, trace=trace)
-        port.process = 0
+        self.port.put_write(queue.doorbell, 1, word, trace=trace, process=queue.process)
 
     async def arm(self, queue: WorkQueue) -> None:
         await self._arm(queue.process, queue.arming, queue.seen & 0xFFFF)

@@ -64,6 +64,8 @@ class Completing:
             if not queue.entries:
                 return None
             completed = await provider.spin(queue, kernel.until(end))
+        if completed is not None:
+            return completed
         return await self._completions.or_lost(queue, completed)
 
     async def _take(self, queue: WorkQueue, completed: Completed, activity: int,

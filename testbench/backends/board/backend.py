@@ -43,11 +43,8 @@ class BoardMailbox:
     def cycle(self) -> int:
         return self.now
 
-    def needs(self) -> int:
-        return self.waiting
-
-    def expired(self) -> bool:
-        return self.ended
+    def look(self) -> tuple[int, int, int]:
+        return self.now, self.waiting, self.ended
 
     def crash(self) -> tuple[int, ...]:
         return self.crashed
@@ -57,7 +54,6 @@ class BoardMailbox:
 
     def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
         self.given.append(commands.give(port, entries, count))
-        self.waiting &= ~(1 << port)
 
 
 class BoardBackend:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 constexpr unsigned MAX_PORTS = 64;
 
@@ -24,3 +25,9 @@ struct Mailbox {
 };
 
 inline Mailbox mailbox;
+
+inline uint64_t cpu_ns() {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1000000000ull * time.tv_sec + time.tv_nsec;
+}

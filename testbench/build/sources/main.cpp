@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <string>
 
 #include "Vtop.h"
@@ -120,12 +119,6 @@ bool run_clock(uint64_t deadline, bool& evaluated) {
 // For Python.
 extern "C" Mailbox* nicbed_mailbox() { return &mailbox; }
 
-uint64_t cpu_ns() {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1000000000ull * time.tv_sec + time.tv_nsec;
-}
-
 // Python at an attention. True if it waits for something else, too, from now on.
 bool call_python() {
     const uint64_t begin = mailbox.timed ? cpu_ns() : 0;
@@ -136,19 +129,8 @@ bool call_python() {
     return !mailbox.quiet || VerilatedVpi::evalNeeded() || step_callbacks_pending()
            || Verilated::gotFinish();
 }
-#endif
 
-#ifdef NICBED_INSTANCES
-// The same while Python waits for nothing but attention.
-bool run_quiet(uint64_t, bool& evaluated) {
-    evaluated = true;
-    while (design::machine->run()) {
-        top->attention = !top->attention;
-        if (call_python()) return true;
-    }
-    return false;
-}
-#elif defined(NICBED_MAILBOX)
+// The same as run_clock() while Python waits for nothing but attention.
 bool run_quiet(uint64_t deadline, bool& evaluated) {
     evaluated = true;
     design::attention(top);  // what changed before is known

@@ -1,0 +1,59 @@
+"""What a message costs in Python does not depend on how many nodes there are."""
+
+import sys
+from collections import Counter
+
+import pytest
+from nicbed.host.am import Gam
+
+from tests.models.target import Model
+from tests.programs.am import describe
+
+FEW, MANY = 40, 120
+COMPUTE = 6000
+"""Cycles between requests: an acknowledgement that is owed falls due in between."""
+
+
+def calls(nodes: int, count: int, compute: int) -> Counter[str]:
+    """Calls of the host's functions in a run in which node 0 sends ``count`` requests to node 1,
+    which serves them in am_disable, as all others do."""
+    found: Counter[str] = Counter()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_globals["__name__"].startswith("nicbed.host."):
+            found[frame.f_code.co_qualname] += 1
+
+    def serve(am, source, number):
+        return am.reply(1, number)
+
+    def done(am, source, number):
+        pass
+
+    async def program(node):
+        am = Gam(node, [serve, done])
+        await am.enable()
+        for number in range(count if node.number == 0 else 0):
+            await am.request(1, 0, number)
+            await node.port.delay(compute)
+            await am.wait(lambda: am.peers[1].credits == 75)
+        await am.disable()
+
+    model = Model(describe({"fabric.nodes": nodes, "fabric.topology": "fat_tree",
+                            "am.retry_timeout": 8000}))
+    sys.setprofile(note)
+    try:
+        model.run([program] * nodes, limit=20_000_000, tracing=False)
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize("compute", [0, COMPUTE])
+def test_calls_of_a_message(compute):
+    def more(nodes: int) -> float:
+        few, many = (sum(calls(nodes, count, compute).values()) for count in (FEW, MANY))
+        return (many - few) / (2 * (MANY - FEW))
+
+    least, most = more(2), more(32)
+    assert least > 25
+    assert most == pytest.approx(least, abs=2)
