@@ -130,6 +130,34 @@ def arrival(shift: int, work: int, wait: int, timeout: int) -> Any:
     return program
 
 
+def sharer(seed: int, steps: int = 30) -> Any:
+    """A CPU that spins on words that the other CPUs of its node store to, swap and share, and lets
+    all of them sleep now and then."""
+    async def program(cpu: Any) -> list[Any]:
+        rng = random.Random(f"{seed} {cpu.number} {cpu.cpu}")
+        port, words = cpu.port, cpu.shared("words", 256)
+        seen: list[Any] = []
+        for _ in range(steps):
+            place = words + 8 * rng.randrange(32)
+            kind = rng.choice(["poll", "poll", "poll", "store", "store", "cas", "load", "delay"])
+            if kind == "poll":
+                timeout = rng.choice([1, rng.randrange(1, 60), rng.randrange(1, 900)])
+                seen.append(await poll(
+                    port, W_POLL | rng.choice([0, 0, F_ONCE]), place, works(rng),
+                    rng.randrange(3), ALL, timeout=timeout, own=rng.choice([0, 700])))
+            elif kind == "store":
+                size = 8 * rng.choice([1, 1, (words + 256 - place) // 8])
+                await cpu.store(place, bytes([rng.randrange(3), *(7 * [0])] * (size // 8)))
+            elif kind == "cas":
+                seen.append(await port.cas(place, rng.randrange(3), rng.randrange(3)))
+            elif kind == "load":
+                seen.append((await cpu.load(place, 8)).hex())
+            else:
+                await port.delay(rng.choice([1, rng.randrange(1, 50), rng.randrange(1, 1500)]))
+        return [seen, await port.flush(), cpu.memory.read(words, 256)]
+    return program
+
+
 async def both_ways(lab: Lab, programs: list[Any], **options: Any) -> tuple[Any, Any]:
     """A run in which time is skipped, and one in which it is not."""
     return tuple([as_rows(await lab.run(programs, trace=True, skip=skip, **options))
@@ -146,6 +174,19 @@ async def pairs(lab: Lab, seeds: range) -> list[str]:
                     "cpu.poll_check": rng.choice([0, 1, 3, 40])}
         found += different(str(seed), await both_ways(
             lab, [pair(seed)] * lab.description.fabric.nodes, settings=settings))
+    return found
+
+
+async def sharers(lab: Lab, seeds: range) -> list[str]:
+    """As :func:`pairs` of nodes with several CPUs: the first one has its requests, the others share
+    words."""
+    description = lab.description
+    found = []
+    for seed in seeds:
+        settings = {"cpu.poll_check": random.Random(seed).choice([0, 1, 3, 40])}
+        programs = [[pair(seed)] + [sharer(seed)] * (description.node.cpus - 1)]
+        found += different(str(seed), await both_ways(
+            lab, programs * description.fabric.nodes, settings=settings))
     return found
 
 

@@ -27,6 +27,15 @@ def test_random_programs(knobs, seeds):
     assert run_job(describe(knobs), function=JOBS + "pairs", arguments={"seeds": seeds}) == []
 
 
+@pytest.mark.parametrize(("knobs", "seeds"), [
+    ({"node.cpus": 3}, range(60)),
+    more({"node.cpus": 8, "fabric.nodes": 4, "cpu.cas": 9, **SMALL}, range(1000, 1030)),
+    more({"node.cpus": 4, "cpu.line_bytes": 128}, range(2000, 2040)),
+])
+def test_stores_of_other_cpus(knobs, seeds):
+    assert run_job(describe(knobs), function=JOBS + "sharers", arguments={"seeds": seeds}) == []
+
+
 def test_a_flit_in_each_phase():
     """Of a leap, of falling asleep and of what follows the poll's timeout."""
     cases = [(work, wait, timeout) for work in (0, 100, 256, 700, 5000)
