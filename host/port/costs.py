@@ -12,7 +12,8 @@ from ...layouts.trace import TICKS
 
 __all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
-CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
+CPU_ITEMS = tuple(name for name in Cpu.model_fields
+                  if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas"))
 VIA_ITEMS = ("register_page",)
 ITEMS = CPU_ITEMS + VIA_ITEMS
 """Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
