@@ -174,6 +174,9 @@ class Cpu(Section):
                                 doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
     cas: int = timing(6, ge=6, le=4095,
                       doc="of several CPUs: compare-and-swap of a word whose line is owned")
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what each path of a layer takes: its code against that "
+                                "of which the items below are counted")
     call: int = cost(6, ge=0, le=100000, doc="a function call and return, with its argument checks")
     load: int = cost(1, ge=0, le=100000, doc="a load that hits the cache")
     store: int = cost(1, ge=0, le=100000, doc="a store that hits the cache")
