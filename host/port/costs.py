@@ -7,16 +7,19 @@ how often each was charged, so what a program's CPU did can be listed item by it
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ...layouts.description import Cpu, Description
+from ...layouts.description import Apps, Cpu, Description
 from ...layouts.trace import TICKS
 
-__all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
+__all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
 CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
 VIA_ITEMS = ("register_page",)
 ITEMS = CPU_ITEMS + VIA_ITEMS
 """Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
 ``[via]``."""
+APP_ITEMS = tuple(name for name in Apps.model_fields if name != "poll_interval")
+"""Names of the items that programs charge by the number of their data, as in ``[apps]``. Their
+prices may be fractions; no path has them."""
 
 
 class Path:
@@ -53,6 +56,8 @@ class Costs:
     ----------
     price
         CPU cycles of each item.
+    rate
+        CPU cycles of each of the APP_ITEMS.
     numerator, denominator
         Ticks (1/TICKS of a target cycle) a CPU cycle, as a fraction in lowest terms.
     """
@@ -61,6 +66,8 @@ class Costs:
         cpu = description.cpu
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
+        self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)
+                                          for item in APP_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)
         self.numerator = ratio.numerator
         self.denominator = ratio.denominator
