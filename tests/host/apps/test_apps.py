@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from nicbed.host.apps import mm, radix_sort, sample_sort
-from nicbed.host.apps.data import random_keys, random_matrix
+from nicbed.host.apps.data import fixed_bytes, random_keys, random_matrix
 from nicbed.host.splitc import SplitCError
 from nicbed.layouts.description import Description
 from nicbed.testbench import apps
@@ -204,6 +204,23 @@ def test_same_cycles_on_icarus():
     assert on_target(2, jobs) == on_target(2, jobs, "icarus")
 
 
-def test_defaults_fit_in_the_memory_of_every_description():
+WAYS = {"rings": {}, "firmware": {"nic.processor": "picorv32"},
+        "memory bus": {"nic.processor": "vexriscv", "nic.attachment": "memory_bus"},
+        "two CPUs": {"node.cpus": 2}}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_on_every_way_to_the_nic_and_within_the_memory_that_is_asked_for(way):
+    """The firmware is the real image, instruction by instruction."""
+    for name, given in JOBS:
+        if "keys" in given:
+            given = {**given, "keys": 60}
+        found = good(run_app(name, 3, given, WAYS[way]))
+        asked = fixed_bytes(found.description, 3) + found.module.needed(found.parameters, 3)
+        for node in found.runtime.nodes:
+            assert found.description.memory.bytes - node._allocator.free <= asked
+
+
+def test_defaults_fit_in_the_memory_of_the_default_nic():
     for app in apps.APPS.values():
         assert apps.parameters(app, {}, Description())

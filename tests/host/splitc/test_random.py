@@ -23,6 +23,15 @@ def test_random_programs_on_the_model(nodes, seed):
     run_on_model(splitc.random_program(seed, nodes))
 
 
+@pytest.mark.parametrize("structure", [
+    {"nic.processor": "picorv32"}, {"nic.processor": "vexriscv", "nic.attachment": "memory_bus"},
+    {"node.cpus": 2}], ids=["firmware", "memory bus", "two CPUs"])
+def test_random_programs_on_every_way_to_the_nic(structure):
+    one = splitc.random_program(5, 2, rounds=2)
+    one.structure.update(structure)
+    run_on_model(one)
+
+
 def run(nodes, jobs, sim="verilator"):
     found = run_job(describe({"fabric.nodes": nodes}), sim,
                     function=f"{splitc.__name__}:run_many", arguments={"jobs": jobs})
