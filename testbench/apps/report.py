@@ -18,7 +18,13 @@ def _milli(cycles: float, clock_mhz: float) -> str:
 def _columns(values: Sequence[float], clock_mhz: float) -> list[str]:
     if len(values) > COLUMNS:
         values = [min(values), sum(values) / len(values), max(values)]
-    return [_milli(value, clock_mhz) for value in values]
+    return [_short(value / clock_mhz / 1000) for value in values]
+
+
+def _short(milliseconds: float) -> str:
+    """At most six characters up to 100 s, so that all columns fit in a pipe."""
+    digits = 3 if milliseconds < 99.9995 else 1 if milliseconds < 999.95 else 0
+    return f"{milliseconds:,.{digits}f}"
 
 
 def lines(document: Mapping[str, Any]) -> list[Any]:

@@ -6,6 +6,7 @@ import pytest
 from nicbed.testbench.apps import report
 from nicbed.testbench.report.document import plain
 from nicbed.testbench.report.plots import render
+from nicbed.testbench.report.tables import PIPE_WIDTH
 from rich.console import Console
 
 from tests.programs.apps import run_app
@@ -46,6 +47,22 @@ def test_rows_are_the_results(nodes):
     assert last[1] == str(total)
     assert any(line.startswith("answer: all 4 blocks") for line in lines)
     assert lines[-1] == "checks: all 3 hold"
+
+
+@pytest.mark.parametrize(("milliseconds", "text"), [
+    (99.9994, "99.999"), (99.9996, "100.0"), (999.94, "999.9"), (999.96, "1,000"),
+    (99_999, "99,999")])
+def test_eight_processes_fit_in_a_pipe(milliseconds, text):
+    made = document(8)
+    for phase in made["results"]["phases"]:
+        phase["cycles"] = [66_000 * milliseconds] * 8
+    out = io.StringIO()
+    console = Console(file=out, width=PIPE_WIDTH, highlight=False)
+    for item in report.lines(made):
+        console.print(item)
+    assert out.getvalue().count(f" {text}") == 8 * len(made["results"]["phases"])
+    assert row(out.getvalue().splitlines(), "multiply")[1] == "computation"
+    assert row(out.getvalue().splitlines(), "fetch")[1] == "communication"
 
 
 def test_a_process_without_messages_has_a_bar_too():
