@@ -16,13 +16,15 @@ from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
            "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "MAX_CPUS",
-           "MAX_PORTS", "knobs"]
+           "MAX_NICS", "MAX_PORTS", "knobs"]
 
 
 MAX_CPUS = 8
 """CPUs of a node."""
+MAX_NICS = 4
+"""NICs of a node."""
 MAX_PORTS = 64
-"""Host ports of a target, those of all nodes together."""
+"""Host ports of a target, those of all nodes together; and its wire addresses, one a NIC."""
 
 
 class Kind(StrEnum):
@@ -131,7 +133,9 @@ class Fabric(Section):
 class Node(Section):
     cpus: int = structure(1, unit="CPUs", ge=1, le=MAX_CPUS,
                           doc="CPUs of a node, each a host port with a tag cache")
-    nics: int = structure(1, unit="NICs", ge=1, le=4, doc="NICs of a node")
+    nics: int = structure(1, unit="NICs", ge=1, le=MAX_NICS,
+                          doc="NICs of a node, each on an I/O bus of its own and with a wire "
+                              "address of its own")
 
 
 class Bus(Section):
@@ -347,14 +351,29 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
-        if self.node.nics > 1:
-            raise ValueError(f"node.nics = {self.node.nics}: a node has one NIC so far")
+        self._several_nics()
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
         topology(self)
         return self
+
+    def _several_nics(self) -> None:
+        nics = self.node.nics
+        if nics == 1:
+            return
+        for name, value, needed in (
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("nic.processor", self.nic.processor, ("none",)),
+                ("via.design", self.via.design, ("auto", "kernel"))):
+            if value not in needed:
+                raise ValueError(f"node.nics = {nics}: must be 1 where {name} = {value!r}; nodes "
+                                 "with several NICs have NICs with rings, off the memory bus")
+        addresses = self.fabric.nodes * nics
+        if addresses > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.nics = {addresses}: must be at most "
+                             f"{MAX_PORTS}, the wire addresses of a fabric")
 
     @property
     def slot_bytes(self) -> int:
