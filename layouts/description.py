@@ -141,7 +141,10 @@ class Node(Section):
 class Bus(Section):
     pio_write: int = timing(4, ge=1, le=4095, doc="first beat of a CPU write to the NIC")
     pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
-    burst_beat: int = timing(1, ge=1, le=255, doc="each further 8-byte beat of a CPU burst")
+    burst_beat: int = timing(1, ge=1, le=255, doc="each further beat of a CPU burst")
+    pio_width: int = structure(8, unit="bytes", ge=4, le=8,
+                               doc="bytes of a beat of CPU accesses to the NIC, 4 or 8: of 4, each "
+                                   "access of 8 bytes takes two")
     dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="DMA burst rate")
@@ -149,6 +152,26 @@ class Bus(Section):
                             doc="longest DMA burst; the bus is held for all of it")
     posted_writes: int = structure(16, unit="beats", ge=2, le=256,
                                    doc="depth of the CPU's posted-write buffer")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Bus":
+        _power_of_two("bus.pio_width", self.pio_width)
+        return self
+
+    @property
+    def pio_read_cycles(self) -> int:
+        """Cycles for which a CPU read of 8 bytes holds the bus."""
+        return self.pio_read * (8 // self.pio_width)
+
+    @property
+    def pio_write_cycles(self) -> int:
+        """Cycles for which a CPU write of 8 bytes holds the bus."""
+        return self.pio_write + self.burst_beat * (8 // self.pio_width - 1)
+
+    @property
+    def pio_beat_cycles(self) -> int:
+        """Cycles that each further 8 bytes of the write take."""
+        return self.burst_beat * (8 // self.pio_width)
 
 
 class Memory(Section):

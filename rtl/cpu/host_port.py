@@ -93,6 +93,10 @@ class HostPort(wiring.Component):
     STOP                      W + 1
     ========================  ==============================================================
 
+    On a bus whose PIO transfers are of 4 bytes (:class:`Bus`) read 2 ``bus.pio_read`` for
+    ``bus.pio_read``, 2 ``bus.burst_beat`` for ``bus.burst_beat``, and ``bus.pio_write`` +
+    ``bus.burst_beat`` for ``bus.pio_write``.
+
     A poll's timeout counts from the end of its own work, a wait's from its beginning. It ends a
     wait at that cycle, if not yet in its work, and a poll with the check that is under way then
     (its work included), and discards the rest of the block. A poll with ONCE ends after one round.

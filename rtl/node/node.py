@@ -148,7 +148,8 @@ class Node(wiring.Component):
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
-        self._buses = [Bus(ports=self._cpus, engines=len(nic.dma)) for nic in self._nics]
+        self._buses = [Bus(ports=self._cpus, engines=len(nic.dma),
+                           pio_width=description.bus.pio_width) for nic in self._nics]
         self._traced = trace == "ports"
         sources = sum(len(unit.event_sources) for unit in (*self._nics, *self._buses))
         if self._cpus > 1:

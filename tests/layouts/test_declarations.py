@@ -127,6 +127,8 @@ def test_a_route_longer_than_the_header_is_refused() -> None:
     ({"cpu": {"line_bytes": 48}}, "cpu.line_bytes = 48: must be a power of two"),
     ({"cpu": {"line_bytes": 64, "cache_lines": 32768}},
      r"cpu.cache_lines \* cpu.line_bytes = 2097152: must be at most 1 MB"),
+    ({"bus": {"pio_width": 6}}, "bus.pio_width = 6: must be a power of two"),
+    ({"bus": {"pio_width": 16}}, "less than or equal to 8"),
     ({"am": {"reply_window": 75}}, "must be larger than am.request_window"),
     ({"link": {"bytes_per_cycle": "160/0"}}, "a number or a fraction"),
     ({"link": {"bytes_per_cycle": True}}, "a number or a fraction"),

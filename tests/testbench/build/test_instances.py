@@ -104,7 +104,8 @@ def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
           "switch.ports": 5, **FAULTS}),
     more({"node.nics": 2, "fabric.nodes": 4, "fabric.topology": "fat_tree", "switch.ports": 4,
           "fabric.uplinks": 2, **SLOW}),
-    more({"node.nics": 3, "node.cpus": 4, "fabric.topology": "mesh", "fabric.columns": 3}),
+    more({"node.nics": 3, "node.cpus": 4, "bus.pio_width": 4, "fabric.topology": "mesh",
+          "fabric.columns": 3}),
 ])
 def test_the_same_of_several_nics(knobs: dict[str, Any]) -> None:
     """With a layer on each, random programs on all of them at once."""
