@@ -143,8 +143,8 @@ class Bus(Section):
     pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
     burst_beat: int = timing(1, ge=1, le=255, doc="each further beat of a CPU burst")
     pio_width: int = structure(8, unit="bytes", ge=4, le=8,
-                               doc="bytes of a beat of CPU accesses to the NIC, 4 or 8: of 4, each "
-                                   "access of 8 bytes takes two")
+                               doc="width of CPU accesses to the NIC, 4 or 8; with 4, 8 bytes take "
+                                   "two transfers")
     dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="DMA burst rate")

@@ -71,9 +71,9 @@ class Topology:
         return encode_route(self.way(source, destination))
 
 
-def chain(nodes: int, switches: int, ports: int, count: str = "fabric.nodes") -> Topology:
+def chain(nodes: int, switches: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """``switches`` crossbars in a row, a trunk between neighbours on the last port of the left and
-    the first port of the right; nodes fill the other ports in order, spread evenly. ``count``: what
+    the first port of the right; nodes fill the other ports in order, spread evenly. ``what``: what
     a message calls their number.
 
     Raises
@@ -85,7 +85,7 @@ def chain(nodes: int, switches: int, ports: int, count: str = "fabric.nodes") ->
     if nodes > room:
         some = "switches" if switches > 1 else "switch"
         enough = -(-(nodes + 2 * (switches - 1)) // switches)
-        raise ValueError(f"{count} = {nodes}: {switches} {some} (fabric.switches) of {ports} "
+        raise ValueError(f"{what} = {nodes}: {switches} {some} (fabric.switches) of {ports} "
                          f"ports with room for {room} nodes; switch.ports = {enough} would be "
                          "enough" + (", or fabric.topology = 'fat_tree'" if enough > 16 else ""))
     trunks = tuple(((left, ports - 1), (left + 1, 0)) for left in range(switches - 1))
@@ -101,11 +101,11 @@ def chain(nodes: int, switches: int, ports: int, count: str = "fabric.nodes") ->
     return Topology(switches, ports, places, trunks)
 
 
-def fat_tree(nodes: int, uplinks: int, ports: int, count: str = "fabric.nodes") -> Topology:
+def fat_tree(nodes: int, uplinks: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """Leaves with up to ``ports - uplinks`` nodes each, filled in order, and ``uplinks`` roots,
     which each leaf is joined to by a trunk; the nodes are on the lower ports of a leaf, the trunks
     behind them. A packet for another leaf goes by the root that its destination's number chooses.
-    The leaves are the first switches, the roots the last. ``count``: as of :func:`chain`.
+    The leaves are the first switches, the roots the last. ``what``: as of :func:`chain`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def fat_tree(nodes: int, uplinks: int, ports: int, count: str = "fabric.nodes") 
     room = ports - uplinks
     leaves = -(-nodes // room)
     if leaves > ports:
-        raise ValueError(f"{count} = {nodes}: {leaves} leaves with {room} nodes each, but a "
+        raise ValueError(f"{what} = {nodes}: {leaves} leaves with {room} nodes each, but a "
                          f"root has {ports} ports (switch.ports)")
     places = tuple((node // room, node % room) for node in range(nodes))
     trunks = tuple(((leaf, room + root), (leaves + root, leaf))
@@ -126,10 +126,10 @@ def fat_tree(nodes: int, uplinks: int, ports: int, count: str = "fabric.nodes") 
     return Topology(leaves + uplinks, ports, places, trunks, spread=True)
 
 
-def mesh(nodes: int, columns: int, ports: int, count: str = "fabric.nodes") -> Topology:
+def mesh(nodes: int, columns: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """A switch a node, ``columns`` in a row. Ports 0 and 1 lead along the row, to the right and to
     the left, 2 and 3 along the column, down and up, 4 to the node. Packets go along the row first,
-    so that they cannot wait for each other in a circle. ``count``: as of :func:`chain`.
+    so that they cannot wait for each other in a circle. ``what``: as of :func:`chain`.
 
     Raises
     ------
@@ -138,13 +138,13 @@ def mesh(nodes: int, columns: int, ports: int, count: str = "fabric.nodes") -> T
         route can be.
     """
     if nodes % columns:
-        raise ValueError(f"{count} = {nodes}: a mesh of {columns} columns (fabric.columns) is "
+        raise ValueError(f"{what} = {nodes}: a mesh of {columns} columns (fabric.columns) is "
                          "no rectangle then")
     if ports < 5:
         raise ValueError(f"switch.ports = {ports}: must be at least 5 for a mesh")
     longest = columns + nodes // columns - 1
     if longest > HOPS:
-        raise ValueError(f"{count} = {nodes}: the longest way through a mesh of {columns} "
+        raise ValueError(f"{what} = {nodes}: the longest way through a mesh of {columns} "
                          f"columns (fabric.columns) has {longest} switches, and a route {HOPS}")
     across = tuple(((node, 0), (node + 1, 1)) for node in range(nodes)
                    if node % columns != columns - 1)
@@ -164,9 +164,9 @@ def topology(description: Any) -> Topology:
     fabric, ports = description.fabric, description.switch.ports
     nics = description.node.nics
     addresses = fabric.nodes * nics
-    count = "fabric.nodes" if nics == 1 else "fabric.nodes * node.nics"
+    what = "fabric.nodes" if nics == 1 else "fabric.nodes * node.nics"
     if fabric.topology == "fat_tree":
-        return fat_tree(addresses, fabric.uplinks, ports, count)
+        return fat_tree(addresses, fabric.uplinks, ports, what)
     if fabric.topology == "mesh":
-        return mesh(addresses, fabric.columns, ports, count)
-    return chain(addresses, fabric.switches, ports, count)
+        return mesh(addresses, fabric.columns, ports, what)
+    return chain(addresses, fabric.switches, ports, what)

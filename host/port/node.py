@@ -1,6 +1,6 @@
 """A node for its program: number, CPU, port, memory; and for layers on one of its NICs."""
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from ...layouts.description import Description
@@ -60,7 +60,7 @@ class Node:
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None,
-                 beside: "Node | None" = None, running: Sequence[int] | None = None) -> None:
+                 beside: "Node | None" = None, running: Container[int] | None = None) -> None:
         """``beside``: the same node as another of its CPUs sees it; None for the first.
         ``running``: numbers of the ports that run a program; None for all."""
         self.number = number
