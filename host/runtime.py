@@ -68,11 +68,12 @@ class Runtime:
         self._cpus = cpus
         kind = Port if tracing else QuietPort
         self.ports = [kind(number, number // cpus, costs, number % cpus) for number in range(ports)]
+        running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
-                              first))
+                              first, running))
         self.nodes = views[::cpus]
         self._results: list[Any] = [None] * ports
         self.failed: BaseException | None = None

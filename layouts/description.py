@@ -16,13 +16,15 @@ from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
            "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Apps", "Processor", "Faults", "MAX_CPUS",
-           "MAX_PORTS", "knobs"]
+           "MAX_NICS", "MAX_PORTS", "knobs"]
 
 
 MAX_CPUS = 8
 """CPUs of a node."""
+MAX_NICS = 4
+"""NICs of a node."""
 MAX_PORTS = 64
-"""Host ports of a target, those of all nodes together."""
+"""Host ports of a target, those of all nodes together; and its wire addresses, one a NIC."""
 
 
 class Kind(StrEnum):
@@ -131,13 +133,18 @@ class Fabric(Section):
 class Node(Section):
     cpus: int = structure(1, unit="CPUs", ge=1, le=MAX_CPUS,
                           doc="CPUs of a node, each a host port with a tag cache")
-    nics: int = structure(1, unit="NICs", ge=1, le=4, doc="NICs of a node")
+    nics: int = structure(1, unit="NICs", ge=1, le=MAX_NICS,
+                          doc="NICs of a node, each on an I/O bus of its own and with a wire "
+                              "address of its own")
 
 
 class Bus(Section):
     pio_write: int = timing(4, ge=1, le=4095, doc="first beat of a CPU write to the NIC")
     pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
-    burst_beat: int = timing(1, ge=1, le=255, doc="each further 8-byte beat of a CPU burst")
+    burst_beat: int = timing(1, ge=1, le=255, doc="each further beat of a CPU burst")
+    pio_width: int = structure(8, unit="bytes", ge=4, le=8,
+                               doc="width of CPU accesses to the NIC, 4 or 8; with 4, 8 bytes take "
+                                   "two transfers")
     dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
                                    doc="DMA burst rate")
@@ -145,6 +152,26 @@ class Bus(Section):
                             doc="longest DMA burst; the bus is held for all of it")
     posted_writes: int = structure(16, unit="beats", ge=2, le=256,
                                    doc="depth of the CPU's posted-write buffer")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Bus":
+        _power_of_two("bus.pio_width", self.pio_width)
+        return self
+
+    @property
+    def pio_read_cycles(self) -> int:
+        """Cycles for which a CPU read of 8 bytes holds the bus."""
+        return self.pio_read * (8 // self.pio_width)
+
+    @property
+    def pio_write_cycles(self) -> int:
+        """Cycles for which a CPU write of 8 bytes holds the bus."""
+        return self.pio_write + self.burst_beat * (8 // self.pio_width - 1)
+
+    @property
+    def pio_beat_cycles(self) -> int:
+        """Cycles that each further 8 bytes of the write take."""
+        return self.burst_beat * (8 // self.pio_width)
 
 
 class Memory(Section):
@@ -363,14 +390,29 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
-        if self.node.nics > 1:
-            raise ValueError(f"node.nics = {self.node.nics}: a node has one NIC so far")
+        self._several_nics()
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
         topology(self)
         return self
+
+    def _several_nics(self) -> None:
+        nics = self.node.nics
+        if nics == 1:
+            return
+        for name, value, needed in (
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("nic.processor", self.nic.processor, ("none",)),
+                ("via.design", self.via.design, ("auto", "kernel"))):
+            if value not in needed:
+                raise ValueError(f"node.nics = {nics}: must be 1 where {name} = {value!r}; nodes "
+                                 "with several NICs have NICs with rings, off the memory bus")
+        addresses = self.fabric.nodes * nics
+        if addresses > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.nics = {addresses}: must be at most "
+                             f"{MAX_PORTS}, the wire addresses of a fabric")
 
     @property
     def slot_bytes(self) -> int:

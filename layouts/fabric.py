@@ -1,5 +1,8 @@
-"""The graph of switches: where each node is attached, the routes between nodes, and the buffers of
-the links."""
+"""The graph of switches: where each NIC is attached, the routes between NICs, and the buffers of
+the links.
+
+The nodes of a graph are wire addresses: those of the NICs. Where each node has one NIC, they are
+the nodes' numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -68,9 +71,10 @@ class Topology:
         return encode_route(self.way(source, destination))
 
 
-def chain(nodes: int, switches: int, ports: int) -> Topology:
+def chain(nodes: int, switches: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """``switches`` crossbars in a row, a trunk between neighbours on the last port of the left and
-    the first port of the right; nodes fill the other ports in order, spread evenly.
+    the first port of the right; nodes fill the other ports in order, spread evenly. ``what``: what
+    a message calls their number.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def chain(nodes: int, switches: int, ports: int) -> Topology:
     if nodes > room:
         some = "switches" if switches > 1 else "switch"
         enough = -(-(nodes + 2 * (switches - 1)) // switches)
-        raise ValueError(f"fabric.nodes = {nodes}: {switches} {some} (fabric.switches) of {ports} "
+        raise ValueError(f"{what} = {nodes}: {switches} {some} (fabric.switches) of {ports} "
                          f"ports with room for {room} nodes; switch.ports = {enough} would be "
                          "enough" + (", or fabric.topology = 'fat_tree'" if enough > 16 else ""))
     trunks = tuple(((left, ports - 1), (left + 1, 0)) for left in range(switches - 1))
@@ -97,11 +101,11 @@ def chain(nodes: int, switches: int, ports: int) -> Topology:
     return Topology(switches, ports, places, trunks)
 
 
-def fat_tree(nodes: int, uplinks: int, ports: int) -> Topology:
+def fat_tree(nodes: int, uplinks: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """Leaves with up to ``ports - uplinks`` nodes each, filled in order, and ``uplinks`` roots,
     which each leaf is joined to by a trunk; the nodes are on the lower ports of a leaf, the trunks
     behind them. A packet for another leaf goes by the root that its destination's number chooses.
-    The leaves are the first switches, the roots the last.
+    The leaves are the first switches, the roots the last. ``what``: as of :func:`chain`.
 
     Raises
     ------
@@ -114,7 +118,7 @@ def fat_tree(nodes: int, uplinks: int, ports: int) -> Topology:
     room = ports - uplinks
     leaves = -(-nodes // room)
     if leaves > ports:
-        raise ValueError(f"fabric.nodes = {nodes}: {leaves} leaves with {room} nodes each, but a "
+        raise ValueError(f"{what} = {nodes}: {leaves} leaves with {room} nodes each, but a "
                          f"root has {ports} ports (switch.ports)")
     places = tuple((node // room, node % room) for node in range(nodes))
     trunks = tuple(((leaf, room + root), (leaves + root, leaf))
@@ -122,10 +126,10 @@ def fat_tree(nodes: int, uplinks: int, ports: int) -> Topology:
     return Topology(leaves + uplinks, ports, places, trunks, spread=True)
 
 
-def mesh(nodes: int, columns: int, ports: int) -> Topology:
+def mesh(nodes: int, columns: int, ports: int, what: str = "fabric.nodes") -> Topology:
     """A switch a node, ``columns`` in a row. Ports 0 and 1 lead along the row, to the right and to
     the left, 2 and 3 along the column, down and up, 4 to the node. Packets go along the row first,
-    so that they cannot wait for each other in a circle.
+    so that they cannot wait for each other in a circle. ``what``: as of :func:`chain`.
 
     Raises
     ------
@@ -134,13 +138,13 @@ def mesh(nodes: int, columns: int, ports: int) -> Topology:
         route can be.
     """
     if nodes % columns:
-        raise ValueError(f"fabric.nodes = {nodes}: a mesh of {columns} columns (fabric.columns) is "
+        raise ValueError(f"{what} = {nodes}: a mesh of {columns} columns (fabric.columns) is "
                          "no rectangle then")
     if ports < 5:
         raise ValueError(f"switch.ports = {ports}: must be at least 5 for a mesh")
     longest = columns + nodes // columns - 1
     if longest > HOPS:
-        raise ValueError(f"fabric.nodes = {nodes}: the longest way through a mesh of {columns} "
+        raise ValueError(f"{what} = {nodes}: the longest way through a mesh of {columns} "
                          f"columns (fabric.columns) has {longest} switches, and a route {HOPS}")
     across = tuple(((node, 0), (node + 1, 1)) for node in range(nodes)
                    if node % columns != columns - 1)
@@ -149,7 +153,8 @@ def mesh(nodes: int, columns: int, ports: int) -> Topology:
 
 
 def topology(description: Any) -> Topology:
-    """The topology of a description's fabric.
+    """The topology of a description's fabric: of its wire addresses, NIC ``k`` of node ``n`` being
+    ``n * node.nics + k``.
 
     Raises
     ------
@@ -157,8 +162,11 @@ def topology(description: Any) -> Topology:
         As :func:`chain`, :func:`fat_tree` and :func:`mesh`.
     """
     fabric, ports = description.fabric, description.switch.ports
+    nics = description.node.nics
+    addresses = fabric.nodes * nics
+    what = "fabric.nodes" if nics == 1 else "fabric.nodes * node.nics"
     if fabric.topology == "fat_tree":
-        return fat_tree(fabric.nodes, fabric.uplinks, ports)
+        return fat_tree(addresses, fabric.uplinks, ports, what)
     if fabric.topology == "mesh":
-        return mesh(fabric.nodes, fabric.columns, ports)
-    return chain(fabric.nodes, fabric.switches, ports)
+        return mesh(addresses, fabric.columns, ports, what)
+    return chain(addresses, fabric.switches, ports, what)

@@ -9,7 +9,7 @@ from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 __all__ = ["BLOCK", "ENTRY_WORDS", "ANSWER_WORDS", "BURST", "WATCHES", "WORK_BITS", "CACHE_LINE",
-           "NIC_BASE", "Op", "Flag", "Status", "Answer", "ENTRY", "ANSWER"]
+           "NIC_BASE", "NIC_BYTES", "Op", "Flag", "Status", "Answer", "ENTRY", "ANSWER"]
 
 BLOCK = 6
 """Entries in a block."""
@@ -21,7 +21,10 @@ WORK_BITS = 8
 """Fraction bits of an entry's work field (target cycles)."""
 CACHE_LINE = 32
 NIC_BASE = 0x8000_0000
-"""Addresses from here on are the NIC's (PIO); below is host memory."""
+"""Addresses from here on are the NICs' (PIO); below is host memory."""
+NIC_BYTES = 1 << 25
+"""Addresses of a NIC: those of a node's NIC k begin at NIC_BASE + k * NIC_BYTES. A number beyond
+the last NIC's is the last one's; so a node with one NIC has it at all of them."""
 
 
 class Op(IntEnum):

@@ -63,7 +63,7 @@ REGISTERS = tuple(
     Register(name, 8 * index, access, width, doc, reset)
     for index, (name, access, width, doc, reset) in enumerate([
         ("id", _RO, 32, "'nicb'", 0x6263696E),
-        ("node", _RO, 8, "this node's number", 0),
+        ("node", _RO, 8, "the NIC's wire address: its node's number, where nodes have one NIC", 0),
         ("cycle", _RO, 64, "the target's cycle counter", 0),
         ("control", _RW, 3, "bit 0: send ring on; bit 1: receive ring on (else the receive window);"
                             " bit 2, with nic.attachment = memory_bus: the send ring's entries are "

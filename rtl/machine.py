@@ -20,7 +20,7 @@ from ..layouts.fabric import Topology, topology
 from ..layouts.processor import CRASH_WORDS
 from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
-from .node.node import HostSide, Node, NodeSide
+from .node.node import HostSide, Node, NodeSide, link_ends
 from .node.shared_nodes import SharedNodes, Turn
 from .parts.timing_registers import TimingRegisters
 from .parts.trace_sink import TRACES, TracePort, TraceSink, expose
@@ -248,15 +248,19 @@ class Machine(wiring.Component):
 
         for number, node in enumerate(nodes):
             connect(m, node.memory, flipped(self.memory[number]))
-            connect(m, node.tx, fabric.up[number])
-            connect(m, fabric.down[number], node.rx)
+            nics = description.node.nics
+            for place, link in enumerate(link_ends(node, nics), number * nics):
+                connect(m, link.tx, fabric.up[place])
+                connect(m, fabric.down[place], link.rx)
+                m.d.comb += link.credit_stall.eq(fabric.credit_stall[place])
+            if nics > 1 and description.node.cpus > 1:
+                m.d.comb += node.cpus.eq(description.node.cpus)
             m.d.comb += [
                 node.node.eq(number),
                 node.cycle.eq(keeper.cycle),
                 node.timing.eq(registers.timing),
                 node.trace_enable.eq(self.trace_enable),
                 node.profile_enable.eq(self.profile_enable),
-                node.credit_stall.eq(fabric.credit_stall[number]),
             ]
 
         with m.If(keeper.fatal & ~self.expired):

@@ -26,10 +26,8 @@ from . import costs, wire
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
            "injection"]
 
-SEND_SPACE = address("send_space")
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
 """Bits of send_space. If one of them is set, two small packets have room."""
-SEND_DOORBELL = address("send_doorbell")
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
 SEND_PHASE = SEND_WORD.offset("phase")
@@ -61,14 +59,19 @@ class Injection:
 
     entries = 1
     shared = True
-    taken = address("receive_taken")
+    taken: int
     taken_mask = 0xFFFF
     stores: list[tuple[int, bytes]]
     _report: Report
 
     def __init__(self, node: Node) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
+        self.taken = self._register("receive_taken")
         self.stores = []
+
+    def _register(self, name: str) -> int:
+        """Address of the NIC's register ``name``."""
+        return address(name) + self.node.nic_offset
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         """The first word of a packet with ``behind`` bytes behind its wire header."""
@@ -123,6 +126,9 @@ class SendWindow(Injection):
         super().__init__(node)
         self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
         self._descriptors = 0
+        self._window = wire.WINDOW + node.nic_offset
+        self._send_space = self._register("send_space")
+        self._doorbell = self._register("send_doorbell")
         self._space = node.port.path(costs.SPACE)
         self._bulk_send = node.port.path(costs.BULK_SEND)
 
@@ -134,13 +140,13 @@ class SendWindow(Injection):
         node, port = self.node, self.port
         self._descriptors = node.allocate(self._report.entries * DESCRIPTOR_BYTES)
         await self._report.open()
-        await port.pio_write(address("send_base"), self._descriptors)
-        await port.pio_write(address("send_report"), self._report.place)
-        await port.pio_write(address("receive_base"), slots)
-        await port.pio_write(address("control"), 3)
+        await port.pio_write(self._register("send_base"), self._descriptors)
+        await port.pio_write(self._register("send_report"), self._report.place)
+        await port.pio_write(self._register("receive_base"), slots)
+        await port.pio_write(self._register("control"), 3)
 
     def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
-        self.port.put_write(wire.WINDOW, beats, header, word, low, high, number)
+        self.port.put_write(self._window, beats, header, word, low, high, number)
         return 8 * beats
 
     async def room(self) -> int:
@@ -148,7 +154,7 @@ class SendWindow(Injection):
         port.spend(self._space)
         if port.count == BLOCK:
             await port.executed
-        port.put_read(SEND_SPACE)
+        port.put_read(self._send_space)
         await port.executed
         return port.data
 
@@ -168,17 +174,17 @@ class SendWindow(Injection):
             wire.BULK_HEADER_BYTES | length << PAYLOAD | number << DESCRIPTOR_TRACE, 0))
         port.put_touch(slot, DESCRIPTOR_BYTES, store=True)
         report.posted += 1
-        port.put_write(SEND_DOORBELL, 1, report.posted & 0xFFFF, trace=number)
+        port.put_write(self._doorbell, 1, report.posted & 0xFFFF, trace=number)
         return 0
 
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         port = self.port
         if bulk:
             if small:
-                port.put_watch(SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL)
+                port.put_watch(self._send_space, 0, SPACE_MASK, F_NOT_EQUAL)
             self._report.put_poll(timeout)
         else:
-            port.put_poll(SEND_SPACE, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+            port.put_poll(self._send_space, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
 
 
 class LineRing(Injection):
@@ -203,10 +209,10 @@ class LineRing(Injection):
         await self._report.open()
         # The NIC does not use the ring yet. Clearing it brings its lines into the cache.
         await node.store(self._lines, bytes(self._report.entries * LINE_BYTES))
-        await port.pio_write(address("send_base"), self._lines)
-        await port.pio_write(address("send_report"), self._report.place)
-        await port.pio_write(address("receive_base"), slots)
-        await port.pio_write(address("control"), 7)
+        await port.pio_write(self._register("send_base"), self._lines)
+        await port.pio_write(self._register("send_report"), self._report.place)
+        await port.pio_write(self._register("receive_base"), slots)
+        await port.pio_write(self._register("control"), 7)
 
     def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
         self.port.spend(self._c_line)

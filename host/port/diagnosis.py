@@ -1,11 +1,11 @@
 """Operations in words, for the diagnosis of a run that never ends."""
 
-from ...layouts.operations import ENTRY, NIC_BASE, Flag, Op
+from ...layouts.operations import ENTRY, NIC_BASE, NIC_BYTES, Flag, Op
 from ...layouts.registers import REGISTERS
 
 __all__ = ["steps", "place"]
 
-_REGISTERS = {NIC_BASE + register.offset: register.name for register in REGISTERS}
+_REGISTERS = {register.offset: register.name for register in REGISTERS}
 
 
 def steps(entries: bytes | bytearray, count: int) -> str:
@@ -29,8 +29,8 @@ def steps(entries: bytes | bytearray, count: int) -> str:
 
 def place(address: int) -> str:
     """``address`` in words: a register's name where there is one."""
-    if address in _REGISTERS:
-        return f"NIC register {_REGISTERS[address]}"
-    if address >= NIC_BASE:
-        return f"NIC address {address - NIC_BASE:#x}"
-    return f"memory {address:#x}"
+    if address < NIC_BASE:
+        return f"memory {address:#x}"
+    nic, at = divmod(address - NIC_BASE, NIC_BYTES)
+    name = f"NIC {nic}" if nic else "NIC"
+    return f"{name} register {_REGISTERS[at]}" if at in _REGISTERS else f"{name} address {at:#x}"

@@ -1,16 +1,17 @@
-"""A node for its program: number, CPU, port, memory."""
+"""A node for its program: number, CPU, port, memory; and for layers on one of its NICs."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from ...layouts.description import Description
 from ...layouts.fabric import Topology
+from ...layouts.operations import NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from .backend import Memory
 from .memory import Allocator
 from .port import Port
 
-__all__ = ["Node", "Program", "Programs"]
+__all__ = ["Node", "NodeNic", "Program", "Programs"]
 
 Service = TypeVar("Service")
 
@@ -18,15 +19,15 @@ Service = TypeVar("Service")
 class _Common:
     """What all CPUs of a node share, besides its memory."""
 
-    __slots__ = ("allocator", "routes", "segments", "firmware", "user")
+    __slots__ = ("allocator", "routes", "segments", "firmware", "users")
 
     def __init__(self, memory_bytes: int) -> None:
         self.allocator = Allocator(memory_bytes)
         self.routes: dict[int, int] = {}
         self.segments: dict[str, tuple[int, int]] = {}
         self.firmware: Any = None
-        self.user: tuple[int, str] | None = None
-        """The CPU that drives the NIC, and the layer by which it does."""
+        self.users: dict[int, tuple[int, str]] = {}
+        """By NIC, the CPU that drives it, and the layer by which it does."""
 
 
 class Node:
@@ -40,6 +41,8 @@ class Node:
         Number of this node, and number of nodes.
     cpu, cpus
         Number of this CPU on its node, and number of the node's CPUs.
+    nics
+        Number of the node's NICs. :meth:`nic` gives each of them to a layer.
     active
         Numbers of the nodes that run a program.
     description
@@ -51,18 +54,20 @@ class Node:
         observe must use :meth:`store` instead.
     """
 
-    __slots__ = ("number", "nodes", "cpu", "cpus", "active", "description", "port", "memory",
-                 "topology", "_allocator", "_trace", "_first_trace", "_trace_step", "_services",
-                 "_routes", "_common")
+    __slots__ = ("number", "nodes", "cpu", "cpus", "nics", "active", "description", "port",
+                 "memory", "topology", "_allocator", "_trace", "_first_trace", "_trace_step",
+                 "_services", "_routes", "_common", "_running")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None,
-                 beside: "Node | None" = None) -> None:
-        """``beside``: the same node as another of its CPUs sees it; None for the first."""
+                 beside: "Node | None" = None, running: Container[int] | None = None) -> None:
+        """``beside``: the same node as another of its CPUs sees it; None for the first.
+        ``running``: numbers of the ports that run a program; None for all."""
         self.number = number
         self.nodes = description.fabric.nodes
         self.cpu = port.cpu
         self.cpus = description.node.cpus
+        self.nics = description.node.nics
         self.active = tuple(range(self.nodes)) if active is None else tuple(active)
         self.description = description
         self.port = port
@@ -74,6 +79,12 @@ class Node:
         self._trace = self._first_trace = number * self.cpus + self.cpu + 1
         self._trace_step = self.nodes * self.cpus
         self._services: dict[type, Any] = {}
+        self._running = range(self.nodes * self.cpus) if running is None else running
+
+    @property
+    def nic_offset(self) -> int:
+        """What the NIC's addresses have beyond those of NIC 0 (layouts.operations.NIC_BASE)."""
+        return 0
 
     @property
     def firmware(self) -> Any:
@@ -114,22 +125,57 @@ class Node:
                              f"{address:#x}, not {length} bytes aligned to {align}")
         return address
 
-    def drive_nic(self, layer: str) -> None:
+    def nic(self, number: int, peers: Iterable[int] | None = None) -> "NodeNic":
+        """The node as a layer on its NIC ``number`` sees it, such as ``Gam(node.nic(1))``.
+
+        Parameters
+        ----------
+        peers
+            Wire addresses of the NICs that have the layer, too. By default those whose CPU runs a
+            program: the one that NIC ``k`` interrupts, ``k`` modulo ``node.cpus``.
+
+        Raises
+        ------
+        ValueError
+            There is no such NIC.
+        """
+        if not 0 <= number < self.nics:
+            raise ValueError(f"node {self.number} has {_nics(self.nics)} (node.nics): there is no "
+                             f"NIC {number}")
+        addresses = self.nodes * self.nics
+        if peers is None:
+            found = {node * self.nics + nic for node in range(self.nodes)
+                     for nic in range(self.nics)
+                     if node * self.cpus + nic % self.cpus in self._running}
+        else:
+            found = set(peers)
+            for peer in found:
+                if not 0 <= peer < addresses:
+                    raise ValueError(f"there is no wire address {peer}: {self.nodes} nodes with "
+                                     f"{_nics(self.nics)} each have 0 to {addresses - 1}")
+        return NodeNic(self, number, found)
+
+    def drive_nic(self, layer: str, several: bool = False) -> None:
         """This CPU drives the node's NIC by ``layer`` from now on. Layers call this when they are
-        made.
+        made. ``several``: the layer can be on any of several NICs, as :meth:`nic` gives them.
 
         Raises
         ------
         RuntimeError
-            Another CPU does.
+            Another CPU does; or the node has several NICs, and the layer needs one alone, or is not
+            on one of them.
         """
-        common = self._common
-        if common.user is None:
-            common.user = self.cpu, layer
-        elif common.user[0] != self.cpu:
-            cpu, first = common.user
-            raise RuntimeError(f"{layer} on CPU {self.cpu} of node {self.number}: CPU {cpu} drives "
-                               f"this NIC ({first}), and one CPU has it to itself")
+        if self.nics > 1:
+            raise RuntimeError(f"{layer} on node {self.number}, which has {_nics(self.nics)} "
+                               "(node.nics): " + ("make it on one of them, node.nic(k)" if several
+                                                  else "it drives nodes with one NIC"))
+        self._drive(layer, 0, f"node {self.number}")
+
+    def _drive(self, layer: str, nic: int, place: str) -> None:
+        cpu, first = self._common.users.setdefault(nic, (self.cpu, layer))
+        if cpu != self.cpu:
+            raise RuntimeError(f"{layer} on CPU {self.cpu} of {place}: CPU {cpu} drives this NIC "
+                               f"({first}), and one CPU has it to itself")
 
     def route(self, destination: int) -> int:
         """The wire header's route field to ``destination``."""
@@ -162,6 +208,50 @@ class Node:
         await port.touch(address, length)
         await port.flush()
         return self.memory.read(address, length)
+
+
+class NodeNic(Node):
+    """A node as a layer on one of its NICs sees it: ``number`` is the NIC's wire address,
+    ``nodes`` the number of wire addresses, and ``active`` has those of the layer's peers. The rest
+    is the node's, as the CPU sees it."""
+
+    __slots__ = ("_node", "_nic")
+
+    def __init__(self, node: Node, nic: int, peers: Iterable[int]) -> None:
+        self._node = node
+        self._nic = nic
+        self.number = node.number * node.nics + nic
+        self.nodes = node.nodes * node.nics
+        self.cpu, self.cpus, self.nics = node.cpu, node.cpus, node.nics
+        self.active = tuple(sorted({self.number, *peers}))
+        self.description = node.description
+        self.port = node.port
+        self.memory = node.memory
+        self.topology = node.topology
+        self._common = node._common
+        self._allocator = node._allocator
+        self._routes = {} if node.nics > 1 else node._routes
+        self._services = {}
+
+    @property
+    def nic_offset(self) -> int:
+        return self._nic * NIC_BYTES
+
+    def nic(self, number: int, peers: Iterable[int] | None = None) -> "NodeNic":
+        return self._node.nic(number, peers)
+
+    def drive_nic(self, layer: str, several: bool = False) -> None:
+        if self.nics > 1 and several:
+            self._drive(layer, self._nic, f"node {self._node.number}, NIC {self._nic}")
+        else:
+            self._node.drive_nic(layer, several)
+
+    def trace_number(self) -> int:
+        return self._node.trace_number()
+
+
+def _nics(count: int) -> str:
+    return "1 NIC" if count == 1 else f"{count} NICs"
 
 
 Program = Callable[[Node], Coroutine[Any, Any, Any]]

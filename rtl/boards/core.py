@@ -58,6 +58,8 @@ class BoardCore(wiring.Component):
         super().__init__()
         if description.node.cpus > 1:
             raise ValueError(f"node.cpus = {description.node.cpus}: a node on a board has one CPU")
+        if description.node.nics > 1:
+            raise ValueError(f"node.nics = {description.node.nics}: a node on a board has one NIC")
         self._link = SerialLink(divisor=divisor)
         self._step = Signal()
         self._turn = Turn() if shared else None

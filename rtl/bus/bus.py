@@ -33,6 +33,9 @@ class Bus(wiring.Component):
     - PIO write of n beats: ``bus.pio_write + (n - 1) * bus.burst_beat`` cycles. A beat reaches the
       NIC in the last of its cycles. If the port offers a beat late, the bus waits for it.
     - PIO read: ``bus.pio_read`` cycles. The NIC is read in the last but one.
+    - With ``pio_width`` = 4 each PIO access of 8 bytes takes two transfers: a write of n beats
+      ``bus.pio_write + (2 * n - 1) * bus.burst_beat`` cycles, a read ``2 * bus.pio_read``. A beat
+      reaches the NIC with its second half.
     - DMA write of n beats: ``bus.dma_setup + n + 2`` cycles: 1 of arbitration, the set-up, 1 for
       the memory to take the request, the beats.
     - DMA read of n beats: ``bus.dma_setup + memory.latency + n + 3`` cycles: one more for the first
@@ -52,6 +55,8 @@ class Bus(wiring.Component):
         Host ports, 1 or more.
     engines : :class:`int`
         DMA engines, 1 or more.
+    pio_width : :class:`int`
+        Bytes of a PIO transfer, 4 or 8.
 
     Members
     -------
@@ -71,13 +76,16 @@ class Bus(wiring.Component):
     TypeError
         ``ports`` or ``engines`` is not an integer.
     ValueError
-        ``ports`` or ``engines`` is less than 1.
+        ``ports`` or ``engines`` is less than 1, or ``pio_width`` is neither 4 nor 8.
     """
 
     event_sources = (Block.BUS, Block.BUS)
     """The block of each of :attr:`events`."""
 
-    def __init__(self, *, ports: int = 1, engines: int = 2) -> None:
+    def __init__(self, *, ports: int = 1, engines: int = 2, pio_width: int = 8) -> None:
+        if pio_width not in (4, 8):
+            raise ValueError(f"pio_width must be 4 or 8, not {pio_width!r}")
+        self._pio_width = pio_width
         for name, value in (("ports", ports), ("engines", engines)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -105,9 +113,15 @@ class Bus(wiring.Component):
         """DMA engines."""
         return self._engines
 
+    @property
+    def pio_width(self) -> int:
+        """Bytes of a PIO transfer."""
+        return self._pio_width
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         ports, engines = self._ports, self._engines
+        halves = self._pio_width == 4
         m.submodules.arbiter = arbiter = RoundRobin(count=ports + engines)
 
         free = Signal(init=1)
@@ -130,8 +144,8 @@ class Bus(wiring.Component):
             m.d.sync += free.eq(1)
 
         # Cycles until the transaction's next step, the cycle of the grant included.
-        left = Signal(12)
-        due = Signal(12)
+        left = Signal(13 if halves else 12)
+        due = Signal.like(left)
         held = Signal()
         m.d.comb += [held.eq(grant | ~free), due.eq(left)]
 
@@ -153,15 +167,18 @@ class Bus(wiring.Component):
             self.pio.process.eq(beat.process),
         ]
         with m.If(held & is_pio):
+            write, read = self.timing.bus_pio_write, self.timing.bus_pio_read
+            next_beat = self.timing.bus_burst_beat
+            if halves:
+                write, read, next_beat = write + next_beat, read << 1, next_beat << 1
             with m.If(grant):
-                m.d.comb += due.eq(Mux(beat.write, self.timing.bus_pio_write,
-                                       self.timing.bus_pio_read) - 1)
+                m.d.comb += due.eq(Mux(beat.write, write, read) - 1)
             with m.If(due != 0):
                 m.d.sync += left.eq(due - 1)
                 m.d.comb += self.pio.valid.eq(~beat.write & (due == 1))
             with m.Elif(offered):
                 m.d.comb += [taken.eq(1), self.pio.valid.eq(beat.write), ends.eq(beat.last)]
-                m.d.sync += left.eq(self.timing.bus_burst_beat - 1)
+                m.d.sync += left.eq(next_beat - 1)
             with m.Else():
                 m.d.sync += left.eq(0)
         for number, port in enumerate(self.port):

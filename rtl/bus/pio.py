@@ -5,13 +5,14 @@ from amaranth.hdl import Module, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from ...layouts.operations import NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import PAGE
 
 __all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioTarget"]
 
-PIO_ADDRESS_BITS = 25
-"""A NIC's PIO window has 2 to this power bytes. Higher address bits select the NIC."""
+PIO_ADDRESS_BITS = (NIC_BYTES - 1).bit_length()
+"""Bits of an address within a NIC. The two bits above them select the NIC."""
 
 PROCESS_BITS = 8
 

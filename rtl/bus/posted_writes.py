@@ -8,7 +8,10 @@ from ...layouts.packet import TRACE_BITS
 from ..parts.sizes import check_count
 from .pio import PIO_ADDRESS_BITS, PROCESS_BITS
 
-__all__ = ["PioBeat", "PostedBuffer"]
+__all__ = ["NIC_BITS", "NicBeat", "PioBeat", "PostedBuffer"]
+
+NIC_BITS = 2
+"""Bits of an address that select a NIC of the node."""
 
 
 class PioBeat(data.Struct):
@@ -28,6 +31,13 @@ class PioBeat(data.Struct):
     answer: 1
 
 
+class NicBeat(data.Struct):
+    """A :class:`PioBeat` of a CPU with several NICs, and the number of the NIC."""
+
+    beat: PioBeat
+    nic: NIC_BITS
+
+
 class PostedBuffer(wiring.Component):
     """First in, first out; ``depth`` beats.
 
@@ -39,10 +49,12 @@ class PostedBuffer(wiring.Component):
     ----------
     depth : :class:`int`
         Beats it holds, 2 or more.
+    shape : PioBeat or NicBeat
+        What it holds.
 
     Members
     -------
-    i : ``In(stream of PioBeat)``, o : ``Out(stream of PioBeat)``
+    i : ``In(stream of shape)``, o : ``Out(stream of shape)``
         In from the port, out to the bus.
     empty : ``Out(1)``
         Nothing is inside.
@@ -55,14 +67,15 @@ class PostedBuffer(wiring.Component):
         ``depth`` is less than 2.
     """
 
-    i: In(stream.Signature(PioBeat))
-    o: Out(stream.Signature(PioBeat))
-    empty: Out(1, init=1)
-
-    def __init__(self, *, depth: int) -> None:
+    def __init__(self, *, depth: int, shape: type[PioBeat] | type[NicBeat] = PioBeat) -> None:
         check_count("depth", depth, least=2)
         self._depth = depth
-        super().__init__()
+        self._shape = shape
+        super().__init__({
+            "i": In(stream.Signature(shape)),
+            "o": Out(stream.Signature(shape)),
+            "empty": Out(1, init=1),
+        })
 
     @property
     def depth(self) -> int:
@@ -71,7 +84,7 @@ class PostedBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.beats = beats = memory.Memory(shape=PioBeat, depth=self._depth, init=[])
+        m.submodules.beats = beats = memory.Memory(shape=self._shape, depth=self._depth, init=[])
         write = beats.write_port()
         read = beats.read_port(domain="comb")
 

@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
+from ..bus.pio import PIO_ADDRESS_BITS
 from ..bus.posted_writes import PostedBuffer
 from .coherence import covers
 from .coherent_cache import CoherentCache
@@ -122,7 +123,7 @@ class Executor:
 
     def _connect(self, m: Module) -> None:
         port, entry = self.port, self.entry
-        wiring.connect(m, self.posted.o, wiring.flipped(port.pio.beat))
+        self._connect_nics(m)
         m.d.comb += [
             self.irq.irq.eq(port.irq),
             self.irq.now.eq(port.now),
@@ -166,6 +167,25 @@ class Executor:
             m.d.comb += port.memory.request.payload.eq(swap.request.payload)
         with m.Elif(cache.request.valid):
             m.d.comb += port.memory.request.payload.eq(cache.request.payload)
+
+    def _connect_nics(self, m: Module) -> None:
+        """The NICs' buses: the oldest beat goes to that of its NIC."""
+        port, posted = self.port, self.posted.o
+        if port.nics == 1:
+            wiring.connect(m, posted, wiring.flipped(port.pio.beat))
+            self.pio_done, self.pio_data = port.pio.done, port.pio.data
+            return
+        self.pio_done, self.pio_data = Signal(), Signal(64)
+        m.d.comb += self.pio_done.eq(Cat(pio.done for pio in port.pio).any())
+        last = port.nics - 1
+        with m.Switch(posted.payload.nic):
+            for number, pio in enumerate(port.pio):
+                with m.Case(number) if number < last else m.Default():
+                    m.d.comb += [pio.beat.valid.eq(posted.valid), posted.ready.eq(pio.beat.ready)]
+        for pio in port.pio:
+            m.d.comb += pio.beat.payload.eq(posted.payload.beat)
+            with m.If(pio.done):
+                m.d.comb += self.pio_data.eq(pio.data)
 
     def _connect_peers(self, m: Module) -> None:
         """The other CPUs' caches and stores."""
@@ -263,6 +283,9 @@ class Executor:
     def _post(self, m: Module) -> None:
         """The entries that go into the posted-write buffer."""
         entry, beat = self.entry, self.posted.i.payload
+        if self.port.nics > 1:
+            m.d.comb += beat.nic.eq(entry.address[PIO_ADDRESS_BITS:])
+            beat = beat.beat
         with m.If(self.posted.i.valid):
             m.d.comb += [
                 beat.write.eq(self.writes),
@@ -277,8 +300,8 @@ class Executor:
     def _pio_read(self, m: Module) -> None:
         m.d.comb += [
             self.posted.i.valid.eq(~self.sent),
-            self.finishes.eq(self.port.pio.done),
-            self.result.eq(self.port.pio.data),
+            self.finishes.eq(self.pio_done),
+            self.result.eq(self.pio_data),
         ]
         with m.If(self.posted.i.ready):
             m.d.sync += self.sent.eq(1)
@@ -288,7 +311,7 @@ class Executor:
             self.writes.eq(1),
             self.last_beat.eq((self.beat == BURST - 1) | (self.beat + 1 >= self.entry.count)),
             self.posted.i.valid.eq(~self.sent),
-            self.finishes.eq(self.port.pio.done),
+            self.finishes.eq(self.pio_done),
         ]
         with m.If(~self.sent & self.posted.i.ready):
             with m.If(self.last_beat):

@@ -9,7 +9,7 @@ from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
 from ..bus.memory import Snoop
-from ..bus.posted_writes import PostedBuffer
+from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
 from .coherence import CoherencePort, Stored
@@ -93,6 +93,10 @@ class HostPort(wiring.Component):
     STOP                      W + 1
     ========================  ==============================================================
 
+    On a bus whose PIO transfers are of 4 bytes (:class:`Bus`) read 2 ``bus.pio_read`` for
+    ``bus.pio_read``, 2 ``bus.burst_beat`` for ``bus.burst_beat``, and ``bus.pio_write`` +
+    ``bus.burst_beat`` for ``bus.pio_write``.
+
     A poll's timeout counts from the end of its own work, a wait's from its beginning. It ends a
     wait at that cycle, if not yet in its work, and a poll with the check that is under way then
     (its work included), and discards the rest of the block. A poll with ONCE ends after one round.
@@ -118,6 +122,9 @@ class HostPort(wiring.Component):
         Bytes of a line.
     peers : :class:`int`
         Other CPUs of the node. With any, the cache is a :class:`CoherentCache`.
+    nics : :class:`int`
+        NICs of the node, each on a bus of its own. Posted writes to all of them go through the one
+        buffer, in program order.
     coherent : :class:`bool`
         Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
         Not with ``peers``.
@@ -127,7 +134,7 @@ class HostPort(wiring.Component):
     host : ``In(HostSide)``
         The program: blocks of operations and their answers, and where the port is in them.
     pio : ``Out(PioInitiator)``, memory : ``Out(Burst)``, lock : ``Out(1)``, snoop : ``In(Snoop)``
-        The bus; the memory controller, and what it tells the caches.
+        The bus, with several NICs an array; the memory controller, and what it tells the caches.
     taken : ``Out(LineTaken)``
         Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
         line. Of a TOUCH of several lines, each with its own: what a TOUCH stored is there when all
@@ -137,7 +144,7 @@ class HostPort(wiring.Component):
         that writes, what it stored; and the others' ``stored``. ``snoop`` is of the NIC's accesses
         alone then.
     irq : ``In(1)``
-        The NIC's interrupt line.
+        The interrupt line: of the NICs that interrupt this CPU.
     now : ``In(32)``, timing : ``In(Timing)``
         The cycle counter's low half, and the timing registers.
 
@@ -149,10 +156,12 @@ class HostPort(wiring.Component):
     """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
-                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False) -> None:
+                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
+                 nics: int = 1) -> None:
         if peers and coherent:
             raise ValueError("a NIC on the memory bus watches the lines of one CPU")
-        self._posted = PostedBuffer(depth=posted_writes)
+        self._posted = PostedBuffer(depth=posted_writes, shape=NicBeat if nics > 1 else PioBeat)
+        self._nics = nics
         self._source = source
         self._peers = peers
         self._coherent = coherent
@@ -161,7 +170,7 @@ class HostPort(wiring.Component):
             TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent))
         super().__init__({
             "host": In(HostSide),
-            "pio": Out(PioInitiator),
+            "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
             "memory": Out(Burst),
             "lock": Out(1),
             "snoop": In(Snoop),
@@ -197,6 +206,11 @@ class HostPort(wiring.Component):
     def peers(self) -> int:
         """Other CPUs of the node."""
         return self._peers
+
+    @property
+    def nics(self) -> int:
+        """NICs of the node."""
+        return self._nics
 
     @property
     def coherent(self) -> bool:

@@ -24,7 +24,7 @@ def watch(x: "Executor", m: Module) -> None:
 
 def check(x: "Executor", m: Module) -> None:
     """A check of the watch of the current entry."""
-    pio, host, entry, now = x.port.pio, x.host, x.entry, x.port.now
+    host, entry, now = x.host, x.entry, x.port.now
     alone = x.opens  # it executes in its first cycle: what the registers will hold is here
     checked = Signal()
     word = Signal(64)
@@ -32,8 +32,8 @@ def check(x: "Executor", m: Module) -> None:
     m.d.comb += [number.eq(Mux(alone, 0, host.index - x.base)), x.kept.number.eq(number),
                  x.result.eq(word)]
     with m.If(entry.address[_NIC_BIT]):
-        m.d.comb += [x.posted.i.valid.eq(~x.sent), checked.eq(pio.done),
-                     word.eq(pio.data)]
+        m.d.comb += [x.posted.i.valid.eq(~x.sent), checked.eq(x.pio_done),
+                     word.eq(x.pio_data)]
         with m.If(x.posted.i.ready):
             m.d.sync += x.sent.eq(1)
     with m.Else():

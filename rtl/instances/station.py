@@ -1,5 +1,7 @@
 """A node with its ends of the network."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -13,7 +15,7 @@ from ..cpu.mailbox import add_mailboxes, mailbox_ports
 from ..cpu.spin import PHASE_BITS
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
-from ..node.node import Node
+from ..node.node import Node, link_ends
 from ..parts.flit import FlitStream
 from ..parts.least import least
 from ..parts.timing import Timing
@@ -23,7 +25,8 @@ __all__ = ["Station"]
 
 
 class Station(wiring.Component):
-    """A :class:`Node` with its host memory and mailboxes, its fault injector, uplink and downlink.
+    """A :class:`Node` with its host memory and mailboxes, and of each of its NICs the fault
+    injector, the uplink and the downlink.
 
     The network is cut at the switch: ``up.valid``, ``up.p`` and ``down.ready`` depend on registers
     alone, and what comes in by ``up.ready`` and ``down`` changes registers, events and ``busy``. So
@@ -51,9 +54,9 @@ class Station(wiring.Component):
         The timing registers. Constant outside reset.
     trace_enable : ``In(1)``, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``
         Whether to trace and to profile; the node's number; what :class:`FaultInjector` calls
-        ``draws``. Constant outside reset.
+        ``draws``, one a NIC. Constant outside reset.
     up : ``Out(FlitStream)``, down : ``In(FlitStream)``
-        To the switch and from it.
+        To the switch and from it. With several NICs ``draws``, ``up`` and ``down`` are arrays.
     cpus : ``In(4)``
         Only where more than one is built: how many host ports there are. To those beyond no block
         is given, and nothing waits for them. Constant outside reset.
@@ -85,6 +88,9 @@ class Station(wiring.Component):
         self._description = description
         self._node = Node(description=description, gated=True, cpus=cpus)
         ports = len(self._node.cpu)
+
+        def each(flow: Any) -> Any:
+            return flow if description.node.nics == 1 else flow.array(description.node.nics)
         super().__init__({
             "clk_rest": In(1),
             "following": In(64),
@@ -92,9 +98,9 @@ class Station(wiring.Component):
             "trace_enable": In(1),
             "profile_enable": In(1),
             "number": In(8),
-            "draws": In(32),
-            "up": Out(FlitStream),
-            "down": In(FlitStream),
+            "draws": each(In(32)),
+            "up": each(Out(FlitStream)),
+            "down": each(In(FlitStream)),
             **({"cpus": In(range(MAX_CPUS + 1))} if ports > 1 else {}),
             **mailbox_ports(ports),
             "leaps": In(ports),
@@ -125,45 +131,58 @@ class Station(wiring.Component):
         cycle = Signal(64)
         m.d.sync += cycle.eq(self.following)
         memory = HostMemory(words=description.memory.bytes // 8, kind="dpi")
-        injector = FaultInjector(mtu=description.nic.mtu)
-        uplink = Link(buffer=description.link.buffer, pipeline=SWITCH_PIPELINE)
-        downlink = Link(buffer=description.link.buffer)
         m.submodules.node = node = self._node
         m.submodules.memory = rest(memory)
-        m.submodules.faults = rest(injector)
-        m.submodules.uplink = rest(uplink)
-        m.submodules.downlink = rest(downlink)
-
-        connect(m, node.tx, injector.i)
-        connect(m, injector.o, uplink.i)
-        connect(m, uplink.o, flipped(self.up))
-        connect(m, flipped(self.down), downlink.i)
-        connect(m, downlink.o, node.rx)
         connect(m, node.memory, memory.port)
         timing = self.timing
+        nics = description.node.nics
+        ends = [(self.up, self.down, self.draws)] if nics == 1 else list(
+            zip(self.up, self.down, self.draws, strict=True))
+        sources: list[tuple[Any, Block, str, Any]] = []
+        for number, (link, (up, down, draws)) in enumerate(zip(link_ends(node, nics), ends,
+                                                               strict=True)):
+            injector = FaultInjector(mtu=description.nic.mtu)
+            uplink = Link(buffer=description.link.buffer, pipeline=SWITCH_PIPELINE)
+            downlink = Link(buffer=description.link.buffer)
+            which, address = ("", self.number) if nics == 1 else (
+                f"_{number}", self.number * nics + number)
+            m.submodules[f"faults{which}"] = rest(injector)
+            m.submodules[f"uplink{which}"] = rest(uplink)
+            m.submodules[f"downlink{which}"] = rest(downlink)
+            connect(m, link.tx, injector.i)
+            connect(m, injector.o, uplink.i)
+            connect(m, uplink.o, flipped(up))
+            connect(m, flipped(down), downlink.i)
+            connect(m, downlink.o, link.rx)
+            m.d.comb += [
+                injector.draws.eq(draws),
+                uplink.hold.eq(timing.switch_latency),
+                link.credit_stall.eq(uplink.credit_stall),
+                *(part.timing.eq(timing) for part in (injector, uplink, downlink)),
+                *(part.now.eq(cycle) for part in (injector, uplink, downlink)),
+            ]
+            sources += [(injector, Block.FAULT, which, address),
+                        (uplink, Block.SEND_LINK, which, address),
+                        (downlink, Block.RECEIVE_LINK, which, address)]
         m.d.comb += [
             memory.node.eq(self.number),
-            injector.draws.eq(self.draws),
-            uplink.hold.eq(timing.switch_latency),
-            *(part.timing.eq(timing) for part in (node, injector, uplink, downlink)),
-            *(part.now.eq(cycle) for part in (injector, uplink, downlink)),
+            node.timing.eq(timing),
             node.clk_rest.eq(self.clk_rest),
             node.node.eq(self.number),
             node.cycle.eq(cycle),
             node.trace_enable.eq(self.trace_enable),
             node.profile_enable.eq(self.profile_enable),
-            node.credit_stall.eq(uplink.credit_stall),
         ]
+        if nics > 1 and len(node.cpu) > 1:
+            m.d.comb += node.cpus.eq(self.cpus)
 
         add_mailboxes(m, self, node.cpu)
 
-        sources = [(injector, Block.FAULT), (uplink, Block.SEND_LINK),
-                   (downlink, Block.RECEIVE_LINK)]
         # All that is there of a host port without a CPU is that it waits.
         there = Signal(len(node.cpu), init=1)
         if len(node.cpu) > 1:
             m.d.comb += there.eq(Cat(self.cpus > number for number in range(len(node.cpu))))
-        links_idle = Cat(part.idle for part, _ in sources).all()
+        links_idle = Cat(part.idle for part, *_ in sources).all()
         m.d.comb += [
             self.waiting.eq(Cat(cpu.waiting for cpu in node.cpu) & there),
             self.needs.eq((Cat(cpu.needs for cpu in node.cpu) & there).any()),
@@ -172,7 +191,7 @@ class Station(wiring.Component):
             self.idle.eq(Cat(links_idle, node.idle).all() & (
                 Cat(cpu.rests | cpu.spin.valid for cpu in node.cpu) | ~there).all()),
             self.busy.eq(~links_idle | node.wake
-                         | Cat(part.event.valid for part, _ in sources).any()),
+                         | Cat(part.event.valid for part, *_ in sources).any()),
             self.crashed.eq(node.crashed),
             self.crash.eq(node.crash),
         ]
@@ -185,13 +204,13 @@ class Station(wiring.Component):
                 cpu.spin.to.eq(getattr(self, f"port{number}_to")),
                 cpu.spin.following.eq(self.following),
             ]
-        for part, block in sources:
+        for part, block, which, address in sources:
             sink = TraceSink(block=block)
-            m.submodules[f"trace_{block.name.lower()}"] = rest(sink)
+            m.submodules[f"trace_{block.name.lower()}{which}"] = rest(sink)
             connect(m, part.event, sink.event)
             m.d.comb += [
                 sink.enable.eq(self.trace_enable),
                 sink.cycle.eq(cycle),
-                sink.node.eq(self.number),
+                sink.node.eq(address),
             ]
         return m

@@ -1,12 +1,12 @@
-"""A node: host ports, bus, memory controller and NIC."""
+"""A node: host ports, buses, memory controller and NICs."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from ...layouts.description import Description
+from ...layouts.description import MAX_CPUS, Description
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
@@ -17,7 +17,29 @@ from ..parts.flit import FlitStream
 from ..parts.timing import Timing
 from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
 
-__all__ = ["HostSide", "NodeSide", "Node"]
+__all__ = ["HostSide", "LinkEnd", "NodeSide", "Node", "link_ends", "link_members"]
+
+
+def link_members(nics: int) -> dict[str, Any]:
+    """Members of a node for the links of its ``nics`` NICs: with several, arrays."""
+    def each(flow: Any) -> Any:
+        return flow if nics == 1 else flow.array(nics)
+    return {"tx": each(Out(FlitStream)), "rx": each(In(FlitStream)), "credit_stall": each(In(1))}
+
+
+class LinkEnd(NamedTuple):
+    """The ports of a node for the link of one NIC."""
+
+    tx: Any
+    rx: Any
+    credit_stall: Any
+
+
+def link_ends(node: Any, nics: int) -> list[LinkEnd]:
+    """The ports of ``node`` for the link of each of its ``nics`` NICs."""
+    if nics == 1:
+        return [LinkEnd(node.tx, node.rx, node.credit_stall)]
+    return [LinkEnd(*ends) for ends in zip(node.tx, node.rx, node.credit_stall, strict=True)]
 
 
 def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signature:
@@ -25,9 +47,8 @@ def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signat
     return wiring.Signature({
         "cpu": In(HostSide).array(cpus or description.node.cpus),
         "memory": Out(MemoryPort(description.memory.bytes // 8)),
-        "tx": Out(FlitStream),
-        "rx": In(FlitStream),
-        "credit_stall": In(1),
+        **link_members(description.node.nics),
+        **({"cpus": In(range(MAX_CPUS + 1))} if _steers(description, cpus) else {}),
         "node": In(8),
         "cycle": In(64),
         "timing": In(Timing),
@@ -41,6 +62,16 @@ def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signat
     })
 
 
+def _steers(description: Description, cpus: int | None) -> bool:
+    """Whether there are several NICs and several CPUs that they could interrupt."""
+    return description.node.nics > 1 and (cpus or description.node.cpus) > 1
+
+
+def _interrupts(cpu: int, nic: int, cpus: Value) -> Value:
+    """Whether NIC ``nic`` interrupts CPU ``cpu`` of ``cpus``."""
+    return cpus.matches(*(count for count in range(1, MAX_CPUS + 1) if nic % count == cpu))
+
+
 class Node(wiring.Component):
     """The host ports of a node on its bus, with the memory controller and the NIC.
 
@@ -48,6 +79,11 @@ class Node(wiring.Component):
     module. Initiators on the bus, in order: the host ports, the NIC's send DMA, its receive DMA,
     and the DMA of its VI engine or processor. At the memory controller: the bus, then the host
     ports.
+
+    With ``node.nics`` above 1 each NIC has a bus of its own, which all host ports are on, and a
+    wire address: NIC ``k`` of node ``n`` has ``n * node.nics + k``. It interrupts CPU ``k`` modulo
+    the number of CPUs; one NIC alone interrupts all CPUs. The events of a NIC and of its bus have
+    its wire address, those of the memory controller the node's number.
 
     Parameters
     ----------
@@ -70,19 +106,23 @@ class Node(wiring.Component):
     memory : ``Out(MemoryPort)``
         Host memory.
     tx : ``Out(FlitStream)``, rx : ``In(FlitStream)``, credit_stall : ``In(1)``
-        The NIC's links.
+        The NIC's links; with several NICs arrays.
+    cpus : ``In(4)``
+        Only with several NICs and several host ports: how many of the host ports are CPUs.
+        Constant outside reset.
     node : ``In(8)``
         The node's number.
     cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
         Time, the timing registers, and whether events are traced.
     profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
-        Whether the NIC processor is profiled; whether, and how, it crashed.
+        Whether the NIC processor is profiled; whether, and how, it crashed. A node with several
+        NICs has no processor.
     clk_rest : ``In(1)``
         The target's clock without the edges at which only host ports have work.
     wake : ``Out(1)``
         ``clk_rest`` must have the next edge.
     idle : ``Out(1)``
-        Bus, memory and NIC are idle: only a host port or ``rx`` can change them.
+        Buses, memory and NICs are idle: only a host port or ``rx`` can change them.
     trace : ``Out(TracePort)``, one a source of events
         Only where ``trace`` is "ports".
 
@@ -102,14 +142,16 @@ class Node(wiring.Component):
             raise ValueError(f"trace must be {' or '.join(map(repr, TRACES))}, not {trace!r}")
         self._description = description
         self._gated = gated
-        self._nic = Nic(description=description, step=step)
+        self._nics = [Nic(description=description, step=step)
+                      for _ in range(description.node.nics)]
         self._cpus = cpus or description.node.cpus
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
-        self._bus = Bus(ports=self._cpus, engines=len(self._nic.dma))
+        self._buses = [Bus(ports=self._cpus, engines=len(nic.dma),
+                           pio_width=description.bus.pio_width) for nic in self._nics]
         self._traced = trace == "ports"
-        sources = len(self._nic.event_sources) + len(self._bus.event_sources)
+        sources = sum(len(unit.event_sources) for unit in (*self._nics, *self._buses))
         if self._cpus > 1:
             sources += len(MemoryController.event_sources)
         super().__init__(wiring.Signature({
@@ -129,81 +171,109 @@ class Node(wiring.Component):
         if self._gated:
             m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
             m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
-        nic, bus = self._nic, self._bus
-        m.submodules.nic = rest(nic)
-        m.submodules.bus = rest(bus)
-        controller = MemoryController(initiators=1 + self._cpus, traced=self._cpus > 1,
+        nics, buses = self._nics, self._buses
+        several = len(nics) > 1
+
+        def name(unit: str, number: int) -> str:
+            return f"{unit}_{number}" if several else unit
+
+        for number, (nic, bus) in enumerate(zip(nics, buses, strict=True)):
+            m.submodules[name("nic", number)] = rest(nic)
+            m.submodules[name("bus", number)] = rest(bus)
+        controller = MemoryController(initiators=len(buses) + self._cpus, traced=self._cpus > 1,
                                       words=description.memory.bytes // 8)
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
-        connect(m, bus.memory, controller.burst[0])
-        connect(m, bus.pio, nic.pio)
-        for burst, port in zip(nic.dma, bus.engine, strict=True):
-            connect(m, burst, port)
-        connect(m, nic.link.tx, flipped(self.tx))
-        connect(m, flipped(self.rx), nic.link.rx)
+        addresses = [self.node * len(nics) + number if several else self.node
+                     for number in range(len(nics))]
+        for number, (nic, bus, link) in enumerate(zip(nics, buses, link_ends(self, len(nics)),
+                                                      strict=True)):
+            connect(m, bus.memory, controller.burst[number])
+            connect(m, bus.pio, nic.pio)
+            for burst, port in zip(nic.dma, bus.engine, strict=True):
+                connect(m, burst, port)
+            connect(m, nic.link.tx, flipped(link.tx))
+            connect(m, flipped(link.rx), nic.link.rx)
+            m.d.comb += [
+                nic.node.eq(addresses[number]),
+                nic.cycle.eq(self.cycle),
+                nic.timing.eq(self.timing),
+                nic.link.credit_stall.eq(link.credit_stall),
+                nic.processor.profile.eq(self.profile_enable),
+                bus.timing.eq(self.timing),
+                controller.lock[number].eq(0),
+            ]
+        events = [event for unit in (*buses, *nics) for event in unit.events]
         m.d.comb += [
-            nic.node.eq(self.node),
-            nic.cycle.eq(self.cycle),
-            nic.timing.eq(self.timing),
-            nic.link.credit_stall.eq(self.credit_stall),
-            nic.processor.profile.eq(self.profile_enable),
-            self.crashed.eq(nic.processor.crashed),
-            self.crash.eq(nic.processor.crash),
-            bus.timing.eq(self.timing),
+            self.crashed.eq(nics[0].processor.crashed),
+            self.crash.eq(nics[0].processor.crash),
             controller.timing.eq(self.timing),
-            controller.lock[0].eq(0),
-            self.wake.eq(~self.idle | Cat(event.valid for event in (*bus.events, *nic.events)).any()
-                         | Cat(burst.request.valid for burst in controller.burst[1:]).any()
-                         | nic.taken.valid),
-            self.idle.eq(Cat(nic.idle, bus.idle, controller.idle).all()),
+            self.wake.eq(~self.idle | Cat(event.valid for event in events).any()
+                         | Cat(burst.request.valid for burst in controller.burst[len(buses):]).any()
+                         | nics[0].taken.valid),
+            self.idle.eq(Cat(*(nic.idle for nic in nics), *(bus.idle for bus in buses),
+                             controller.idle).all()),
         ]
 
         peers = self._cpus - 1
         ports = [HostPort(posted_writes=description.bus.posted_writes,
-                          cache_lines=description.cpu.cache_lines, source=1 + number, peers=peers,
-                          line_bytes=description.cpu.line_bytes,
+                          cache_lines=description.cpu.cache_lines, source=len(buses) + number,
+                          peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
                           coherent=description.nic.attachment == "memory_bus")
                  for number in range(self._cpus)]
         if peers:
             join_ports(m, ports)
         for number, (cpu, port) in enumerate(zip(self.cpu, ports, strict=True)):
             m.submodules[f"port_{number}"] = port
-            connect(m, port.pio, bus.port[number])
-            connect(m, port.memory, controller.burst[1 + number])
+            for bus, pio in zip(buses, port.pio if several else [port.pio], strict=True):
+                connect(m, pio, bus.port[number])
+            connect(m, port.memory, controller.burst[len(buses) + number])
             m.d.comb += [
-                controller.lock[1 + number].eq(port.lock),
+                controller.lock[len(buses) + number].eq(port.lock),
                 port.snoop.eq(controller.snoop),
-                port.irq.eq(nic.irq),
+                port.irq.eq(self._interrupt(number)),
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
             if peers:
-                with m.If(controller.snoop.source != 0):
+                with m.If(controller.snoop.source >= len(buses) if several
+                          else controller.snoop.source != 0):
                     m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
             with m.If(port.taken.valid):
-                m.d.comb += [nic.taken.valid.eq(1), nic.taken.address.eq(port.taken.address)]
+                m.d.comb += [nics[0].taken.valid.eq(1),
+                             nics[0].taken.address.eq(port.taken.address)]
 
-        units: list[tuple[Any, str]] = [(bus, "bus"), (nic, "nic")]
+        units: list[tuple[Any, str, Any]] = [
+            *((bus, name("bus", number), addresses[number]) for number, bus in enumerate(buses)),
+            *((nic, name("nic", number), addresses[number]) for number, nic in enumerate(nics))]
         if peers:
-            units.append((controller, "memory"))
+            units.append((controller, "memory", self.node))
         if self._traced:
-            sources = [source for unit, _ in units
+            sources = [(*source, place) for unit, _, place in units
                        for source in zip(unit.event_sources, unit.events, strict=True)]
-            for (block, event), trace in zip(sources, self.trace, strict=True):
-                expose(m, event, trace, node=self.node, block=block)
+            for (block, event, place), trace in zip(sources, self.trace, strict=True):
+                expose(m, event, trace, node=place, block=block)
             return m
-        for unit, name in units:
+        for unit, label, place in units:
             for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
                                                         strict=True)):
                 sink = TraceSink(block=block)
-                m.submodules[f"{name}_trace_{number}"] = rest(sink)
+                m.submodules[f"{label}_trace_{number}"] = rest(sink)
                 connect(m, event, sink.event)
                 m.d.comb += [
                     sink.enable.eq(self.trace_enable),
                     sink.cycle.eq(self.cycle),
-                    sink.node.eq(self.node),
+                    sink.node.eq(place),
                 ]
         return m
+
+    def _interrupt(self, cpu: int) -> Value:
+        """The interrupt line of ``cpu``."""
+        if len(self._nics) == 1:
+            return self._nics[0].irq
+        if self._cpus == 1:
+            return Cat(nic.irq for nic in self._nics).any()
+        return Cat(nic.irq & _interrupts(cpu, number, self.cpus)
+                   for number, nic in enumerate(self._nics)).any()

@@ -140,6 +140,9 @@ def _on_board(description: Description, sim: str, *, wave: bool, progress: Progr
     if description.node.cpus > 1:
         raise UserError(f"--sim {sim}: a board's nodes have one CPU: node.cpus = "
                         f"{description.node.cpus}")
+    if description.node.nics > 1:
+        raise UserError(f"--sim {sim}: a board's nodes have one NIC: node.nics = "
+                        f"{description.node.nics}")
     if sim == "board":
         if port is None:
             raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")

@@ -24,11 +24,11 @@ from .verilog import SOURCES, inputs, instances, module_files, own_files, rtlil,
 
 __all__ = ["build_instances", "built_cpus", "topology_options"]
 
-NODES = 256
-"""Numbers that a node can have."""
+ADDRESSES = 256
+"""Numbers that a wire address can have."""
 
-_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up__ready|down__(payload|valid)|"
-                      r"i__(payload|valid)|o__ready")
+_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up(__\d+)?__ready|"
+                      r"down(__\d+)?__(payload|valid)|i__(payload|valid)|o__ready")
 """Inputs of a station or a trunk that change from cycle to cycle, and lead to little logic."""
 
 _SHELL = """module target (input clk);
@@ -80,16 +80,36 @@ def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bo
             "STATION_FRAME": not named}
 
 
-def _header(sizes: list[int], cpus: int, shortcuts: dict[str, bool]) -> str:
+def _link_ends(nics: int) -> list[str]:
+    """Functions for a station's ports to the links of its NICs, which its model has by names."""
+    one = "up" if nics == 1 else "up_0"
+    lines = [f"constexpr size_t FLIT_BYTES = sizeof(Vstation::{one}_payload);"]
+    for kind, side, name, place in (
+            ("CData&", "up", "valid", ""), ("CData&", "up", "ready", ""),
+            ("EData*", "up", "payload", "[0]"), ("CData&", "down", "valid", ""),
+            ("CData&", "down", "ready", ""), ("EData*", "down", "payload", "[0]"),
+            ("IData&", "draws", "", "")):
+        member = f"_{name}" if name else ""
+        take = "&" if place else ""
+        lines.append(f"inline {kind} {side}{member}(Vstation& top, unsigned nic) {{")
+        lines += [f"    if (nic == {nic}) return {take}top.{side}_{nic}{member}{place};"
+                  for nic in range(nics - 1)]
+        last = side if nics == 1 else f"{side}_{nics - 1}"
+        lines += [f"    return {take}top.{last}{member}{place};", "}"]
+    return lines
+
+
+def _header(sizes: list[int], cpus: int, nics: int, shortcuts: dict[str, bool]) -> str:
     from ...rtl.fabric.faults import seed_constant
 
     each = " ".join(f"X({cpu})" for cpu in range(cpus))
     lines = ["#pragma once", *(f'#include "V{_crossbar(size)}.h"' for size in sizes),
-             f"#define CPUS {cpus}", f"#define EACH_CPU(X) {each}",
+             f"#define CPUS {cpus}", f"#define EACH_CPU(X) {each}", f"#define NICS {nics}",
+             *_link_ends(nics),
              f"#define SWITCH_PORTS {sizes[-1]}",
              *(f"#define {name} {int(value)}" for name, value in shortcuts.items()),
-             f"constexpr uint32_t DRAWS[{NODES}] = {{",
-             *(f"    {seed_constant(node)}u," for node in range(NODES)), "};",
+             f"constexpr uint32_t DRAWS[{ADDRESSES}] = {{",
+             *(f"    {seed_constant(address)}u," for address in range(ADDRESSES)), "};",
              "inline Crossbar* make_crossbar(uint32_t joined, const char* name) {"]
     for size in sizes:
         model = f"V{_crossbar(size)}"
@@ -129,7 +149,8 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
         models.append(_model(name, component, text, held, wave, lambda *_, done=done: progress(
             "compiling", done, len(makes))))
     (objects / "nicbed_machine.h").write_text(
-        _header(sizes, cpus, _shortcuts(description, models[0], wave is not None)))
+        _header(sizes, cpus, description.node.nics,
+                _shortcuts(description, models[0], wave is not None)))
     sources = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)

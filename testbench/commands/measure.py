@@ -82,7 +82,15 @@ def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | Non
     if description.fabric.nodes < bench.nodes and bench.nodes < 4:
         raise UserError(f"{bench.name} needs {bench.nodes} nodes: fabric.nodes = "
                         f"{description.fabric.nodes}: must be at least {bench.nodes}")
+    _one_nic(description, bench.name)
     return load.for_layer(description, layer)
+
+
+def _one_nic(description: Any, name: str) -> None:
+    """Refuse nodes with several NICs, whose programs would have to say which they drive."""
+    if description.node.nics > 1:
+        raise UserError(f"{name} measures nodes with one NIC: node.nics = "
+                        f"{description.node.nics}; programs of your own (nicbed run) drive several")
 
 
 def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, port: str | None = None,
@@ -137,6 +145,7 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
     if nodes is not None and nodes > CROSSBAR:
         overrides = ["fabric.topology=fat_tree", *overrides]
     description = load.for_layer(load.load(nic, overrides, nodes), layer)
+    _one_nic(description, "speed")
     check_places(out, None)
     with progress_bar("speed") as tell:
         outcome = measure(description, layer=layer, sim=sim, nodes=[nodes] if nodes else None,

@@ -83,11 +83,14 @@ def for_layer(description: Description, layer: str) -> Description:
     Raises
     ------
     UserError
-        The layer needs a NIC processor or a send ring, and the description has none.
+        The layer needs a NIC processor or a send ring, and the description has none; or it drives
+        nodes with one NIC, and they have several.
     """
     if layer in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
+    if layer == "via" and description.node.nics > 1:
+        raise UserError(f"node.nics = {description.node.nics}: layer via drives nodes with one NIC")
     if description.via.design == "auto":
         design = "kernel"
         if layer == "via":

@@ -81,7 +81,7 @@ def contract(description: Description) -> dict[str, int]:
     """Misses, and what comes before the line's read."""
     victim = _Port(description)
     found = {"load hit": 1, "load miss, dirty victim": victim.read(victim.write_back(0)),
-             "NIC read": 1 + bus.pio_read, "NIC write": 1 + bus.pio_write}
+             "NIC read": 1 + bus.pio_read_cycles, "NIC write": 1 + bus.pio_write_cycles}
     found |= {f"store {name}": cycles for name, cycles in stores.items()}
     for name, before in reads.items():
         for access in ("load", "store"):

@@ -32,7 +32,8 @@ class PortSystem(wiring.Component):
     """Everything of a node but the NIC, which the bench plays."""
 
     def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
-                 coherent: bool = False) -> None:
+                 coherent: bool = False, pio_width: int = 8) -> None:
+        self._pio_width = pio_width
         self._coherent = coherent
         self._posted_writes = posted_writes
         self._cache_lines = cache_lines
@@ -51,7 +52,7 @@ class PortSystem(wiring.Component):
         m.submodules.registers = registers = TimingRegisters(description=Description())
         m.submodules.keeper = keeper = Timekeeper(ports=1)
         m.submodules.box = box = Mailbox()
-        m.submodules.bus = bus = Bus(ports=1, engines=1)
+        m.submodules.bus = bus = Bus(ports=1, engines=1, pio_width=self._pio_width)
         m.submodules.controller = controller = MemoryController(initiators=2, words=WORDS)
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
         m.submodules.port = port = HostPort(posted_writes=self._posted_writes,

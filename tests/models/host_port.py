@@ -17,9 +17,10 @@ class PortModel:
     """
 
     def __init__(self, timing: dict[str, int], *, posted_writes: int, cache_lines: int,
-                 memory: dict[int, int] | None = None) -> None:
+                 memory: dict[int, int] | None = None, pio_width: int = 8) -> None:
         self.timing = timing
         self.depth = posted_writes
+        self._transfers = 8 // pio_width
         self.lines = cache_lines
         self.now = 0
         self.fraction = 0
@@ -79,16 +80,18 @@ class PortModel:
         cycle after the last was done."""
         taken = []
         at = self.now
+        further = self.timing["bus.burst_beat"]
         for beat in range(len(data) if write else 1):
             number = len(self.landed)
             if number >= self.depth:
                 at = max(at, self.landed[number - self.depth] + 1)
             taken.append(at)
             if beat == 0:
-                first = self.timing["bus.pio_write" if write else "bus.pio_read"]
+                first = (self.timing["bus.pio_write"] + (self._transfers - 1) * further if write
+                         else self._transfers * self.timing["bus.pio_read"])
                 done = max(at + 1, self.bus_free) + first - 1
             else:
-                done = max(done + self.timing["bus.burst_beat"], at + 1)
+                done = max(done + self._transfers * further, at + 1)
             self.landed.append(done)
             if write:
                 place = (address + 8 * beat) & 0xFFFF

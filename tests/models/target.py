@@ -360,13 +360,13 @@ class ModelPort:
             assert address >= NIC_BASE and 1 <= count <= 4
             end = start + count
             for beat in range(count):
-                cost = bus.pio_write if beat == 0 else bus.burst_beat
+                cost = bus.pio_write_cycles if beat == 0 else bus.pio_beat_cycles
                 self.nic_free = max(self.nic_free, start + beat + 1) + cost
                 model.at(self.nic_free, lambda beat=beat: nic.write(
                     address - NIC_BASE + 8 * beat, data[beat], trace, process))
             model.at(end if flags & Flag.POSTED else self.nic_free, self.answer)
         elif op is Op.PIO_READ:
-            end = self.nic_free = max(start, self.nic_free) + bus.pio_read
+            end = self.nic_free = max(start, self.nic_free) + bus.pio_read_cycles
             model.at(end, lambda: self.answer(data=nic.read(address - NIC_BASE, process)))
         elif op is Op.TOUCH:
             assert length > 0 and address + length <= memory.size
@@ -473,7 +473,7 @@ class ModelPort:
     def check(self, index: int, deadline: int | None, once: bool) -> None:
         began = self.model.now
         watch = self.watches[index]
-        cost = 1 if watch[2] < NIC_BASE else self.model.description.bus.pio_read
+        cost = 1 if watch[2] < NIC_BASE else self.model.description.bus.pio_read_cycles
 
         def done() -> None:
             held, word = self.holds(watch)

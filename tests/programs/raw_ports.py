@@ -4,7 +4,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, NIC_BASE, Flag, Op
+from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, NIC_BASE, NIC_BYTES, Flag, Op
+from nicbed.layouts.registers import address
 from nicbed.layouts.timing import timing_values
 from nicbed.testbench.backends.switches import Switches
 from nicbed.testbench.lab import Lab
@@ -21,29 +22,42 @@ def entry(op: Op, *, flags: int = 0, count: int = 0, work: int = 0, address: int
     return ENTRY.pack(op | flags << 8 | count << 16, work, address, length, *words, 0)
 
 
-def operation(rng: random.Random, lines: int) -> bytes:
-    """Any operation, on one of the first ``lines`` lines of memory or on the NIC."""
-    address = 8 * rng.randrange(4 * lines)
+def operation(rng: random.Random, lines: int, nics: int = 1) -> bytes:
+    """Any operation, on one of the first ``lines`` lines of memory or on one of the NICs."""
+    at = 8 * rng.randrange(4 * lines)
     work = rng.choice((0, 0, 0, 100, 256, 700))
     kind = rng.randrange(10)
     if kind < 5:
-        return entry(Op.TOUCH, flags=rng.choice((0, Flag.STORE)), work=work, address=address,
+        return entry(Op.TOUCH, flags=rng.choice((0, Flag.STORE)), work=work, address=at,
                      length=rng.choice((1, 8, 32, 100)))
     if kind < 7:
-        return entry(Op.CAS, work=work, address=address, data=(rng.randrange(3), rng.randrange(3)))
+        return entry(Op.CAS, work=work, address=at, data=(rng.randrange(3), rng.randrange(3)))
     if kind == 7:
-        return entry(Op.POLL, work=work, address=address, data=(rng.randrange(3), ALL),
+        return entry(Op.POLL, work=work, address=at, data=(rng.randrange(3), ALL),
                      length=rng.randrange(1, 80))
+    if kind == 8 and nics > 1:
+        place = NIC_BASE + NIC_BYTES * rng.randrange(nics)
+        if rng.randrange(3):
+            return entry(Op.PIO_READ, work=work, address=place + address_of("node"))
+        return entry(Op.PIO_WRITE, work=work, address=place + address_of("receive_base"),
+                     flags=rng.choice((0, Flag.POSTED)), count=1, data=(64 * rng.randrange(9),))
     if kind == 8:
         return entry(Op.PIO_READ, work=work, address=NIC_BASE)
     return entry(Op.DELAY, work=rng.randrange(10_000))
 
 
-def random_operations(seed: int, port: int, count: int, lines: int) -> Iterator[list[bytes]]:
+def address_of(register: str) -> int:
+    """Address of ``register`` within its NIC."""
+    return address(register) - NIC_BASE
+
+
+def random_operations(seed: int, port: int, count: int, lines: int, nics: int = 1
+                      ) -> Iterator[list[bytes]]:
     """Blocks of ``count`` operations in all."""
     rng = random.Random(f"{seed} {port}")
     while count:
-        block = [operation(rng, lines) for _ in range(min(count, rng.randrange(1, BLOCK + 1)))]
+        block = [operation(rng, lines, nics)
+                 for _ in range(min(count, rng.randrange(1, BLOCK + 1)))]
         count -= len(block)
         yield block
 
@@ -55,7 +69,8 @@ async def drive(lab: Lab, seed: int = 1, count: int = 60, lines: int = 12, skip:
     mailbox = backend.mailbox
     ports = description.fabric.nodes * description.node.cpus
     assert mailbox.ports == ports and len(backend.memories) == description.fabric.nodes
-    blocks = [random_operations(seed, port, count, lines) for port in range(ports)]
+    blocks = [random_operations(seed, port, count, lines, description.node.nics)
+              for port in range(ports)]
     given = [0] * ports
     answers: list[list[tuple[int, ...]]] = [[] for _ in range(ports)]
     stopped: set[int] = set()

@@ -1,5 +1,6 @@
-// See machine.h. nicbed_machine.h is generated: CPUS, EACH_CPU(X) = X(0) X(1) …, SWITCH_PORTS, DRAWS
-// (of each node, as rtl/fabric/faults.py has them), STATION_FALLS (a station is to be evaluated at
+// See machine.h. nicbed_machine.h is generated: CPUS, EACH_CPU(X) = X(0) X(1) …, NICS, the ports of
+// a station to the links of its NICs as functions (up_valid(station, nic) …), FLIT_BYTES,
+// SWITCH_PORTS, DRAWS (of each wire address, as rtl/fabric/faults.py has them), STATION_FALLS (a station is to be evaluated at
 // falling edges), STATION_FRAME (only by eval()), and make_crossbar(joined, name): the smallest
 // switch that has the ports whose bits are set in `joined`.
 
@@ -23,7 +24,6 @@ namespace {
 
 constexpr unsigned SETTLING = 3;
 constexpr uint32_t NO_DEADLINE = ~0u;
-constexpr size_t FLIT_BYTES = sizeof(Vstation::up_payload);
 
 // A port of a model, or of a switch, of which a pointer is known.
 inline void set(CData& port, bool value) { port = value; }
@@ -70,7 +70,9 @@ Topology topology(int argc, char** argv) {
             }
         }
     }
-    if (found.places.empty() || found.places.size() * found.cpus > MAX_PORTS) refuse("--nodes");
+    const size_t nodes = found.places.size() / NICS;
+    if (found.places.empty() || found.places.size() % NICS || nodes * found.cpus > MAX_PORTS)
+        refuse("--nodes");
     return found;
 }
 
@@ -81,15 +83,18 @@ Machine::Machine(const Topology& topology, void (*dump)()) : cpus(topology.cpus)
             refuse("a port");
         ends[at][port] = end;
     };
-    for (unsigned number = 0; number < topology.places.size(); number++) {
-        const auto [at, port] = topology.places[number];
-        join(at, port, {End::STATION, number});
+    for (unsigned number = 0; number < topology.places.size() / NICS; number++) {
         Station station;
         station.model.reset(new Vstation(("node_" + std::to_string(number)).c_str()));
-        station.crossbar = at;
-        station.port = port;
         station.model->number = number;
-        station.model->draws = DRAWS[number];
+        for (unsigned nic = 0; nic < NICS; nic++) {
+            const unsigned address = number * NICS + nic;
+            const auto [at, port] = topology.places[address];
+            join(at, port, {End::STATION, number, nic});
+            station.crossbar[nic] = at;
+            station.port[nic] = port;
+            draws(*station.model, nic) = DRAWS[address];
+        }
 #if CPUS > 1
         station.model->cpus = cpus;
 #endif
@@ -145,7 +150,7 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips
         Vstation& top = *station.model;
         std::memcpy(&top.timing[0], timing, sizeof top.timing);
         top.profile_enable = profile;
-        top.down_valid = top.up_ready = 0;
+        for (unsigned nic = 0; nic < NICS; nic++) down_valid(top, nic) = up_ready(top, nic) = 0;
         top.following = 0;
         top.go = 0;
         top.leaps = 0;
@@ -334,8 +339,9 @@ void Machine::offer() {
     };
     for (const unsigned number : awake) {
         const Station& station = stations[number];
-        if (station.model->up_valid)
-            put(station.crossbar, station.port, &station.model->up_payload[0]);
+        for (unsigned nic = 0; nic < NICS; nic++)
+            if (up_valid(*station.model, nic))
+                put(station.crossbar[nic], station.port[nic], up_payload(*station.model, nic));
     }
     for (const Trunk& trunk : trunks)
         if (trunk.moves && trunk.model->o_valid)
@@ -348,7 +354,8 @@ void Machine::settle(unsigned number) {
     const std::vector<End>& joined = ends[number];
     for (size_t port = 0; port < joined.size(); port++) {
         if (joined[port].kind == End::STATION)
-            *crossbar.o_ready[port] = stations[joined[port].number].model->down_ready;
+            *crossbar.o_ready[port] =
+                down_ready(*stations[joined[port].number].model, joined[port].nic);
         else if (joined[port].kind == End::TRUNK)
             *crossbar.o_ready[port] = trunks[joined[port].number].model->i_ready;
     }
@@ -360,8 +367,8 @@ void Machine::settle(unsigned number) {
         if (joined[port].kind == End::STATION) {
             if (stations[other].asleep) wake(other);
             Vstation& top = *stations[other].model;
-            top.down_valid = 1;
-            copy(&top.down_payload[0], crossbar.o_p[port]);
+            down_valid(top, joined[port].nic) = 1;
+            copy(down_payload(top, joined[port].nic), crossbar.o_p[port]);
         } else {
             Trunk& trunk = trunks[other];
             if (!trunk.moves && trunk.at != cycle) {
@@ -389,7 +396,8 @@ void Machine::leap(Station& station, uint64_t following) {
 
 void Machine::rise(Station& station, uint64_t following) {
     Vstation& top = *station.model;
-    const bool busy = top.busy || top.down_valid;
+    bool busy = top.busy;
+    for (unsigned nic = 0; nic < NICS; nic++) busy |= down_valid(top, nic);
     if (following > station.at + 1) leap(station, following);
     top.following = following;
     top.clk = 1;
@@ -405,7 +413,7 @@ void Machine::rise(Station& station, uint64_t following) {
 void Machine::fall(Station& station) {
     Vstation& top = *station.model;
     top.clk = top.clk_rest = 0;
-    top.down_valid = top.up_ready = 0;
+    for (unsigned nic = 0; nic < NICS; nic++) down_valid(top, nic) = up_ready(top, nic) = 0;
     top.leaps = 0;
 #if STATION_FALLS
     evaluate(top);
@@ -440,7 +448,7 @@ void Machine::edges(uint64_t following) {
             if (!*crossbar.i_valid[port]) continue;
             const unsigned other = joined[port].number;
             if (joined[port].kind == End::STATION)
-                stations[other].model->up_ready = *crossbar.i_ready[port];
+                up_ready(*stations[other].model, joined[port].nic) = *crossbar.i_ready[port];
             else
                 trunks[other ^ 1].model->o_ready = *crossbar.i_ready[port];
         }

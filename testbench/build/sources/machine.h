@@ -23,9 +23,11 @@
 namespace machine {
 
 constexpr uint64_t NEVER = ~0ULL;
+constexpr unsigned MAX_NICS = 4;  // of a node
 
 struct Topology {
-    std::vector<std::pair<unsigned, unsigned>> places;  // switch and port of each node
+    std::vector<std::pair<unsigned, unsigned>> places;  // switch and port of each wire address:
+                                                        // of each node's NICs, one after the other
     std::vector<std::array<unsigned, 4>> trunks;        // switch and port at one end, and the other
     unsigned switches = 1;
     unsigned cpus = 1;                                  // of each node
@@ -37,7 +39,7 @@ Topology topology(int argc, char** argv);
 
 struct Station {
     std::unique_ptr<Vstation> model;
-    unsigned crossbar, port;
+    unsigned crossbar[MAX_NICS], port[MAX_NICS];  // of each NIC
     uint64_t at = 0;        // the cycle that it is in
     uint64_t wake = NEVER;  // of a sleeping one, the cycle of its deadline
     bool asleep = false;
@@ -72,6 +74,7 @@ private:
     struct End {  // what a port of a switch leads to
         enum { NOTHING, STATION, TRUNK } kind = NOTHING;
         unsigned number = 0;
+        unsigned nic = 0;  // of a station
     };
 
     bool take();

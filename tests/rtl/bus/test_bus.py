@@ -357,6 +357,7 @@ def test_bus(testcase: str) -> None:
 @pytest.mark.parametrize("arguments, error, text", [
     ({"ports": 0}, ValueError, "ports must be at least 1, not 0"),
     ({"engines": 0}, ValueError, "engines must be at least 1, not 0"),
+    ({"pio_width": 2}, ValueError, "pio_width must be 4 or 8, not 2"),
     ({"ports": "1"}, TypeError, "ports must be an integer, not '1'"),
 ])
 def test_bus_refuses(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -380,5 +381,6 @@ def test_memory_refuses(make: Any, error: type[Exception], text: str) -> None:
 
 def test_parameters_are_readable() -> None:
     assert (Bus(ports=2, engines=3).ports, Bus(ports=2, engines=3).engines) == (2, 3)
+    assert (Bus().pio_width, Bus(pio_width=4).pio_width) == (8, 4)
     memory = HostMemory(words=64, kind="dpi")
     assert (memory.words, memory.kind) == (64, "dpi")

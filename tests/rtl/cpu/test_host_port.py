@@ -267,7 +267,7 @@ async def agrees_with_the_model(dut: Any) -> None:
         memory = given.setdefault("memory", {})
         model = PortModel({**timing, "rate": fixed_point(rate)},
                           posted_writes=given["posted_writes"], cache_lines=given["cache_lines"],
-                          memory=memory)
+                          memory=memory, pio_width=given.get("pio_width", 8))
         answers = await driver.run(listed(blocks), limit=100000)
         expected = [answer for block in blocks for answer in model.run(block)]
         for number, (got, wanted) in enumerate(zip(answers, expected, strict=True)):
@@ -401,6 +401,35 @@ async def expires(dut: Any) -> None:
     "never_reads_what_is_old", "swaps_atomically", "skipping_changes_nothing", "expires"])
 def test_port(testcase: str) -> None:
     run_bench(PortSystem(), __file__, testcase=testcase)
+
+
+@cocotb.test()
+async def takes_two_transfers(dut: Any) -> None:
+    """On a bus of 4 bytes: its first and its further beats at lengths that no other sum has."""
+    driver = await start(dut, bus__pio_write=9, bus__pio_read=50, bus__burst_beat=3)
+    nic, one = NIC_BASE + 0x100, (5, 6, 7, 8)
+    cases = [
+        (entry(Op.PIO_READ, address=nic), 1 + 2 * 50),
+        (entry(Op.PIO_WRITE, address=nic, count=1, data=one), 1 + 9 + 3),
+        (entry(Op.PIO_WRITE, address=nic, count=4, data=one), 1 + 9 + 7 * 3),
+        (entry(Op.PIO_WRITE, address=nic, count=4, data=one, flags=Flag.POSTED), 4),
+        (entry(Op.DELAY, work=work(100)), 100),
+        (entry(Op.POLL, address=nic, data=(0, 0)), 1 + 2 * 50),
+    ]
+    assert await spans(driver, *([case] for case, _ in cases)) == [span for _, span in cases]
+    assert [value for _, _, value, _ in driver.writes] == [5, *one, *one]
+    # The longest read, too.
+    driver = await start(dut, bus__pio_read=4095)
+    assert await spans(driver, [entry(Op.PIO_READ, address=nic)]) == [1 + 2 * 4095]
+
+
+def test_on_a_bus_of_4_bytes() -> None:
+    run_bench(PortSystem(pio_width=4), __file__, testcase="takes_two_transfers")
+
+
+def test_agrees_with_the_model_on_a_bus_of_4_bytes() -> None:
+    run_bench(PortSystem(pio_width=4), __file__, testcase="agrees_with_the_model", turns=4,
+              posted_writes=16, cache_lines=16, pio_width=4)
 
 
 MANY = more(True, id="many")

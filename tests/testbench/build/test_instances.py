@@ -101,6 +101,32 @@ def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
     assert all(kind == (Kind.BEGIN, Kind.END)[n % 2] for n, kind in enumerate(memory))
 
 
+@pytest.mark.parametrize("knobs", [
+    {"node.nics": 2, "node.cpus": 2, "fabric.nodes": 2},
+    more({"node.nics": 4, "node.cpus": 2, "fabric.nodes": 2, **SMALL}),
+    more({"node.nics": 2, "node.cpus": 3, "fabric.nodes": 3, "fabric.switches": 2,
+          "switch.ports": 5, **FAULTS}),
+    more({"node.nics": 2, "fabric.nodes": 4, "fabric.topology": "fat_tree", "switch.ports": 4,
+          "fabric.uplinks": 2, **SLOW}),
+    more({"node.nics": 3, "node.cpus": 4, "bus.pio_width": 4, "fabric.topology": "mesh",
+          "fabric.columns": 3}),
+])
+def test_the_same_of_several_nics(knobs: dict[str, Any]) -> None:
+    """With a layer on each, random programs on all of them at once."""
+    job, arguments = "tests.programs.nics_jobs:random_nics", {"seeds": [1, 2], "trace": True}
+    several, one = both(knobs, job, **arguments)
+    assert several == one
+    plain = run_job(describe(knobs), function=job, arguments={**arguments, "skip": False})
+    assert plain == several
+    addresses = set(range(knobs.get("fabric.nodes", 2) * knobs["node.nics"]))
+    for block in (Block.BUS, Block.SEND_LINK, Block.RECEIVE_LINK):
+        assert {event.node for event in map(Event._make, several[0]["events"])
+                if event.block == block} == addresses
+    ports = "tests.programs.raw_ports:drive"
+    several, one = both(knobs, ports)
+    assert several == one
+
+
 @pytest.mark.full
 def test_a_crash_is_the_same() -> None:
     """Of the node, the reason and the cycle."""

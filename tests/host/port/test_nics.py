@@ -1,0 +1,123 @@
+"""Layers on the NICs of a node that has several: which NIC, whose, and who the peers are."""
+
+from typing import Any
+
+import pytest
+from nicbed.host.am import Gam
+from nicbed.host.port.costs import Costs
+from nicbed.host.port.diagnosis import place
+from nicbed.host.port.node import Node
+from nicbed.host.port.port import Port
+from nicbed.host.via.kernel import Kernel
+from nicbed.layouts.description import Description
+from nicbed.layouts.fabric import topology
+from nicbed.layouts.operations import NIC_BASE, NIC_BYTES
+from nicbed.layouts.registers import address
+
+from tests.models.target import Model
+
+
+class Memory:
+    size = 1 << 16
+
+    def reader(self, form: Any) -> Any:
+        return lambda address: form.unpack(bytes(form.size))
+
+
+def describe(nics: int, cpus: int = 2, nodes: int = 3) -> Description:
+    return Description.model_validate({"node": {"nics": nics, "cpus": cpus},
+                                       "fabric": {"nodes": nodes}})
+
+
+def views(description: Description, number: int = 1, running: set[int] | None = None
+          ) -> list[Node]:
+    """Node ``number`` as each of its CPUs sees it."""
+    found: list[Node] = []
+    cpus = description.node.cpus
+    for cpu in range(cpus):
+        found.append(Node(number, description,
+                          Port(number * cpus + cpu, number, Costs(description), cpu), Memory(),
+                          topology(description), None, found[0] if cpu else None, running))
+    return found
+
+
+def test_a_nic_s_node_has_wire_addresses() -> None:
+    description = describe(3)
+    graph = topology(description)
+    assert len(graph.places) == 9
+    _, second = views(description)
+    here = second.nic(2)
+    assert (here.number, here.nodes, here.cpu, here.cpus) == (5, 9, 1, 2)
+    assert [here.route(to) for to in range(9) if to != 5] == [
+        graph.route(5, to) for to in range(9) if to != 5]
+    assert here.nic_offset == 2 * NIC_BYTES and second.nic(0).nic_offset == 0
+    assert here.port is second.port and here.memory is second.memory
+    # What is allocated by one is not allocated by another, and trace numbers are the CPU's.
+    assert len({here.allocate(8), second.allocate(8), second.nic(1).allocate(8)}) == 3
+    assert len({here.trace_number(), second.trace_number(), second.nic(1).trace_number()}) == 3
+    assert here.shared("words", 8) == second.shared("words", 8)
+    assert here.nic(1).number == 4
+
+
+def test_peers_are_the_nics_whose_cpus_run_programs() -> None:
+    """NIC k is CPU k modulo node.cpus's."""
+    description = describe(3)
+    first, _ = views(description, running={0, 1, 2, 5})
+    assert first.nic(0).active == (0, 1, 2, 3, 5, 7)
+    assert first.nic(1).active == (0, 1, 2, 3, 4, 5, 7)
+    assert first.nic(0, peers=[8, 0]).active == (0, 3, 8)
+    with pytest.raises(ValueError, match="there is no wire address 9: 3 nodes with 3 NICs each "
+                                         "have 0 to 8"):
+        first.nic(0, peers=[9])
+    for number in (-1, 3):
+        with pytest.raises(ValueError, match=rf"node 1 has 3 NICs \(node.nics\): there is no NIC "
+                                             rf"{number}"):
+            first.nic(number)
+
+
+def test_one_cpu_has_a_nic_to_itself() -> None:
+    first, second = views(describe(2))
+    Gam(first.nic(0))
+    Gam(second.nic(1))
+    Gam(first.nic(0))
+    with pytest.raises(RuntimeError, match="Active Messages on CPU 0 of node 1, NIC 1: CPU 1 "
+                                           r"drives this NIC \(Active Messages\)"):
+        Gam(first.nic(1))
+    with pytest.raises(RuntimeError, match=r"Active Messages on node 1, which has 2 NICs "
+                                           r"\(node.nics\): make it on one of them, node.nic\(k\)"):
+        Gam(first)
+
+
+@pytest.mark.parametrize("nic", [None, 1])
+def test_a_layer_for_one_nic_is_refused(nic: int | None) -> None:
+    first, _ = views(describe(2))
+    with pytest.raises(RuntimeError, match=r"VIA on node 1, which has 2 NICs \(node.nics\): it "
+                                           "drives nodes with one NIC"):
+        Kernel(first if nic is None else first.nic(nic))
+
+
+def test_the_only_nic_is_the_node() -> None:
+    """A program that names NIC 0 runs on nodes with one, in the same cycles."""
+    def program(named: bool) -> Any:
+        async def run(node: Any) -> Any:
+            seen: list[Any] = []
+            gam = Gam(node.nic(0) if named else node,
+                      [lambda am, source, word: seen.append((source, word))])
+            await gam.enable()
+            await gam.request(1 - node.number, 0, 7 + node.number)
+            await gam.wait(lambda: seen)
+            await gam.disable()
+            return seen, await node.port.flush()
+        return run
+
+    description = Description()
+    named, plain = (Model(description).run([program(one)] * 2, limit=1_000_000).results
+                    for one in (True, False))
+    assert named == plain and [seen for seen, _ in named] == [[(1, 8)], [(0, 7)]]
+
+
+def test_a_diagnosis_names_the_nic() -> None:
+    assert place(address("send_space")) == "NIC register send_space"
+    assert place(address("send_space") + 2 * NIC_BYTES) == "NIC 2 register send_space"
+    assert place(NIC_BASE + NIC_BYTES + 0x1000) == "NIC 1 address 0x1000"
+    assert place(0x1000) == "memory 0x1000"
