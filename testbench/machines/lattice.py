@@ -2,8 +2,8 @@
 
 A knob takes whole numbers or fractions on a grid, so a point is a tuple of indices, one for each
 parameter, and what a simulator measures is known at points alone. The search goes from the middle
-of the bounds: Gauss-Newton steps on differences between points, rounded to points, as long as they
-improve; then a search among all neighbours, which rounding alone would miss. No step depends on
+of the bounds: Gauss-Newton steps on differences between points, rounded to points, until they come
+back; then from the best point a search among all neighbours, which rounding alone would miss. No step depends on
 anything but the figures, so that equal figures give equal bytes.
 """
 
@@ -23,7 +23,12 @@ Residuals = Callable[[Sequence[Point]], list[list[float]]]
 ROUNDS = 24
 """Most Gauss-Newton steps, and most moves of the search among neighbours."""
 GRAIN = 48
-"""A difference is taken over this part of a parameter's range, at least one step."""
+"""A step's difference is taken over this part of a parameter's range, at least one step of it."""
+COARSE = 8
+"""The part of the range for the Jacobian of a result: so large that it does not show the phase of a
+poll, which a figure has in it and which any parameter moves."""
+WORSE, RIPPLE = 2.0, 1e-4
+"""A step is kept unless it makes the sum of squares worse than this."""
 DAMPING = 1e-6
 """Keeps the step small in directions that no figure fixes."""
 MOST_NEIGHBOURS = 80
@@ -56,10 +61,11 @@ def search(counts: Sequence[int], residuals: Residuals) -> Found:
         return float(sum(one * one for one in known[point]))
 
     here: Point = tuple(count // 2 for count in counts)
+    scale = np.array([max(count, 1) for count in counts], dtype=float)
+    tried = {here}
     reach = 0.5
     for _ in range(ROUNDS):
         base, slope = _differences(here, counts, at)
-        scale = np.array([max(count, 1) for count in counts], dtype=float)
         low = np.maximum(-np.array(here), -reach * scale) / scale
         high = np.minimum(np.array(counts) - np.array(here), reach * scale) / scale
         damped = np.vstack([slope * scale, DAMPING * np.eye(len(counts))])
@@ -67,15 +73,16 @@ def search(counts: Sequence[int], residuals: Residuals) -> Found:
         step = lsq_linear(damped, wanted, (low - 1e-12, high + 1e-12), method="bvls").x * scale
         there: Point = tuple(int(min(max(round(a + float(d)), 0), count))
                              for a, d, count in zip(here, step, counts, strict=True))
-        if there == here:
+        if there in tried:
             break
+        tried.add(there)
         at([there])
-        if cost(there) < cost(here):
-            here, reach = there, min(2 * reach, 0.5)
-        elif reach * max(counts) < 1:
-            break
-        else:
+        # Rounding alone may make a point a little worse than the one before it.
+        if cost(there) > WORSE * cost(here) + RIPPLE:
             reach /= 4
+        else:
+            here, reach = there, min(2 * reach, 0.5)
+    here = min(known, key=lambda point: (cost(point), point))
     for _ in range(ROUNDS):
         around = list(_neighbours(here, counts))
         at(around)
@@ -92,17 +99,17 @@ def slopes(point: Point, counts: Sequence[int], residuals: Residuals) -> np.ndar
     def at(points: Sequence[Point]) -> list[np.ndarray]:
         return [np.array(one) for one in residuals(points)]
 
-    _, slope = _differences(point, counts, at)
+    _, slope = _differences(point, counts, at, COARSE)
     return slope * np.array(counts, dtype=float)
 
 
 def _differences(here: Point, counts: Sequence[int],
-                 at: Callable[[Sequence[Point]], list[np.ndarray]]
+                 at: Callable[[Sequence[Point]], list[np.ndarray]], grain: int = GRAIN
                  ) -> tuple[np.ndarray, np.ndarray]:
     """Residuals at ``here``, and their change for a step of each parameter."""
     points, widths = [here], []
     for index, count in enumerate(counts):
-        width = max(1, count // GRAIN)
+        width = max(1, count // grain)
         width = width if here[index] + width <= count else -width
         width = max(width, -here[index])
         widths.append(width)

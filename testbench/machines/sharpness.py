@@ -23,8 +23,8 @@ NOTHING = 1e-9
 @dataclass(frozen=True)
 class Sharpness:
     """Singular values, the largest first; for each parameter the part of its range by which it
-    changes if the figures change by ERROR, or None if nothing fixes it; pairs of parameters that
-    the figures cannot tell apart; parameters on which no figure depends."""
+    changes if the figures change by ERROR, or None if nothing fixes it alone; pairs of parameters
+    that the figures cannot tell apart; parameters on which no figure depends."""
 
     singular: tuple[float, ...]
     spread: tuple[float | None, ...]
@@ -40,10 +40,13 @@ def sharpness(jacobian: np.ndarray) -> Sharpness:
     moving = [index for index in range(len(lengths)) if index not in idle]
     alike = _alike(jacobian[:, moving] / lengths[moving], moving)
     least = max(float(singular[0]), NOTHING) * NOTHING
+    loose = {*idle, *(index for pair in alike for index in pair)}
+    for row, value in zip(rows, singular, strict=True):
+        if value <= least:
+            loose |= {index for index, part in enumerate(row) if abs(part) > ALIKE}
     spread: list[float | None] = []
     for index in range(jacobian.shape[1]):
-        if index in idle or any(abs(row[index]) > ALIKE and value <= least
-                                for row, value in zip(rows, singular, strict=True)):
+        if index in loose:
             spread.append(None)
             continue
         square = sum(float(row[index] / value) ** 2
