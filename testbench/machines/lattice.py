@@ -3,8 +3,8 @@
 A knob takes whole numbers or fractions on a grid, so a point is a tuple of indices, one for each
 parameter, and what a simulator measures is known at points alone. The search goes from the middle
 of the bounds: Gauss-Newton steps on differences between points, rounded to points, until they come
-back; then from the best point a search among all neighbours, which rounding alone would miss. No step depends on
-anything but the figures, so that equal figures give equal bytes.
+back; then from the best point a search among all neighbours, which rounding alone would miss. No
+step depends on anything but the figures, so that equal figures give equal bytes.
 """
 
 from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ SHADE = "#c9d3dd"
 
 
 def signatures(found: Measured, figure: Any) -> None:
-    """The LogP signature of each machine, below one another: cost of an issue over M, by D."""
+    """The LogP signature of each machine, side by side: cost of an issue over M, by D."""
     from ..report.plots import octaves, plain_log, ramp
 
     runs = {machine: outcome for (machine, bench), outcome in found.outcomes.items()
@@ -29,8 +29,9 @@ def signatures(found: Measured, figure: Any) -> None:
             axes.plot(chosen, [issued[m - 1] / m / clock for m in chosen],
                       color=ramp(index, len(curves)), lw=2.2 if index == 0 else 1.3,
                       label=f"{run['delay'] / clock:.1f}")
-        low, high = axes.get_ylim()
-        plain_log(axes, max(low, 0.5), high * 1.2)
+        costs = [run["issued"][m - 1] / m / clock for run in curves
+                 for m in (1, len(run["issued"]))]
+        plain_log(axes, min(costs) / 1.5, max(costs) * 4)
         octaves(axes, 1, most, "requests in a row, M", most=6)
         for name, style in (("o_s", (0, (1, 2))), ("g", (0, (5, 3)))):
             published = found.table.figure(machine, name)

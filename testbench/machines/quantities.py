@@ -53,11 +53,11 @@ BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
         "stream_sizes": [CHUNK], "stream_bytes": 1 << 17}
 PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
-OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1]}
+OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1], "apart": 4000}
 
 
-ONE_DELAY = {"issues": 128, "delays": ["0", "3/2"]}
-"""Of the signature, the beginning at D = 0, more than any window holds, and one D beyond the round
+BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
+"""Of the signature, the beginning at D = 0, more than any window holds, and each D beyond the round
 trip: o_s, o_r and the round trip need no more."""
 
 
@@ -96,12 +96,13 @@ def _pipelined(size: int) -> Pull:
 
 
 _ALL = [
-    Quantity("o_s", "µs", "o_s", "logp", _at("o_s"), lean=ONE_DELAY),
-    Quantity("o_r", "µs", "o_r", "logp", _at("o_r"), lean=ONE_DELAY),
-    Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _both, lean=ONE_DELAY),
+    Quantity("o_s", "µs", "o_s", "logp", _at("o_s"), lean={**BEGINNING, "delays": ["0", "1"]}),
+    Quantity("o_r", "µs", "o_r", "logp", _at("o_r"), lean=BEGINNING),
+    Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _both, lean=BEGINNING),
     Quantity("g", "µs", "g", "logp", _visible_gap),
     Quantity("L", "µs", "L", "logp", _at("L")),
-    Quantity("rtt", "µs", "round trip", "logp", _at("rtt"), lean=ONE_DELAY),
+    Quantity("rtt", "µs", "round trip", "logp", _at("rtt"),
+             lean={**BEGINNING, "delays": ["0", "1"]}),
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
                _at("words", str(words), "rtt"), lean={"words": [words]})
       for words in (1, 2, 3, 4)),

@@ -69,6 +69,13 @@ class Measured:
             if bound is not None:
                 found.append(f"{machine}: g is bound by the {bound['block']}, which is busy for "
                              f"{bound['busy']:.0%} of the time")
+            for kind, one in outcome["results"].items():
+                rows = one.get("by_size") if isinstance(one, dict) else None
+                if rows and rows[-1]["bound"]:
+                    bound = rows[-1]["bound"]
+                    found.append(f"{machine}: {kind} of {rows[-1]['size']} bytes in a row is bound "
+                                 f"by the {bound['block']}, which is busy for {bound['busy']:.0%} "
+                                 "of the time")
             for one in outcome["checks"]:
                 if not one["ok"]:
                     found.append(f"{machine}, {bench}: check failed: {one['check']}: "

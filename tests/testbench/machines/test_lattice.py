@@ -28,8 +28,9 @@ def test_a_point_is_found_again(true):
 def test_no_neighbour_of_the_result_is_better(seed):
     """Rounding each knob of the continuous optimum alone would miss points."""
     rng = np.random.default_rng(seed)
-    matrix = rng.uniform(0.2, 1, (3, 2)) * [[1, 9], [7, 2], [3, 3]]
-    wanted = rng.uniform(20, 400, 3)
+    first = rng.uniform(1, 9, 3)
+    matrix = np.stack([first, first * rng.uniform(0.6, 1.4, 3)], axis=1)  # almost alike
+    wanted = matrix @ rng.uniform(5, 35, 2) + 3
 
     def residuals(points):
         return [list((matrix @ np.array(point) + 3) / wanted - 1) for point in points]
