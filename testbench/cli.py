@@ -1,5 +1,5 @@
 """The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``,
-``speed``, ``synth``, ``test``.
+``fit``, ``reproduce``, ``speed``, ``synth``, ``test``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
@@ -212,6 +212,50 @@ def list_() -> None:
     from .commands.listing import show
 
     show()
+
+
+_OUT = click.option("--out", default="results", metavar="DIR", show_default=True,
+                    type=click.Path(file_okay=False, path_type=Path),
+                    help="Folder for result files and plots.")
+
+
+def _modes(command: Any) -> Any:
+    for option in reversed(_MODES):
+        command = option(command)
+    return command
+
+
+@nicbed.command()
+@click.argument("nic", metavar="DESCRIPTION")
+@click.option("--figures", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Figures to fit to, and parameters with bounds, in place of the description's.")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob before the fit. May be given again.")
+@click.option("--write", is_flag=True,
+              help="Write the fitted values into the description's file; its comments stay.")
+@_OUT
+@_modes
+def fit(nic: str, figures: Path | None, overrides: tuple[str, ...], write: bool, out: Path) -> None:
+    """Choose knobs of a description (a file, or a name that `nicbed list` shows) by figures: those
+    that its table [fit] names, within its bounds. Print the result, the residuals, and how sharply
+    the figures fix each knob."""
+    from .commands.fit import run_fit
+
+    run_fit(nic, figures, overrides=overrides, write=write, out=out)
+
+
+@nicbed.command()
+@click.argument("wanted", metavar="[STUDY[/TABLE]]", required=False)
+@click.option("--all", "everything", is_flag=True,
+              help="All studies; writes reproduction.md, the page of the documentation, too.")
+@_OUT
+@_modes
+def reproduce(wanted: str | None, everything: bool, out: Path) -> None:
+    """Measure what a published table shows on the machines' descriptions: print published, ours and
+    error, redraw its plots. Without STUDY, list the studies and their tables."""
+    from .commands.reproduce import run_reproduce
+
+    run_reproduce(wanted, everything, out=out)
 
 
 @nicbed.command()

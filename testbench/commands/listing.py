@@ -25,7 +25,8 @@ def _headline(name: str) -> str:
             break
         text.append(line.strip("# "))
     sentence = " ".join(text).split(". ")[0].rstrip(".:")
-    changed = sum(len(content) for content in tomllib.loads("\n".join(lines)).values())
+    tables = tomllib.loads("\n".join(lines))
+    changed = sum(len(content) for section, content in tables.items() if section != load.FIT)
     return f"{sentence} ({changed} knob{'' if changed == 1 else 's'})"
 
 

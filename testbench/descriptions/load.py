@@ -15,15 +15,18 @@ from pydantic import ValidationError
 from ...layouts.description import Description, Knob, knobs
 from ..errors import UserError, nearest
 
-__all__ = ["DEFAULT", "difference", "find", "for_layer", "load", "names", "parse_set"]
+__all__ = ["DEFAULT", "FIT", "difference", "find", "fit_table", "for_layer", "load", "names",
+           "parse_set"]
 
 DEFAULT = "default"
+FIT = "fit"
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
+_FOLDERS = (_FOLDER, _FOLDER / "machines")
 
 
 def names() -> list[str]:
-    """Names of the NIC descriptions that come with the package."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+    """Names of the NIC descriptions that come with the package: NICs, then machines."""
+    return [path.stem for folder in _FOLDERS for path in sorted(folder.glob("*.toml"))]
 
 
 def find(nic: str) -> Path:
@@ -37,9 +40,11 @@ def find(nic: str) -> Path:
     path = Path(nic)
     if path.is_file():
         return path
-    own = _FOLDER / f"{path.stem}.toml"
-    if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics") and own.is_file():
-        return own
+    if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics", "nics/machines"):
+        for folder in _FOLDERS:
+            own = folder / f"{path.stem}.toml"
+            if own.is_file():
+                return own
     raise UserError(f"{nic}: no such NIC description{nearest(nic, names())}")
 
 
@@ -52,13 +57,8 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
     UserError
         The file, a key, a value or a combination of values is wrong.
     """
-    path = find(nic)
-    try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{nic}: not TOML: {error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{nic}: cannot be read: {error}") from None
+    table = _read(nic)
+    table.pop(FIT, None)
     _check_keys(table, nic)
     origin: dict[str, str] = {}
     for text in overrides:
@@ -73,6 +73,21 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
         return Description.model_validate(table)
     except ValidationError as error:
         raise UserError(_describe(error, nic, origin)) from None
+
+
+def fit_table(nic: str) -> dict[str, Any]:
+    """The table ``[fit]`` of a description, which says how to choose some of its knobs and is none
+    of them; empty if there is none.
+
+    Raises
+    ------
+    UserError
+        The file cannot be read, or what it calls fit is no table.
+    """
+    table = _read(nic).get(FIT, {})
+    if not isinstance(table, dict):
+        raise UserError(f"{nic}: {FIT} = {_short(table)}: must be a table, [{FIT}]")
+    return table
 
 
 def for_layer(description: Description, layer: str) -> Description:
@@ -145,6 +160,15 @@ def parse_set(text: str) -> tuple[str, Any]:
         raise UserError(f"--set: {name} = {value!r}: {_rule(knob)}"
                         f"{_hint(knob, value)}") from None
     return name, value
+
+
+def _read(nic: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(find(nic).read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{nic}: not TOML: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{nic}: cannot be read: {error}") from None
 
 
 def _check_keys(table: Mapping[str, Any], nic: str) -> None:

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs.rows import more
+
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/smp.md",
-         "docs/how-to/nics.md", "docs/how-to/split-c.md")
+         "docs/how-to/nics.md", "docs/how-to/split-c.md",
+         more("docs/calibrating.md", id="docs/calibrating.md"))
 UPDATE = "run: ./nicbed test -k printed --update"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

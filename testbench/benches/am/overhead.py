@@ -19,7 +19,8 @@ from ..common.programs import ECHO, Party, programs, server, stamp, ticks_betwee
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
 APART = 1000
-"""Cycles in which all messages arrive and no timer of the layer expires."""
+"""Cycles in which all messages arrive and no timer of the layer expires, unless the parameters say
+otherwise with "apart", for slow machines."""
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """Calls far apart, each between two readings of the CPU's clock."""
     nodes, repeats = lab.description.fabric.nodes, parameters["repeats"]
+    apart = parameters.get("apart", APART)
     found: dict[str, Any] = {"request": {}, "reply": {}, "poll": None, "waiting": {}}
     steps = len(parameters["words"]) + len(parameters["waiting"]) + 1
     for index, words in enumerate(parameters["words"]):
@@ -85,10 +87,10 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         async def sender(node: Node, count: int = count) -> None:
             party = Party(node)
             await party.start([1])
-            await node.port.delay(APART)
+            await node.port.delay(apart)
             for _ in range(count):
                 await party.am.request(1, ECHO, 1)
-            await node.port.delay(4 * APART)
+            await node.port.delay(4 * apart)
             await party.finish([1])
 
         async def finder(node: Node, count: int = count) -> Any:
@@ -96,7 +98,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
             await party.am.enable()
             await party.am.wait(lambda: party.requests >= 8)
             await party.am.poll()
-            await node.port.delay(5 * APART // 2)
+            await node.port.delay(5 * apart // 2)
             start = stamp(node)
             await party.am.poll()
             stop = stamp(node)

@@ -1,0 +1,15 @@
+"""Published machines: their figures beside ours, and descriptions fitted to figures.
+
+In the order in which to read:
+
+- :mod:`.quantities`: The quantities of which studies publish figures: which benchmark gives each
+- :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
+- :mod:`.studies`: The tables of published studies, from ``studies/*.toml``
+- :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors
+- :mod:`.calibration`: The ``[fit]`` table of a description: parameters, their bounds, their figures
+- :mod:`.lattice`: Least squares over knobs that have steps
+- :mod:`.sharpness`: How sharply figures fix parameters, and which they cannot tell apart
+- :mod:`.writing`: Fitted values into a description's file
+- :mod:`.plots`: Plots of published tables
+- :mod:`.page`: docs/reproduction.md
+"""

@@ -1,0 +1,155 @@
+"""Benchmarks' outcomes, kept in the cache by their content.
+
+A run is a function of description, benchmark, parameters and sources, so what was measured once is
+never measured again. Descriptions that differ in timing and cost knobs alone share one simulator's
+process.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...layouts.description import Description, Kind, knobs
+from ..benches import get
+from ..build.cache import entry, find, key, tree_hash
+from ..descriptions import load
+from ..report.document import plain, text, versions
+from .quantities import Quantity
+
+__all__ = ["Job", "in_simulator", "job_for", "measure"]
+
+LAYER, SIM = "am", "verilator"
+KIND = "measured"
+Tell = Callable[[str, int, int], None]
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_SOURCES = ("layouts", "rtl", "firmware", "host", "testbench/benches", "testbench/estimate",
+            "testbench/truth", "testbench/run", "testbench/build", "testbench/backends")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A benchmark on a description; ``changes`` are parameters in place of the usual ones, as JSON,
+    so that equal jobs are equal."""
+
+    description: Description
+    bench: str
+    changes: str = "{}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The benchmark's parameters."""
+        module = get(self.bench).module(LAYER)
+        return {**module.parameters(self.description), **json.loads(self.changes)}
+
+    def parts(self) -> list[str]:
+        """What the outcome depends on."""
+        return [_sources(), json.dumps(versions(SIM), sort_keys=True), SIM, LAYER, self.bench,
+                json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
+                json.dumps(plain(self.parameters), sort_keys=True)]
+
+
+def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:
+    """The job that measures ``wanted``, on as many nodes as its benchmark needs at least; ``lean``:
+    and nothing else."""
+    parameters = {**wanted.parameters, **(wanted.lean if lean else {})}
+    nodes = max(description.fabric.nodes, get(wanted.bench).nodes)
+    fabric = description.fabric.model_copy(update={"nodes": nodes})
+    return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), LAYER),
+               wanted.bench, json.dumps(plain(parameters), sort_keys=True))
+
+
+def measure(jobs: Sequence[Job], tell: Tell = lambda *_: None) -> list[dict[str, Any]]:
+    """The outcome of each of ``jobs``: results, points, checks. What the cache lacks is measured,
+    in one simulator's process for all jobs of a structure.
+
+    Raises
+    ------
+    RunError
+        A build or run failed.
+    """
+    groups: dict[str, list[Job]] = {}
+    for job in dict.fromkeys(jobs):
+        if find(KIND, job.parts()) is None:
+            groups.setdefault(_structure(job.description), []).append(job)
+    for group in groups.values():
+        for job, outcome in zip(group, _run(group, tell), strict=True):
+            entry(KIND, job.parts(), _saving(outcome))
+    return [_kept(job) for job in jobs]
+
+
+def _kept(job: Job) -> dict[str, Any]:
+    place = find(KIND, job.parts())
+    assert place is not None
+    return json.loads((place / "outcome.json").read_text(encoding="utf-8"))
+
+
+def _saving(outcome: Mapping[str, Any]) -> Callable[[Path], None]:
+    def save(place: Path) -> None:
+        kept = {name: outcome[name] for name in ("results", "points", "checks")}
+        (place / "outcome.json").write_text(text(plain(kept)), encoding="utf-8")
+    return save
+
+
+def _structure(description: Description) -> str:
+    table = description.model_dump(mode="json")
+    return json.dumps([table[section][name] for section, name in (
+        knob.name.split(".") for knob in knobs() if knob.kind is Kind.STRUCTURE)])
+
+
+def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
+    from ..backends.session import run_job
+
+    base = jobs[0].description
+    wanted = []
+    for job in jobs:
+        names = load.difference([base, job.description])
+        settings = {}
+        for name in names:
+            section, knob = name.split(".")
+            settings[name] = getattr(getattr(job.description, section), knob)
+        wanted.append((settings, job.bench, job.parameters))
+    return run_job(base, SIM, function=f"{__name__}:in_simulator", arguments={"jobs": wanted},
+                   progress=tell)
+
+
+async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, dict[str, Any]]]
+                       ) -> list[dict[str, Any]]:
+    """In the simulator's process: the outcome of each (settings, benchmark, parameters)."""
+    from ..benches import run
+
+    found = []
+    for index, (settings, bench, parameters) in enumerate(jobs):
+        lab.progress(bench, index, len(jobs))
+        found.append(await run(_Settled(lab, settings), bench, LAYER, parameters))
+    return found
+
+
+class _Settled:
+    """A lab whose runs all have ``settings``, with an account and a silent progress of its own."""
+
+    def __init__(self, lab: Any, settings: Mapping[str, Any]) -> None:
+        from ..lab import apply_settings
+        from ..run.sent_again import Account
+
+        self._lab, self._settings = lab, settings
+        self.description = apply_settings(lab.description, settings)
+        self.progress: Tell = lambda *_: None
+        self.account = lab.account = Account()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lab, name)
+
+    async def run(self, *arguments: Any, **options: Any) -> Any:
+        options["settings"] = {**self._settings, **(options.get("settings") or {})}
+        return await self._lab.run(*arguments, **options)
+
+
+@cache
+def _sources() -> str:
+    folders = [_PACKAGE.joinpath(*name.split("/")) for name in _SOURCES]
+    lab = (_PACKAGE / "testbench" / "lab.py").read_text(encoding="utf-8")
+    return key([tree_hash(folders, (".py", ".c", ".h", ".S", ".ld", ".cpp", ".v")), lab])

@@ -1,0 +1,138 @@
+"""The quantities of which studies publish figures: which benchmark gives each, and how.
+
+A name is one of ``o_s``, ``rtt`` and so on, as :data:`QUANTITIES` has them. Values are in the unit
+of the quantity: times in microseconds, rates in MB/s (10^6 bytes), sizes in bytes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.description import Description
+from ..benches.common.transfers import sizes
+from ..errors import UserError, nearest
+from ..estimate.bulk import bandwidth
+
+__all__ = ["QUANTITIES", "Quantity", "quantity"]
+
+Pull = Callable[[Mapping[str, Any]], Any]
+"""From a benchmark's results to cycles, bytes a cycle, or bytes; None if the run did not show
+it."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity: its name and unit, the benchmark that measures it with ``parameters`` in place of
+    the usual ones, and where it is in the results."""
+
+    name: str
+    unit: str
+    title: str
+    bench: str
+    pull: Pull
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    lean: Mapping[str, Any] = field(default_factory=dict)
+    """On top of ``parameters``: what leaves out all that this quantity does not need."""
+
+    def value(self, results: Mapping[str, Any], description: Description) -> float | None:
+        """The quantity in its unit, from the results of a run on ``description``."""
+        found = self.pull(results)
+        if found is None:
+            return None
+        clock = Fraction(description.nic.clock_mhz)
+        if self.unit == "µs":
+            return float(Fraction(str(found)) / clock)
+        return float(Fraction(str(found)) * clock) if self.unit == "MB/s" else float(found)
+
+
+LARGE = 1 << 20
+CHUNK = 8064
+"""Bytes of a chunk of the SP-2's Active Messages: 36 packets of 224 bytes."""
+BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
+        "stream_sizes": [CHUNK], "stream_bytes": 1 << 17}
+PIPELINED = {"kinds": ["store_async"], "most": 256,
+             "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
+OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1], "apart": 4000}
+
+
+BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
+"""Of the signature, the beginning at D = 0, more than any window holds, and each D beyond the round
+trip: o_s, o_r and the round trip need no more."""
+
+
+def _at(*path: str) -> Pull:
+    def pull(results: Mapping[str, Any]) -> Any:
+        found: Any = results
+        for step in path:
+            found = found[step]
+        return found
+    return pull
+
+
+def _visible_gap(results: Mapping[str, Any]) -> Any:
+    """g, which is the cost of an issue in steady state also where the host bounds it."""
+    return results["g"]
+
+
+def _both(results: Mapping[str, Any]) -> Any:
+    return results["o_s"] + results["o_r"]
+
+
+def _half_size(results: Mapping[str, Any]) -> Any:
+    """n_1/2 of requests of a fixed total: the size at half of the rate of very large requests."""
+    rates = {int(size): Fraction(str(rate))
+             for size, rate in results["bandwidth"]["store_async"].items()}
+    return bandwidth(list(rates), [size / rate for size, rate in rates.items()]).n_half
+
+
+def _chunk(results: Mapping[str, Any]) -> Any:
+    """o_s(n) of a chunk: the time of a call that leaves all of it to the adapter."""
+    return next(row["o_s"] for row in results["store_async"]["by_size"] if row["size"] == CHUNK)
+
+
+def _pipelined(size: int) -> Pull:
+    return lambda results: results["bandwidth"]["store_async"][str(size)]
+
+
+_ALL = [
+    Quantity("o_s", "µs", "o_s", "logp", _at("o_s"), lean={**BEGINNING, "delays": ["0", "1"]}),
+    Quantity("o_r", "µs", "o_r", "logp", _at("o_r"), lean=BEGINNING),
+    Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _both, lean=BEGINNING),
+    Quantity("g", "µs", "g", "logp", _visible_gap),
+    Quantity("L", "µs", "L", "logp", _at("L")),
+    Quantity("rtt", "µs", "round trip", "logp", _at("rtt"),
+             lean={**BEGINNING, "delays": ["0", "1"]}),
+    *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
+               _at("words", str(words), "rtt"), lean={"words": [words]})
+      for words in (1, 2, 3, 4)),
+    *(Quantity(f"am_{kind}_{words}", "µs", f"am_{kind}_{words}", "overhead",
+               _at(kind, str(words)), OVERHEAD, {"words": [words], "waiting": [0, 1]})
+      for kind in ("request", "reply") for words in (1, 2, 3, 4)),
+    Quantity("am_poll", "µs", "am_poll, empty", "overhead", _at("poll"), OVERHEAD,
+             {"words": [1], "waiting": [0, 1]}),
+    Quantity("copy", "MB/s", "the CPU's copies", "memory", _at("copy", "1")),
+    Quantity("r_inf", "MB/s", "r_inf of stores", "bulk", _at("store", "r_inf"), BULK,
+             {"kinds": ["store"], "sizes": [1 << 15, 1 << 17]}),
+    Quantity("n_half", "B", "n_1/2 of blocking stores", "bulk", _at("store", "n_half"), BULK),
+    Quantity("o_s chunk", "µs", "sending a chunk", "bulk", _chunk, BULK),
+    Quantity("async 1 MB", "MB/s", "asynchronous store of 1 MB", "pipelined", _pipelined(LARGE),
+             PIPELINED),
+    Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
+             PIPELINED),
+]
+QUANTITIES = {one.name: one for one in _ALL}
+
+
+def quantity(name: str, where: str) -> Quantity:
+    """The quantity called ``name``; ``where`` is what names it, for the error.
+
+    Raises
+    ------
+    UserError
+        There is none.
+    """
+    if name not in QUANTITIES:
+        raise UserError(f"{where}: no quantity is called {name}"
+                        f"{nearest(name, list(QUANTITIES))}")
+    return QUANTITIES[name]

@@ -1,0 +1,162 @@
+"""A published table measured on the machines' descriptions: published, ours, error."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from ..descriptions import load
+from .measured import Job, Tell, job_for, measure
+from .quantities import quantity
+from .studies import Figure, Study, Table
+
+__all__ = ["Measured", "Row", "Summary", "error", "measured", "rows_of", "summary"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure beside ours; ``error`` is relative, and None if there is none of ours."""
+
+    figure: Figure
+    ours: float | None
+
+    @property
+    def error(self) -> float | None:
+        """ours / published - 1; 0 within a range of published values."""
+        return error(self.figure, self.ours)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of two figures of a table: ``published`` and ``ours``, in ``unit``."""
+
+    name: str
+    unit: str
+    published: float
+    ours: float | None
+
+    @property
+    def factor(self) -> float | None:
+        """ours / published; negative if the sign is wrong."""
+        return None if self.ours is None or not self.published else self.ours / self.published
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Errors of the test figures: how many, their median and worst, and the worst one's name."""
+
+    count: int
+    median: float
+    worst: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table's rows, and the outcomes of its runs by (machine, benchmark), for its plots."""
+
+    table: Table
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+    outcomes: Mapping[tuple[str, str], Mapping[str, Any]]
+
+    @property
+    def findings(self) -> list[str]:
+        """What the traces say: what bounds g on each machine, and checks that failed."""
+        found = []
+        for (machine, bench), outcome in self.outcomes.items():
+            bound = outcome["results"].get("bound")
+            if bound is not None:
+                found.append(f"{machine}: g is bound by the {bound['block']}, which is busy for "
+                             f"{bound['busy']:.0%} of the time")
+            for kind, one in outcome["results"].items():
+                rows = one.get("by_size") if isinstance(one, dict) else None
+                if rows and rows[-1]["bound"]:
+                    bound = rows[-1]["bound"]
+                    found.append(f"{machine}: {kind} of {rows[-1]['size']} bytes in a row is bound "
+                                 f"by the {bound['block']}, which is busy for {bound['busy']:.0%} "
+                                 "of the time")
+            for one in outcome["checks"]:
+                if not one["ok"]:
+                    found.append(f"{machine}, {bench}: check failed: {one['check']}: "
+                                 f"{one['detail']}")
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        """The table in the form of a result file."""
+        rows = [{"machine": row.figure.machine, "figure": row.figure.name, "unit": row.figure.unit,
+                 "published": [row.figure.low, row.figure.high], "ours": row.ours,
+                 "error": row.error, "use": row.figure.use, "needs": row.figure.needs}
+                for row in self.rows]
+        differences = [{"name": one.name, "unit": one.unit, "published": one.published,
+                        "ours": one.ours} for one in self.differences]
+        return {"title": self.table.title, "rows": rows, "differences": differences,
+                "findings": self.findings}
+
+
+def error(figure: Figure, ours: float | None) -> float | None:
+    """ours / published - 1, for a range of published values from its nearer end; None without a
+    value of ours."""
+    if ours is None:
+        return None
+    return ours / min(max(ours, figure.low), figure.high) - 1
+
+
+def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
+    """Run what ``table`` shows, machine by machine.
+
+    Raises
+    ------
+    RunError
+        A build or run failed.
+    """
+    descriptions = {one.machine: load.load(one.machine) for one in table.figures if not one.needs}
+    outcomes: dict[tuple[str, str], dict[str, Any]] = {}
+    ours: dict[Figure, float | None] = {}
+    machines = list(descriptions)
+    for index, machine in enumerate(machines):
+        figures = [one for one in table.figures if one.machine == machine and not one.needs]
+        jobs: dict[Figure, Job] = {
+            one: job_for(descriptions[machine], quantity(one.name, table.path))
+            for one in figures}
+
+        def say(what: str, done: int, total: int, machine: str = machine, index: int = index
+                ) -> None:
+            tell(f"{machine}: {what}", index * max(total, 1) + done, len(machines) * max(total, 1))
+
+        found = measure(list(jobs.values()), say)
+        for (one, job), outcome in zip(jobs.items(), found, strict=True):
+            ours[one] = quantity(one.name, table.path).value(outcome["results"], job.description)
+            outcomes[machine, job.bench] = {
+                **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
+    rows = tuple(Row(one, ours.get(one)) for one in table.figures)
+    return Measured(table, rows, _differences(table, rows), outcomes)
+
+
+def _differences(table: Table, rows: Sequence[Row]) -> tuple[Difference, ...]:
+    found = []
+    by_name = {(row.figure.machine, row.figure.name): row for row in rows}
+    for first, second in table.differences:
+        one, other = by_name[first], by_name[second]
+        name = (f"{first[1]} − {second[1]}, {first[0]}" if first[0] == second[0] else
+                f"{first[0]} − {second[0]}, {first[1]}" if first[1] == second[1] else
+                f"{' '.join(first)} − {' '.join(second)}")
+        ours = None if one.ours is None or other.ours is None else one.ours - other.ours
+        found.append(Difference(name, one.figure.unit, one.figure.low - other.figure.low, ours))
+    return tuple(found)
+
+
+def rows_of(tables: Sequence[Measured]) -> list[Row]:
+    """All rows of ``tables``."""
+    return [row for table in tables for row in table.rows]
+
+
+def summary(study: Study, rows: Sequence[Row]) -> Summary | None:
+    """Median and worst error over the test figures of ``study`` that were measured. Figures that
+    are fitted to, and dependent ones, do not count; None if nothing counts."""
+    found = [(abs(row.error), f"{row.figure.machine} {row.figure.title}") for row in rows
+             if row.figure.use == "test" and row.error is not None]
+    if not found:
+        return None
+    worst = max(found)
+    return Summary(len(found), median(size for size, _ in found), *worst)
