@@ -79,6 +79,13 @@ def _both(results: Mapping[str, Any]) -> Any:
     return results["o_s"] + results["o_r"]
 
 
+def _cost_at_four_fifths(results: Mapping[str, Any]) -> Any:
+    """What an issue costs at the largest D below the round trip."""
+    at = max((one for one in results["o_r_by_delay"] if one["delay"] < results["rtt"]),
+             key=lambda one: one["delay"], default=None)
+    return None if at is None else results["o_s"] + at["delay"] + at["o_r"]
+
+
 def _half_size(results: Mapping[str, Any]) -> Any:
     """n_1/2 of requests of a fixed total: the size at half of the rate of very large requests."""
     rates = {int(size): Fraction(str(rate))
@@ -100,6 +107,8 @@ _ALL = [
     Quantity("o_r", "µs", "o_r", "logp", _at("o_r"), lean=ONE_DELAY),
     Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _both, lean=ONE_DELAY),
     Quantity("g", "µs", "g", "logp", _visible_gap),
+    Quantity("cost at D = 16 µs", "µs", "cost of an issue at D = 16 µs", "logp",
+             _cost_at_four_fifths, {"issues": 128, "delays": ["0", "4/5", "3/2"]}),
     Quantity("L", "µs", "L", "logp", _at("L")),
     Quantity("rtt", "µs", "round trip", "logp", _at("rtt"), lean=ONE_DELAY),
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
