@@ -1,12 +1,15 @@
 """Runs host programs as coroutines, each time the target needs them."""
 
 from collections.abc import Coroutine, Sequence
+from operator import or_
 from typing import Any
 
 from ..layouts.description import Description
 from ..layouts.fabric import topology
 from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
+from .am.message_processor import CPU, loop
+from .am.message_queues import MessageQueues
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.node import Node, Program, Programs
@@ -31,7 +34,9 @@ class Runtime:
     mailbox, memories
         The back end's mailbox (blocks and answers), and each node's memory.
     programs
-        One entry for each node: a program, a program for each of its CPUs, or None.
+        One entry for each node: a program, a program for each of its CPUs, or None. Message
+        processors (``am.message_processor``) are added to CPUs that have none; they run until all
+        programs have ended.
     tracing
         Whether marks are kept. Changes no cycle.
 
@@ -75,11 +80,20 @@ class Runtime:
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
                               first, running))
         self.nodes = views[::cpus]
+        self._background = [False] * ports
+        serve = loop(description)
+        for node in self.nodes if serve else ():
+            index = node.number * cpus + CPU
+            if node.number in active and each[index] is None:
+                each[index] = serve
+                self._background[index] = True
+                node.shared_service(MessageQueues).served = True
         self._results: list[Any] = [None] * ports
         self.failed: BaseException | None = None
         self.done = False
         self.wakes = 0
-        self._running = sum(program is not None for program in each)
+        self._running = sum(program is not None and not background
+                            for program, background in zip(each, self._background, strict=True))
         self._coroutines: list[Coroutine[Any, Any, Any] | None] = [
             None if program is None else program(node)
             for node, program in zip(views, each, strict=True)]
@@ -150,8 +164,11 @@ class Runtime:
                 self._fail(self._crash(CRASH.unpack(report), now, pc, cause))
             else:
                 self._fail(Stuck(self.diagnosis(now)))
-        elif not self._running and all(self._stopped):
+        elif not self._running and all(map(or_, self._stopped, self._background)):
             self.done = True
+            for coroutine, background in zip(self._coroutines, self._background, strict=True):
+                if coroutine is not None and background:
+                    coroutine.close()
         return not self.done
 
     def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:

@@ -238,6 +238,12 @@ class Am(Section):
                         doc="time-outs in a row before a peer is declared gone")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
                                  doc="unsuccessful polls before a keep-alive probe")
+    message_processor: str = cost("none", unit="", pattern="^(none|cpu)$",
+                                  doc="'cpu': CPU 1 of a node moves messages between queues in "
+                                      "memory and the NIC; 'none': the CPU of the program does")
+    message_work: int = cost(0, ge=0, le=100000,
+                             doc="of a message processor: work for each message, each way, beside "
+                                 "the paths that are counted")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":
@@ -385,6 +391,13 @@ class Description(Section):
                 if value != needed:
                     raise ValueError(f"{name} = {value}: must be {needed} where nic.attachment = "
                                      "'memory_bus'")
+        if self.am.message_processor == "cpu":
+            if self.node.cpus < 2:
+                raise ValueError(f"am.message_processor = 'cpu': needs at least two CPUs a node "
+                                 f"(node.cpus = {self.node.cpus})")
+            if self.nic.processor != "none":
+                raise ValueError(f"am.message_processor = 'cpu': drives a NIC without a processor "
+                                 f"(nic.processor = {self.nic.processor})")
         if self.via.design == "firmware" and self.nic.processor == "none":
             raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
         if self.via.design == "engine" and self.nic.processor != "none":

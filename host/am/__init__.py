@@ -7,6 +7,8 @@ part is an object with one job, and knows only those before it in this list:
   costs), :mod:`.deadline`;
 - :mod:`.handlers`: the handler table, and which handler runs;
 - :mod:`.receive_ring`: where the next packet will be;
+- :mod:`.message_queues`: the queues between two CPUs, and :mod:`.message_processor`, which runs on
+  the second one;
 - :mod:`.injection`: the way to the NIC, or to its firmware;
 - :mod:`.sending`: small packets out, and the backlog of packets without room;
 - :mod:`.bulk_sending`: transfers out;

@@ -27,6 +27,8 @@ CHECK_MISPLACED = Path("misplaced", call=1, load=8, store=1, branch=5, alu=5)
 """A packet out of sequence, dropped."""
 CONTROL_SEND = Path("control_send", call=1, load=5, store=4, branch=2, alu=6)
 CONTROL_HANDLE = Path("control_handle", call=1, load=7, store=3, branch=6, alu=6)
+FREED = Path("freed", load=1, alu=1)
+"""Clearing the flag of a slot of the message processor's receive queue, besides the store."""
 TAKEN = Path("taken", load=2, store=1, alu=2)
 """Writing to the NIC how many slots were taken."""
 TIMERS = Path("timers", call=1, load=4, branch=3, alu=2)
@@ -52,6 +54,18 @@ STORED_SLOT = Path("stored_slot", load=2, store=5, alu=7)
 """As SLOT, with the slot in host memory: its words are stores, and its first word has the phase
 bit."""
 STORED_BULK_SLOT = Path("stored_bulk_slot", call=1, load=10, store=5, branch=5, alu=15)
+MESSAGE_OUT = Path("message_out", load=5, branch=4, alu=8)
+"""A message processor: a message of the send queue, its wire header, the NIC's room, the next
+line."""
+MESSAGE_OUT_BULK = Path("message_out_bulk", load=2, store=8, branch=2, alu=6)
+"""In addition, where its data are to be fetched by the NIC: a descriptor of the send ring."""
+MESSAGE_ROOM = Path("message_room", load=1, store=1, branch=1, alu=1)
+"""Reading how much room the NIC has."""
+MESSAGE_IN = Path("message_in", load=3, store=1, branch=4, alu=7)
+"""A message processor: a packet of the receive window, its length, the slot, the flag."""
+MESSAGE_WORD = Path("message_word", store=1, branch=1, alu=1)
+"""Each word of it, besides the uncached read."""
+MESSAGE_START = Path("message_start", call=2, load=8, store=12, branch=4, alu=10)
 BULK_HANDLE = Path("bulk_handle", call=1, load=9, store=4, branch=7, alu=8)
 BULK_LAST = Path("bulk_last", call=1, load=4, store=2, branch=2)
 END = Path("end", call=1, load=3, branch=2)

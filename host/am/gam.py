@@ -32,7 +32,6 @@ from .marks import (
     WINDOW_WAIT,
 )
 from .polling import Polling
-from .receive_ring import ReceiveRing
 from .receiving import Receiving
 from .sending import Sending
 from .settling import Settling
@@ -75,7 +74,7 @@ class Gam:
         self._window = node.description.am.request_window
         self._deadline = deadline = Deadline()
         self._handlers = Handlers(self, handlers)
-        self._ring = ReceiveRing(node)
+        self._ring = way.receive_ring()
         self._sending = Sending(node, way, deadline, self.counters)
         self._bulk = BulkSending(self._sending, self._handlers, deadline)
         self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)

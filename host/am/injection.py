@@ -8,6 +8,8 @@
   NIC memory, written by PIO, and a doorbell.
 - :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue is in host
   memory, and the firmware pulls it; there are no doorbells.
+- :class:`ProcessorQueue`: a message processor, which is another CPU of the node
+  (``am.message_processor`` = cpu). All packets are lines of a queue in host memory, which it reads.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -22,9 +24,11 @@ from ..port.node import Node
 from ..port.port import F_NOT_EQUAL
 from ..processor.loader import NicProcessor
 from . import costs, wire
+from .message_queues import FLAG, LAID_OUT, SERVED, MessageQueues
+from .receive_ring import ReceiveQueue, ReceiveRing
 
-__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
-           "injection"]
+__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "ProcessorQueue",
+           "SendWindow", "injection"]
 
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
 """Bits of send_space. If one of them is set, two small packets have room."""
@@ -32,6 +36,7 @@ PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
 SEND_PHASE = SEND_WORD.offset("phase")
 SEND_TRACE = SEND_WORD.offset("trace")
+WORD = (1 << 64) - 1
 LINE_PHASE = LINE_WORD.offset("phase")
 LINE_TRACE = LINE_WORD.offset("trace")
 QUEUE_PAGE = 1
@@ -68,6 +73,19 @@ class Injection:
         self.node, self.port, self.memory = node, node.port, node.memory
         self.taken = self._register("receive_taken")
         self.stores = []
+        self._c_taken = node.port.path(costs.TAKEN)
+
+    def receive_ring(self) -> ReceiveRing:
+        """Where packets arrive that come this way."""
+        return ReceiveRing(self.node)
+
+    async def free(self, ring: ReceiveRing) -> None:
+        """Report how many slots of ``ring`` have been taken."""
+        port = self.port
+        if port.count == BLOCK:
+            await port.executed
+        port.spend(self._c_taken)
+        port.put_write(self.taken, 1, ring.taken & self.taken_mask)
 
     def _register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
@@ -351,8 +369,98 @@ class CoherentQueue(_Queue):
         return wire.SMALL_BYTES
 
 
+class ProcessorQueue(Injection):
+    """Uses the lines of a queue in host memory that a message processor reads. A line has a flag:
+    this CPU sets it with the message, the message processor clears it when the message has gone on.
+    So the CPU looks at the flag of a line before it stores a message there. The store that takes
+    the line is the last of its block, and its words are written at that time.
+
+    Received packets are in a queue with flags, too. Bulk data are where the program has them: a
+    line has their address."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        queues = node.shared_service(MessageQueues)
+        if not queues.served:
+            raise RuntimeError(
+                f"Active Messages on CPU {node.cpu} of node {node.number}: its CPU 1 is the "
+                "message processor (am.message_processor = cpu) and must not be given a program")
+        self._queues = queues
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
+        """Counts bulk packets: they are the NIC's descriptors."""
+        self._line = 0
+        self._c_line = node.port.path(costs.STORED_SLOT)
+        self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
+        self._c_room = node.port.path(costs.SPACE)
+        self._c_freed = node.port.path(costs.FREED)
+
+    def receive_ring(self) -> ReceiveRing:
+        return ReceiveQueue(self.node)
+
+    async def free(self, ring: ReceiveRing) -> None:
+        """Clear the flag of the slot that was freed last."""
+        assert isinstance(ring, ReceiveQueue)
+        port = self.port
+        if port.count == BLOCK:
+            await port.executed
+        port.spend(self._c_freed)
+        port.put_touch(ring.freed, 8, store=True)
+        await port.executed
+        self.memory.write(ring.freed, bytes(8))
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        return LINE_WORD.pack(route=self.node.route(destination), length=behind, phase=1,
+                              protocol=Protocol.AM, payload=int(bulk), destination=destination)
+
+    async def open(self, slots: int) -> None:
+        node, queues = self.node, self._queues
+        await self._report.open()
+        queues.lay_out(node, slots, self._report.place)
+        self._line = queues.first
+        # Each CPU clears the flags that it will clear later, so that the first lap costs what the
+        # others cost.
+        for slot in range(node.description.nic.receive_ring):
+            await node.store(slots + slot * node.description.slot_bytes, bytes(8))
+        start = queues.start(node)
+        await node.store(start, LAID_OUT.to_bytes(8, "little"))
+        await self.port.room(1)
+        self.port.put_poll(start, SERVED, WORD)
+        await self.port.executed
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        self.port.spend(self._c_line)
+        return self._put(header, word, low, high, number)
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        self.port.spend(self._c_bulk)
+        self._report.posted += 1
+        return self._put(header, word, low, payload, number)
+
+    def _put(self, header: int, word: int, low: int, high: int, number: int) -> int:
+        self.port.put_touch(self._line, LINE_BYTES, store=True)
+        self.stores.append((self._line, wire.LINE.pack(header | number << LINE_TRACE, word, low,
+                                                       high)))
+        self._line = self._queues.line_behind(self._line)
+        return wire.SMALL_BYTES
+
+    async def room(self) -> int:
+        port = self.port
+        port.spend(self._c_room)
+        if port.count == BLOCK:
+            await port.executed
+        port.put_touch(self._line, 8)
+        await port.executed
+        return 0 if self.memory.word(self._line) & FLAG else wire.SMALL_BYTES
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        self.port.put_poll(self._line, 0, FLAG, timeout)
+
+
 def injection(node: Node) -> Injection:
     """The way for the NIC that the node's description asks for."""
+    if node.description.am.message_processor == "cpu":
+        return ProcessorQueue(node)
     nic = node.description.nic
     coherent = nic.attachment == "memory_bus"
     if nic.processor == "none":

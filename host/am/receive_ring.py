@@ -1,11 +1,12 @@
-"""The receive ring of Active Messages: where the next packet arrives."""
+"""Where the next packet of Active Messages arrives: a ring of the NIC's, or a message processor's
+queue."""
 
 from collections.abc import Callable
 
 from ..port.node import Node
 from . import wire
 
-__all__ = ["ReceiveRing"]
+__all__ = ["ReceiveQueue", "ReceiveRing"]
 
 
 class ReceiveRing:
@@ -62,3 +63,26 @@ class ReceiveRing:
             self._told = taken
             return True
         return False
+
+
+class ReceiveQueue(ReceiveRing):
+    """The slots in which a message processor stores packets. A slot's flag is the lowest bit of its
+    completion word: the message processor sets it, and the CPU clears it.
+
+    Attributes
+    ----------
+    freed
+        Address of the slot that was freed last.
+    """
+
+    __slots__ = ("freed",)
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.freed = 0
+
+    def advance(self) -> bool:
+        self.freed = self.slot
+        super().advance()
+        self.phase = 1
+        return True

@@ -26,7 +26,7 @@ class Receiving:
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
                  "_acknowledging", "_settling", "_quarter", "_c_request_handle",
-                 "_c_reply_handle", "_c_null_handle", "_c_control_handle", "_c_taken")
+                 "_c_reply_handle", "_c_null_handle", "_c_control_handle")
 
     def __init__(self, peers: Sequence[Peer], ring: ReceiveRing, handlers: Handlers,
                  sending: Sending, bulk_sending: BulkSending, acknowledging: Acknowledging,
@@ -45,7 +45,6 @@ class Receiving:
         self._c_reply_handle = [port.path(p) for p in costs.REPLY_HANDLE]
         self._c_null_handle = port.path(costs.NULL_HANDLE)
         self._c_control_handle = port.path(costs.CONTROL_HANDLE)
-        self._c_taken = port.path(costs.TAKEN)
 
     async def handle(self, begin: list[int]) -> None:
         """Handle the message whose completion word a poll has just found. ``begin`` is the mark at
@@ -172,10 +171,7 @@ class Receiving:
                 port.spend(self._c_control_handle)
                 await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
         if ring.advance():
-            if port.count == BLOCK:
-                await port.executed
-            port.spend(self._c_taken)
-            port.put_write(sending.way.taken, 1, ring.taken & sending.way.taken_mask)
+            await sending.way.free(ring)
         if self._bulk_sending.ended:
             await self._bulk_sending.run_ends()
         if acknowledging.due:

@@ -16,9 +16,10 @@ CPU_ITEMS = tuple(name for name in Cpu.model_fields
                   if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas",
                                    "path_scale"))
 VIA_ITEMS = ("register_page",)
-ITEMS = CPU_ITEMS + VIA_ITEMS
+AM_ITEMS = ("message_work",)
+ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS
 """Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
-``[via]``."""
+``[via]`` and ``[am]``."""
 APP_ITEMS = tuple(name for name in Apps.model_fields if name != "poll_interval")
 """Names of the items that programs charge by the number of their data, as in ``[apps]``. Their
 prices may be fractions; no path has them."""
@@ -71,6 +72,7 @@ class Costs:
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
         self.scale = Fraction(cpu.path_scale)
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
+        self.price |= {item: getattr(description.am, item) for item in AM_ITEMS}
         self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)
                                           for item in APP_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)

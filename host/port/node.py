@@ -19,12 +19,13 @@ Service = TypeVar("Service")
 class _Common:
     """What all CPUs of a node share, besides its memory."""
 
-    __slots__ = ("allocator", "routes", "segments", "firmware", "users")
+    __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users")
 
     def __init__(self, memory_bytes: int) -> None:
         self.allocator = Allocator(memory_bytes)
         self.routes: dict[int, int] = {}
         self.segments: dict[str, tuple[int, int]] = {}
+        self.services: dict[type, Any] = {}
         self.firmware: Any = None
         self.users: dict[int, tuple[int, str]] = {}
         """By NIC, the CPU that drives it, and the layer by which it does."""
@@ -101,6 +102,15 @@ class Node:
         found: Service | None = self._services.get(kind)
         if found is None:
             found = self._services[kind] = kind(self)  # type: ignore[call-arg]
+        return found
+
+    def shared_service(self, kind: type[Service]) -> Service:
+        """The node's only instance of ``kind``, which all its CPUs share, made by ``kind()`` when
+        it is first requested."""
+        services = self._common.services
+        if kind not in services:
+            services[kind] = kind()
+        found: Service = services[kind]
         return found
 
     def allocate(self, length: int, align: int = 64) -> int:

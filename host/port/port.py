@@ -102,7 +102,7 @@ class Port(Work):
     """
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "ticks", "status", "data",
-                 "log", "waiting_text", "given", "given_at", "_open", "executed",
+                 "log", "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_checks", "_check", "_process", "sent_again")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0) -> None:
@@ -122,6 +122,7 @@ class Port(Work):
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
+        self._answers: memoryview | bytes | bytearray = b""
         self._process = 0
         self.executed = EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
@@ -399,6 +400,7 @@ class Port(Work):
             self.cycle = now
             self.ticks = now * TICKS
             return
+        self._answers = answers
         low, status, data = _unpack(answers, last * ANSWER_BYTES)
         while status & DISCARDED and last:
             last -= 1
@@ -412,6 +414,11 @@ class Port(Work):
         self.ticks = cycle << WORK_BITS | status >> FRACTION
         self.status = status
         self.data = data
+
+    def answer(self, index: int) -> int:
+        """The word that entry ``index`` of the block just executed has read."""
+        word: int = _unpack(self._answers, index * ANSWER_BYTES)[2]
+        return word
 
     def describe(self) -> str:
         """The port's state: its block, what its program waits for, and since which cycle."""

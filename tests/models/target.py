@@ -18,6 +18,7 @@ from nicbed.layouts.packet import CRC_BYTES, HEADER, Protocol
 from nicbed.layouts.processor import NIC_MEMORY
 from nicbed.layouts.registers import (
     ENGINE_REGISTERS,
+    RECEIVE_WINDOW,
     REGISTERS,
     SEND_WINDOW,
     WINDOW_BYTES,
@@ -54,6 +55,7 @@ class ModelNic:
         self.filled = 0
         self.room = model.description.nic.receive_fifo
         self.received: deque = deque()
+        self.read_bytes = 0
         self.storing = False
         self.random = random.Random(f"{model.description.faults.seed} {node}")
         self.blocked: deque[ModelNic] = deque()
@@ -131,12 +133,28 @@ class ModelNic:
         if process:
             self.registers["process_refused"] += 1
             return 0
+        if RECEIVE_WINDOW <= offset < RECEIVE_WINDOW + WINDOW_BYTES:
+            return self.window_word()
         name = NAMES[offset]
+        if name == "receive_trace":
+            return self.received[0][1] if self.received else 0
         if name in PROCESSOR_NAMES:
             return 0 if self.processor is None else self.processor.read(name)
         if name in ENGINE_NAMES:
             return 0 if self.via is None else self.via.read(name)
         return self.model.now if name == "cycle" else self.registers[name]
+
+    def window_word(self) -> int:
+        """The next 8 bytes of the receive FIFO's head packet."""
+        if not self.received or self.registers["control"] & 2:
+            return 0
+        data, _, length = self.received[0]
+        at, self.read_bytes = self.read_bytes, self.read_bytes + 8
+        if self.read_bytes >= len(data):
+            self.received.popleft()
+            self.read_bytes = 0
+            self.free(length)
+        return int.from_bytes(data[at:at + 8], "little")
 
     def cause(self, cause: Irq) -> None:
         self.registers["irq_status"] |= cause

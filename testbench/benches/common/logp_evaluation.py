@@ -32,7 +32,7 @@ def evaluate(raw: Mapping[str, Any]) -> dict[str, Any]:
     truth = _Truth(raw)
     rows = _rows(found, truth, rtt)
     return {
-        "results": _results(found, truth),
+        "results": {**_results(found, truth), "cost_by_delay": _costs(curves)},
         "truth": truth.plain(),
         "comparison": [row.plain() for row in rows],
         "points": {"rtt": [cycles(trip) for trip in trips],
@@ -201,6 +201,16 @@ def bound_of(found: Any) -> dict[str, Any]:
     """A bound in the form of a result file."""
     return {"block": found.block, "busy": found.busy,
             "shares": [asdict(share) for share in found.shares]}
+
+
+def _costs(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+    """What an issue costs at each D, D included: the mean over the second half of its run."""
+    found = []
+    for curve in curves:
+        half = len(curve.issued) // 2
+        taken = Fraction(curve.issued[-1] - curve.issued[half - 1], len(curve.issued) - half)
+        found.append({"delay": cycles(Fraction(curve.delay)), "cost": cycles(taken)})
+    return found
 
 
 def _results(found: LogP, truth: _Truth) -> dict[str, Any]:

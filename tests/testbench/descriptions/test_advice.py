@@ -102,13 +102,13 @@ def test_what_takes_long_is_said_before_it_does(monkeypatch, capsys) -> None:
     monkeypatch.setattr("nicbed.testbench.backends.session.run_job",
                         lambda *_, limit, **__: {"limit": limit})
     far = described(latency=20000)
-    assert command._job(far, "verilator", "", {}, None, 7, "logp") == {"limit": 7}
+    assert command.run_in_simulator(far, "verilator", "", {}, None, 7, "logp") == {"limit": 7}
     (line,) = capsys.readouterr().err.splitlines()
     assert "am.retry_timeout = 20000" in line and "--set am.retry_timeout=160016" in line
     patient = Description.model_validate({"link": {"latency": 20000},
                                           "am": {"retry_timeout": 160016}})
     for description in Description(), patient:
-        command._job(description, "verilator", "", {}, None, None, "logp")
+        command.run_in_simulator(description, "verilator", "", {}, None, None, "logp")
         assert capsys.readouterr().err == ""
 
 
