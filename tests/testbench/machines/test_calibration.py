@@ -3,6 +3,7 @@ one line."""
 
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,9 +11,11 @@ from nicbed.testbench import cli
 from nicbed.testbench.commands.fit import document_of, lines, run_fit
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
+from nicbed.testbench.machines import calibration
 from nicbed.testbench.machines.calibration import calibrate, plan
 from nicbed.testbench.machines.measured import job_for, measure
 from nicbed.testbench.machines.quantities import QUANTITIES
+from nicbed.testbench.machines.studies import reference
 from nicbed.testbench.machines.writing import rewritten
 
 PARAMETERS = """
@@ -142,8 +145,6 @@ CALL = '"cpu.call" = { low = 0, high = 40 }\n'
     (f"[fit.figures]\no_s = 0\n[fit.parameters]\n{CALL}", "o_s = 0: must be above 0"),
     (f'[fit]\nfigures = ["assessment/logp/myrinet-ss20/g"]\n[fit.parameters]\n{CALL}',
      "is a test figure: nothing is fitted to it"),
-    (f'[fit]\nfigures = ["sp2/bandwidth/sp2-thin/async 4 MB"]\n[fit.parameters]\n{CALL}',
-     "cannot be measured yet: needs buffers larger than 1 MB"),
     (f'[fit]\nfigures = ["assessment/logp/o_s"]\n[fit.parameters]\n{CALL}',
      "must be STUDY/TABLE/MACHINE/QUANTITY"),
     (f'[fit]\nfigures = ["assessment/logp/cm5/o_s"]\n[fit.parameters]\n{CALL}',
@@ -157,6 +158,16 @@ def test_what_is_wrong_is_one_line(jobs, tmp_path, text, said):
     with pytest.raises(UserError) as refused:
         fitted(own)
     assert said in str(refused.value) and "\n" not in str(refused.value)
+    assert not jobs
+
+
+def test_a_figure_that_waits_for_something_is_refused(jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "reference", lambda text, where: replace(
+        reference(text, where), needs="a wider bus"))
+    own = tmp_path / "mine.toml"
+    own.write_text(f'[fit]\nfigures = ["assessment/logp/paragon/o_s"]\n[fit.parameters]\n{CALL}')
+    with pytest.raises(UserError, match="cannot be measured yet: needs a wider bus"):
+        fitted(own)
     assert not jobs
 
 
