@@ -229,19 +229,22 @@ def _modes(command: Any) -> Any:
 @click.argument("nic", metavar="DESCRIPTION")
 @click.option("--figures", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Figures to fit to, and parameters with bounds, in place of the description's.")
+@click.option("--programs", is_flag=True,
+              help="Fit what programs over Split-C compute with, by the table [fit.programs].")
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob before the fit. May be given again.")
 @click.option("--write", is_flag=True,
               help="Write the fitted values into the description's file; its comments stay.")
 @_OUT
 @_modes
-def fit(nic: str, figures: Path | None, overrides: tuple[str, ...], write: bool, out: Path) -> None:
+def fit(nic: str, figures: Path | None, programs: bool, overrides: tuple[str, ...], write: bool,
+        out: Path) -> None:
     """Choose knobs of a description (a file, or a name that `nicbed list` shows) by figures: those
     that its table [fit] names, within its bounds. Print the result, the residuals, and how sharply
     the figures fix each knob."""
     from .commands.fit import run_fit
 
-    run_fit(nic, figures, overrides=overrides, write=write, out=out)
+    run_fit(nic, figures, overrides=overrides, write=write, out=out, programs=programs)
 
 
 @nicbed.command()

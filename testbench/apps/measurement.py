@@ -15,7 +15,7 @@ from ..truth.phases import PhaseTime, phases
 from ..truth.spans import spans
 from . import get
 
-__all__ = ["evaluate", "measure", "run"]
+__all__ = ["evaluate", "measure", "run", "run_sizes"]
 
 
 async def run(lab: Any, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,6 +30,16 @@ async def run(lab: Any, name: str, parameters: Mapping[str, Any]) -> dict[str, A
         raise UserError(f"{name}: {error}", status=1) from None
     outcome = evaluate(module, found, given, parameters, lab.description.fabric.nodes)
     return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})
+
+
+async def run_sizes(lab: Any, name: str, several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Run program ``name`` with each of ``several`` parameters, one after the other. The results
+    have a list of each run's; all checks are there."""
+    found = [await run(lab, name, one) for one in several]
+    return {"results": {"runs": [{"parameters": dict(one), **outcome["results"]}
+                                 for one, outcome in zip(several, found, strict=True)]},
+            "points": {},
+            "checks": [check for outcome in found for check in outcome["checks"]]}
 
 
 async def measure(lab: Any, module: Any, parameters: Mapping[str, Any]) -> tuple[Any, Any]:

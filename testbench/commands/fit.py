@@ -16,11 +16,13 @@ from .output import finish
 __all__ = ["document_of", "lines", "run_fit"]
 
 
-def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: bool, out: Path
-            ) -> None:
-    """Fit the parameters of description ``nic``; print, store, and with ``write`` rewrite its
-    file."""
-    parameters, targets = plan(nic, figures)
+def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: bool, out: Path,
+            programs: bool = False) -> None:
+    """Fit the parameters of description ``nic``, or what its ``programs`` compute with; print,
+    store, and with ``write`` rewrite its file."""
+    if programs and figures is not None:
+        raise UserError("--programs and --figures: give one of them")
+    parameters, targets = plan(nic, figures, programs=programs)
     check_places(out, None)
     place = load.find(nic)
     for text in overrides:
@@ -34,7 +36,7 @@ def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: 
     from ..report import document as files
 
     document = document_of(found)
-    path = out / f"fit-{Path(nic).stem}.json"
+    path = out / f"fit-{Path(nic).stem}{'-programs' if programs else ''}.json"
     text = files.text(document)
     files.save(path, text.encode())
     if write:

@@ -3,6 +3,7 @@
 In the order in which to read:
 
 - :mod:`.quantities`: The quantities of which studies publish figures: which benchmark gives each
+- :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
 - :mod:`.studies`: The tables of published studies, from ``studies/*.toml``
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors

@@ -10,6 +10,14 @@
     "cpu.call" = { low = 0, high = 60 }               # a timing or cost knob
     "link.bytes_per_cycle" = { low = "1/10", high = 2, step = "1/100" }
 
+    [fit.programs]                                    # what --programs fits, when the rest stands
+    figures = ["sp2/split-c/cm5/mm 128"]
+    [fit.programs.parameters]
+    "apps.flop" = { low = 1, high = 4, step = "1/100" }
+
+Programs over Split-C take minutes, not seconds, and depend on all other knobs a little; so what
+their computation takes is fitted by itself.
+
 ``--figures FILE`` gives a file whose ``[figures]``, and ``[parameters]`` if it has them, take the
 place of the description's.
 """
@@ -104,9 +112,10 @@ class Calibration:
                 for one, index in zip(self.parameters, self.point, strict=True)}
 
 
-def plan(nic: str, figures: Path | None = None) -> tuple[tuple[Parameter, ...],
-                                                         tuple[Target, ...]]:
-    """The parameters and figures of description ``nic``, with those of the file ``figures``.
+def plan(nic: str, figures: Path | None = None, *, programs: bool = False
+         ) -> tuple[tuple[Parameter, ...], tuple[Target, ...]]:
+    """The parameters and figures of description ``nic``, with those of the file ``figures``;
+    ``programs``: those of its table [fit.programs].
 
     Raises
     ------
@@ -115,6 +124,16 @@ def plan(nic: str, figures: Path | None = None) -> tuple[tuple[Parameter, ...],
     """
     table = load.fit_table(nic)
     where = f"{nic}: [fit]"
+    below = "fit"
+    if programs:
+        if "programs" not in table:
+            raise UserError(f"{nic}: has no table [fit.programs], with what --programs fits")
+        table, below = table["programs"], "fit.programs"
+        where = f"{nic}: [{below}]"
+        if not isinstance(table, Mapping):
+            raise UserError(f"{where}: must be a table")
+    else:
+        table = {name: one for name, one in table.items() if name != "programs"}
     if figures is not None:
         own = _file(figures)
         table = {**table, **own}
@@ -123,7 +142,7 @@ def plan(nic: str, figures: Path | None = None) -> tuple[tuple[Parameter, ...],
         raise UserError(f"{nic}: has no [fit] table, with parameters and figures; docs/"
                         "calibrating.md shows one")
     _known(table, ("parameters", "figures"), where)
-    parameters = _parameters(table.get("parameters", {}), f"{nic}: [fit.parameters]")
+    parameters = _parameters(table.get("parameters", {}), f"{nic}: [{below}.parameters]")
     targets = _targets(table.get("figures", {}), where)
     if not parameters:
         raise UserError(f"{where}: names no parameters")

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
+from .. import apps
+from ..apps import APPS
 from ..benches import get
 from ..build.cache import entry, find, key, tree_hash
 from ..descriptions import load
 from ..report.document import plain, text, versions
+from .programs import alone
 from .quantities import Quantity
 
 __all__ = ["Job", "in_simulator", "job_for", "measure"]
@@ -26,14 +29,15 @@ KIND = "measured"
 Tell = Callable[[str, int, int], None]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_SOURCES = ("layouts", "rtl", "firmware", "host", "testbench/benches", "testbench/estimate",
-            "testbench/truth", "testbench/run", "testbench/build", "testbench/backends")
+_SOURCES = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/benches",
+            "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
+            "testbench/backends")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A benchmark on a description; ``changes`` are parameters in place of the usual ones, as JSON,
-    so that equal jobs are equal."""
+    """A benchmark, or a program over Split-C, on a description; ``changes`` are parameters in place
+    of the usual ones, as JSON, so that equal jobs are equal."""
 
     description: Description
     bench: str
@@ -41,7 +45,10 @@ class Job:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The benchmark's parameters."""
+        """The benchmark's parameters; of a program, ``runs`` has those of each run."""
+        if self.bench in APPS:
+            return {"runs": [apps.parameters(APPS[self.bench], one, self.description)
+                             for one in json.loads(self.changes)["runs"]]}
         module = get(self.bench).module(LAYER)
         return {**module.parameters(self.description), **json.loads(self.changes)}
 
@@ -56,7 +63,10 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     """The job that measures ``wanted``, on as many nodes as its benchmark needs at least; ``lean``:
     and nothing else."""
     parameters = {**wanted.parameters, **(wanted.lean if lean else {})}
-    nodes = max(description.fabric.nodes, get(wanted.bench).nodes)
+    least = apps.NODES if wanted.bench in APPS else get(wanted.bench).nodes
+    nodes = max(description.fabric.nodes, least)
+    if wanted.bench in APPS:
+        description = alone(description, wanted.bench)
     fabric = description.fabric.model_copy(update={"nodes": nodes})
     return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), LAYER),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True))
@@ -119,12 +129,15 @@ def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
 async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, dict[str, Any]]]
                        ) -> list[dict[str, Any]]:
     """In the simulator's process: the outcome of each (settings, benchmark, parameters)."""
+    from ..apps.measurement import run_sizes
     from ..benches import run
 
     found = []
     for index, (settings, bench, parameters) in enumerate(jobs):
         lab.progress(bench, index, len(jobs))
-        found.append(await run(_Settled(lab, settings), bench, LAYER, parameters))
+        settled = _Settled(lab, settings)
+        found.append(await run_sizes(settled, bench, parameters["runs"]) if bench in APPS
+                     else await run(settled, bench, LAYER, parameters))
     return found
 
 

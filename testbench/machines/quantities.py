@@ -1,7 +1,8 @@
 """The quantities of which studies publish figures: which benchmark gives each, and how.
 
 A name is one of ``o_s``, ``rtt`` and so on, as :data:`QUANTITIES` has them. Values are in the unit
-of the quantity: times in microseconds, rates in MB/s (10^6 bytes), sizes in bytes.
+of the quantity: times in microseconds (of programs in seconds), rates in MB/s (10^6 bytes), sizes
+in bytes.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from ...layouts.description import Description
 from ..benches.common.transfers import sizes
 from ..errors import UserError, nearest
 from ..estimate.bulk import bandwidth
+from .programs import extrapolated, first, sort_runs
 
 __all__ = ["QUANTITIES", "Quantity", "quantity"]
 
@@ -23,8 +25,8 @@ it."""
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity: its name and unit, the benchmark that measures it with ``parameters`` in place of
-    the usual ones, and where it is in the results."""
+    """A quantity: its name and unit, the benchmark or the program over Split-C that measures it
+    with ``parameters`` in place of the usual ones, and where it is in the results."""
 
     name: str
     unit: str
@@ -43,6 +45,8 @@ class Quantity:
         clock = Fraction(description.nic.clock_mhz)
         if self.unit == "µs":
             return float(Fraction(str(found)) / clock)
+        if self.unit == "s":
+            return float(Fraction(str(found)) / clock / 10**6)
         return float(Fraction(str(found)) * clock) if self.unit == "MB/s" else float(found)
 
 
@@ -129,6 +133,13 @@ _ALL = [
              PIPELINED),
     Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
              PIPELINED),
+    *(Quantity(f"mm {block}", "s", f"mm {block}", "mm", first,
+               {"runs": [{"blocks": blocks, "block": block}]})
+      for blocks, block in ((4, 128), (16, 16))),
+    *(Quantity(f"{name}, {size} messages", "s", f"{name}, {size} messages", program, extrapolated,
+               sort_runs(variant))
+      for name, program in (("smpsort", "sample-sort"), ("rdxsort", "radix-sort"))
+      for size, variant in (("small", "sm"), ("large", "lg"))),
 ]
 QUANTITIES = {one.name: one for one in _ALL}
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from ..apps import APPS
 from ..descriptions import load
 from .measured import Job, Tell, job_for, measure
+from .programs import shares
 from .quantities import quantity
 from .studies import Figure, Study, Table
 
@@ -53,7 +55,8 @@ class Summary:
 
 @dataclass(frozen=True)
 class Measured:
-    """A table's rows, and the outcomes of its runs by (machine, benchmark), for its plots."""
+    """A table's rows, and the outcomes of its runs by (machine, benchmark), for its plots; of
+    programs by (machine, figure)."""
 
     table: Table
     rows: tuple[Row, ...]
@@ -62,9 +65,12 @@ class Measured:
 
     @property
     def findings(self) -> list[str]:
-        """What the traces say: what bounds g on each machine, and checks that failed."""
+        """What the traces say: what bounds g on each machine, what programs spend their time on,
+        and checks that failed."""
         found = []
         for (machine, bench), outcome in self.outcomes.items():
+            if "runs" in outcome["results"]:
+                found.append(f"{machine}, {bench}: {shares(outcome['results'])}")
             bound = outcome["results"].get("bound")
             if bound is not None:
                 found.append(f"{machine}: g is bound by the {bound['block']}, which is busy for "
@@ -127,7 +133,7 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
         found = measure(list(jobs.values()), say)
         for (one, job), outcome in zip(jobs.items(), found, strict=True):
             ours[one] = quantity(one.name, table.path).value(outcome["results"], job.description)
-            outcomes[machine, job.bench] = {
+            outcomes[machine, one.name if job.bench in APPS else job.bench] = {
                 **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
     rows = tuple(Row(one, ours.get(one)) for one in table.figures)
     return Measured(table, rows, _differences(table, rows), outcomes)

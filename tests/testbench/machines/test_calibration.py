@@ -115,6 +115,25 @@ def test_own_figures_take_the_place_of_the_descriptions(jobs, tmp_path):
     assert calibrate(str(own), *plan(str(own), figures)).values == {"cpu.call": 11}
 
 
+def test_programs_are_fitted_by_a_table_of_their_own(jobs, tmp_path):
+    """And the rest as if that table were not there. The rate comes back from the time of a program
+    of another rate."""
+    own = tmp_path / "mine.toml"
+    rest = figures_of("default", ["o_s"], cpu__call=9) + \
+        '[fit.parameters]\n"cpu.call" = { low = 0, high = 40 }\n'
+    own.write_text(rest + figures_of("default", ["mm 16"], apps__flop="5/2")
+                   .replace("[fit.", "[fit.programs.")
+                   + '[fit.programs.parameters]\n"apps.flop" = { low = 1, high = 4, step = "1/2" }')
+    assert fitted(own).values == {"cpu.call": 9}
+    assert calibrate(str(own), *plan(str(own), programs=True)).values == {
+        "apps.flop": Fraction(5, 2)}
+    own.write_text(rest)
+    with pytest.raises(UserError, match=r"has no table \[fit.programs\]"):
+        plan(str(own), programs=True)
+    with pytest.raises(UserError, match="--programs and --figures: give one of them"):
+        run_fit(str(own), own, overrides=(), write=False, out=tmp_path, programs=True)
+
+
 CALL = '"cpu.call" = { low = 0, high = 40 }\n'
 
 

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from nicbed.testbench.apps import APPS
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.machines import studies
@@ -56,9 +57,20 @@ def test_every_value_of_a_machine_has_a_source(machine):
                 fitted.add(f"{section}.{line.split(' ')[0]}")
         above = line
     table = load.fit_table(machine)
-    assert fitted == set(table.get("parameters", {}))
+    programs = table.get("programs", {})
+    assert fitted == set(table.get("parameters", {})) | set(programs.get("parameters", {}))
     if table:
         plan(machine)  # refuses test figures, unknown knobs and figures
+    if programs:
+        _, targets = plan(machine, programs=True)
+        assert {one.quantity.bench for one in targets} == set(APPS)
+
+
+def test_programs_are_measured_on_machines_they_are_fitted_on():
+    """A figure of a program needs nothing just where the description has all three rates."""
+    for _, tables in studies.chosen(None):
+        for one in (one for table in tables if table.name == "split-c" for one in table.figures):
+            assert bool(one.needs) != ("programs" in load.fit_table(one.machine)), one
 
 
 def test_wide_nodes_are_thin_ones_but_for_lines_and_memory_bus():
