@@ -209,6 +209,10 @@ class Am(Section):
                                   "if round trips are longer")
     retries: int = cost(12, unit="times", ge=1, le=1000,
                         doc="time-outs in a row before a peer is declared gone")
+    credit: str = cost("reply", unit="", pattern="^(reply|ack)$",
+                       doc="what returns a request's credit: its 'reply', a null one where the "
+                           "handler sends none; or its 'ack', by any packet or an explicit one at "
+                           "a quarter of the request window")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
                                  doc="unsuccessful polls before a keep-alive probe")
 
