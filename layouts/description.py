@@ -290,6 +290,13 @@ class Gm(Section):
                         doc="time-outs in a row before a send fails")
 
 
+class Mpl(Section):
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what MPL's own paths take, in place of cpu.path_scale")
+    eager_bytes: int = cost(1024, unit="bytes", ge=16, le=1 << 16,
+                            doc="longest message that is sent before its receive is known")
+
+
 class Apps(Section):
     flop: Rate = cost(Fraction(21, 10), unit="CPU cycles", ge=0, le=100000,
                       doc="mm: a floating-point operation; fitted to the SP-2's mm 128")
@@ -347,6 +354,7 @@ class Description(Section):
     am: Am = Am()
     via: Via = Via()
     gm: Gm = Gm()
+    mpl: Mpl = Mpl()
     apps: Apps = Apps()
     processor: Processor = Processor()
     faults: Faults = Faults()
