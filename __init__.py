@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
-           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "run_job",
-           "smp", "splitc", "via"]
+           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpl",
+           "run_job", "smp", "splitc", "via"]
 
-_MODULES = ("am", "fm", "gm", "smp", "splitc", "via")
+_MODULES = ("am", "fm", "gm", "mpl", "smp", "splitc", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

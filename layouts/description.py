@@ -236,6 +236,10 @@ class Am(Section):
                                   "if round trips are longer")
     retries: int = cost(12, unit="times", ge=1, le=1000,
                         doc="time-outs in a row before a peer is declared gone")
+    credit: str = cost("reply", unit="", pattern="^(reply|ack)$",
+                       doc="what returns a request's credit: its 'reply', a null one where the "
+                           "handler sends none; or its 'ack', by any packet or an explicit one at "
+                           "a quarter of the request window")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
                                  doc="unsuccessful polls before a keep-alive probe")
     message_processor: str = cost("none", unit="", pattern="^(none|cpu)$",
@@ -319,6 +323,13 @@ class Gm(Section):
                         doc="time-outs in a row before a send fails")
 
 
+class Mpl(Section):
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what MPL's own paths take, in place of cpu.path_scale")
+    eager_bytes: int = cost(1024, unit="bytes", ge=16, le=1 << 16,
+                            doc="longest message that is sent before its receive is known")
+
+
 class Apps(Section):
     flop: Rate = cost(Fraction(21, 10), unit="CPU cycles", ge=0, le=100000,
                       doc="mm: a floating-point operation; fitted to the SP-2's mm 128")
@@ -376,6 +387,7 @@ class Description(Section):
     am: Am = Am()
     via: Via = Via()
     gm: Gm = Gm()
+    mpl: Mpl = Mpl()
     apps: Apps = Apps()
     processor: Processor = Processor()
     faults: Faults = Faults()

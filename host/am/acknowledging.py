@@ -10,6 +10,7 @@ from .window import AmError, Peer
 __all__ = ["Acknowledging"]
 
 ANSWER_MASK = wire.ANSWER & 0xFFFF
+KIND = 15
 HOLD = 2000
 """Cycles for which an acknowledgement may always wait for a packet that can carry it."""
 
@@ -29,7 +30,7 @@ class Acknowledging:
     """
 
     __slots__ = ("hold", "owing", "due", "_port", "_sending", "_bulk", "_deadline", "_counters",
-                 "_c_misplaced", "_c_sample")
+                 "_acks_return", "_c_misplaced", "_c_sample")
 
     def __init__(self, sending: Sending, bulk: BulkSending, deadline: Deadline,
                  counters: dict[str, int]) -> None:
@@ -41,6 +42,7 @@ class Acknowledging:
         self._bulk = bulk
         self._deadline = deadline
         self._counters = counters
+        self._acks_return = sending.node.description.am.credit == "ack"
         self._c_misplaced = sending.port.path(costs.CHECK_MISPLACED)
         self._c_sample = sending.port.path(costs.SAMPLE)
 
@@ -87,7 +89,9 @@ class Acknowledging:
         cycle = self._port.cycle
         sender = peer.request
         if acks & 255 != sender.base & 255:
-            sender.acknowledge(acks & 255, cycle)
+            covered = sender.acknowledge(acks & 255, cycle)
+            if self._acks_return:
+                peer.credits += sum(packet[0] & KIND == wire.K_REQUEST for packet in covered)
         sender = peer.reply
         if acks >> 8 & 255 != sender.base & 255:
             sender.acknowledge(acks >> 8 & 255, cycle)
@@ -96,6 +100,8 @@ class Acknowledging:
             for *_, transfer in sender.acknowledge(acks >> 16 & 255, cycle):
                 if transfer is not None:
                     self._bulk.ended.append(transfer)
+                    if self._acks_return and transfer.kind == wire.K_STORE:
+                        peer.credits += 1
             if peer.transfers:
                 self._sending.queue(sender)
         if peer.samples:
@@ -117,6 +123,17 @@ class Acknowledging:
         elif peer.misplaced(channel, distance):
             self._counters["nacks"] += 1
             await self._sending.control(peer, wire.K_NACK | channel << wire.CHANNEL)
+
+    def refuses(self, peer: Peer) -> bool:
+        """Whether a packet that may be replied to must be dropped, because the reply window is
+        full. So it is if acknowledgements return credits, and replies were lost whose requests
+        have been acknowledged; the packet counts as lost, too."""
+        reply = peer.reply
+        if reply.next - reply.base < reply.limit:
+            return False
+        self._port.spend(self._c_misplaced)
+        self._counters["refused"] += 1
+        return True
 
     async def control(self, peer: Peer, kind: int, flags: int, question: int) -> None:
         """Handle a packet without sequence number: an acknowledgement, a NACK or a probe."""

@@ -18,7 +18,7 @@ SMALL_BYTES = wire.SMALL_BYTES
 class BulkReceiving:
     """Copies bulk packets from their slots of ``ring`` to their destination."""
 
-    __slots__ = ("_sending", "_out", "_acknowledging", "_handlers", "_ring", "_chunk",
+    __slots__ = ("_sending", "_out", "_acknowledging", "_handlers", "_ring", "_chunk", "_by_ack",
                  "_c_bulk_handle", "_c_bulk_last", "_c_get_handle", "_c_transfer")
 
     def __init__(self, sending: Sending, out: BulkSending, acknowledging: Acknowledging,
@@ -29,6 +29,7 @@ class BulkReceiving:
         self._handlers = handlers
         self._ring = ring
         self._chunk = sending.node.description.am.chunk_packets
+        self._by_ack = sending.node.description.am.credit == "ack"
         path = sending.port.path
         self._c_bulk_handle = path(costs.BULK_HANDLE)
         self._c_bulk_last = path(costs.BULK_LAST)
@@ -85,7 +86,7 @@ class BulkReceiving:
                 except TypeError:
                     check_given(function, result)
                     raise
-        if store and not handlers.replied:
+        if store and not handlers.replied and not self._by_ack:
             if port.count > sending.full:
                 await port.executed
             sending.null_reply(peer)

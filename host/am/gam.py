@@ -3,8 +3,9 @@
 Handlers are ``async def h(am, source, *args)``, or plain functions that return None; those of bulk
 transfers ``h(am, source, address, bytes, argument)``. A call names a handler by the callable or by
 its index in the handler table, which must have the same order on all nodes. A request handler, and
-a store's, may reply once; if it does not, the layer does. A reply handler, a get's, and a store's
-end function may not communicate. No handler may make requests or poll.
+a store's, may reply once; if it does not, the layer does unless ``am.credit`` = ack. A reply
+handler, a get's, and a store's end function may not communicate. No handler may make requests or
+poll.
 
 The layer runs on one CPU of a node, only inside the program's calls.
 """
@@ -54,7 +55,7 @@ class Gam:
     ----------
     counters
         Counts of events besides ordinary sends and receives: nacks, duplicates, timeouts, probes,
-        acks, resent, samples (of round trips).
+        acks, resent, samples (of round trips), refused (for want of room in the reply window).
     again
         The packets ``resent``, by peer and cause.
     """
@@ -66,12 +67,13 @@ class Gam:
         self.memory = node.memory
         self.enabled = False
         self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
-                         "resent": 0, "samples": 0}
+                         "resent": 0, "samples": 0, "refused": 0}
         way = injection(node)
         self.peers = [_peer(node, way, number) for number in range(node.nodes)]
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
         self._window = node.description.am.request_window
+        self._by_ack = node.description.am.credit == "ack"
         self._deadline = deadline = Deadline()
         self._handlers = Handlers(self, handlers)
         self._ring = way.receive_ring()
@@ -141,20 +143,22 @@ class Gam:
             number = self.node.trace_number()
             port.mark(CONTROL, BEGIN, number)
             port.spend(self._c_bye)
+            if self._by_ack:
+                peer.credits -= 1
             sending.launch(peer, peer.request, wire.K_BYE, 0, 0, 3, number)
             if sending.stores:
                 await sending.commit()
             port.mark(CONTROL, END, number)
         # A peer that has finished stays so.
-        left = [peer for peer in self._partners if not _finished(peer)]
+        left = [peer for peer in self._partners if not self._finished(peer)]
 
         def awaited() -> str:
-            numbers = [str(peer.number) for peer in left if not _finished(peer)]
+            numbers = [str(peer.number) for peer in left if not self._finished(peer)]
             return f"am_disable of node{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
         port.waiting_for(awaited)
         while left:
-            if _finished(left[-1]):
+            if self._finished(left[-1]):
                 left.pop()
             else:
                 await self._polling.spin()
@@ -368,6 +372,12 @@ class Gam:
             return self.peers[dest], NO_HANDLER
         return self.peers[dest], self._handlers.index(handler)
 
+    def _finished(self, peer: Peer) -> bool:
+        """Whether ``peer`` has called am_disable and nothing between it and this node is open, or
+        it is gone."""
+        return (peer.gone
+                or peer.bye and not peer.open() and peer.credits >= self._window)
+
     async def _credit(self, peer: Peer, number: int) -> None:
         """Wait for a credit of ``peer``, handling messages meanwhile."""
         port = self.port
@@ -380,12 +390,6 @@ class Gam:
             port.mark(WINDOW_WAIT, END, number)
         if peer.gone:
             raise self._settling.lost(peer)
-
-
-def _finished(peer: Peer) -> bool:
-    """Whether ``peer`` has called am_disable and nothing between it and this node is open, or it is
-    gone."""
-    return peer.gone or peer.bye and not peer.open()
 
 
 def _peer(node: Node, way: Injection, number: int) -> Peer:

@@ -25,8 +25,8 @@ class Receiving:
     """Handles the packets that the NIC stored in ``ring``."""
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
-                 "_acknowledging", "_settling", "_quarter", "_c_request_handle",
-                 "_c_reply_handle", "_c_null_handle", "_c_control_handle")
+                 "_acknowledging", "_settling", "_quarter", "_by_ack", "_c_request_handle",
+                 "_c_reply_handle", "_c_null_handle", "_c_control_handle", "_c_taken")
 
     def __init__(self, peers: Sequence[Peer], ring: ReceiveRing, handlers: Handlers,
                  sending: Sending, bulk_sending: BulkSending, acknowledging: Acknowledging,
@@ -40,7 +40,9 @@ class Receiving:
         self._bulk = BulkReceiving(sending, bulk_sending, acknowledging, handlers, ring)
         self._acknowledging = acknowledging
         self._settling = settling
-        self._quarter = max(1, sending.node.description.am.reply_window // 4)
+        am = sending.node.description.am
+        self._by_ack = am.credit == "ack"
+        self._quarter = -(-am.request_window // 4) if self._by_ack else max(1, am.reply_window // 4)
         self._c_request_handle = [port.path(p) for p in costs.REQUEST_HANDLE]
         self._c_reply_handle = [port.path(p) for p in costs.REPLY_HANDLE]
         self._c_null_handle = port.path(costs.NULL_HANDLE)
@@ -69,8 +71,12 @@ class Receiving:
             if sequence != expected[0]:
                 begin[1] = activity = CONTROL
                 await acknowledging.misplaced(peer, 0, sequence)
+            elif self._by_ack and acknowledging.refuses(peer):
+                begin[1] = activity = CONTROL
             else:
                 expected[0] = sequence + 1 & 255
+                if self._by_ack:
+                    acknowledging.owe(peer, cycle)
                 if peer.gapped:
                     peer.gaps[0] = 0
                 if count > 2:
@@ -97,7 +103,10 @@ class Receiving:
                     except TypeError:
                         check_given(function, result)
                         raise
-                if not handlers.replied:
+                if self._by_ack:
+                    if peer.owed >= self._quarter:
+                        acknowledging.due.append(peer)
+                elif not handlers.replied:
                     if port.count > sending.full:
                         await port.executed
                     sending.null_reply(peer)
@@ -114,7 +123,8 @@ class Receiving:
                 expected[1] = sequence + 1 & 255
                 if peer.gapped:
                     peer.gaps[1] = 0
-                peer.credits += 1
+                if kind == wire.K_NULL or not self._by_ack:
+                    peer.credits += 1
                 acknowledging.owe(peer, cycle)
                 if peer.owed >= self._quarter:
                     acknowledging.due.append(peer)
@@ -145,6 +155,9 @@ class Receiving:
             if sequence != peer.expected[2]:
                 begin[1] = activity = CONTROL
                 await acknowledging.misplaced(peer, 2, sequence)
+            elif (self._by_ack and kind == wire.K_STORE and flags & wire.LAST
+                  and handler != wire.NO_HANDLER and acknowledging.refuses(peer)):
+                begin[1] = activity = CONTROL
             else:
                 peer.expected[2] = sequence + 1 & 255
                 peer.gaps[2] = 0
@@ -156,7 +169,7 @@ class Receiving:
             if kind == wire.K_GET or kind == wire.K_BYE:
                 if sequence != peer.expected[0]:
                     await acknowledging.misplaced(peer, 0, sequence)
-                else:
+                elif not (self._by_ack and kind == wire.K_BYE and acknowledging.refuses(peer)):
                     peer.expected[0] = sequence + 1 & 255
                     peer.gaps[0] = 0
                     acknowledging.owe(peer, cycle)
@@ -166,7 +179,10 @@ class Receiving:
                     else:
                         port.spend(self._c_control_handle)
                         peer.bye = True
-                        acknowledging.owe_soon(peer)
+                        if self._by_ack:
+                            await self._null_reply(peer)
+                        else:
+                            acknowledging.owe_soon(peer)
             else:
                 port.spend(self._c_control_handle)
                 await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
@@ -179,6 +195,17 @@ class Receiving:
         if sending.backlog and not self._settling.blocked:
             await self._settling.pump()
         port.mark(activity, END, number)
+
+    async def _null_reply(self, peer: Peer) -> None:
+        """Tell a peer that makes no more requests that all replies to it have been sent."""
+        port, sending = self._port, self._sending
+        if sending.space < SMALL_BYTES and not sending.held:
+            await sending.refresh()
+        if port.count > sending.full:
+            await port.executed
+        sending.null_reply(peer)
+        if sending.stores:
+            await sending.commit()
 
 
 if CHANNEL_OF[AmKind.GET] != CHANNEL_OF[AmKind.BYE] or NIC_BASE & 0xFFFF:

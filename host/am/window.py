@@ -28,6 +28,13 @@ sequences share one path, so they share the estimate.
 A request, store or get takes one of ``am.request_window`` credits, which its reply (or data)
 returns. So there are never more replies unacknowledged than credits, and since the reply window is
 larger, a reply never waits: a handler cannot block, and two full windows cannot deadlock.
+
+With ``am.credit`` = ack the acknowledgement of a request, or of a store's last packet, returns the
+credit, and a handler that does not reply causes no packet of its own; a get's credit still comes
+back with its data. Without losses the reply is there before the acknowledgement of a later packet,
+so replies still fit in their window. If replies were lost and their requests acknowledged by other
+packets, the receiver drops a request for whose reply it has no room, as if the network had lost it.
+A node's last request, K_BYE, is answered by a null reply: all its replies have arrived before that.
 """
 
 from collections import deque

@@ -79,9 +79,10 @@ class Costs:
         self.numerator = ratio.numerator
         self.denominator = ratio.denominator
 
-    def cycles(self, path: Path) -> int:
-        """CPU cycles of ``path``: what its items take, times the factor, to the nearest cycle."""
-        return round(self.scale * sum(self.price[item] * count
+    def cycles(self, path: Path, scale: Fraction | None = None) -> int:
+        """CPU cycles of ``path``: what its items take, times the factor (``scale`` if given), to
+        the nearest cycle."""
+        return round((self.scale if scale is None else scale) * sum(self.price[item] * count
                                       for item, count in path.items.items()))
 
     def ticks(self, cpu_cycles: int) -> Fraction:

@@ -62,10 +62,11 @@ class Work:
         whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
         self._cpu += int(whole)
 
-    def path(self, path: Path) -> int:
-        """Register ``path``; return its index for :meth:`spend`."""
+    def path(self, path: Path, scale: Fraction | None = None) -> int:
+        """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
+        return its index for :meth:`spend`."""
         self._paths.append(path)
-        self._path_cycles.append(self.costs.cycles(path))
+        self._path_cycles.append(self.costs.cycles(path, scale))
         self._path_counts.append(0)
         return len(self._paths) - 1
 
