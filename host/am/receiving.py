@@ -26,7 +26,7 @@ class Receiving:
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
                  "_acknowledging", "_settling", "_quarter", "_by_ack", "_c_request_handle",
-                 "_c_reply_handle", "_c_null_handle", "_c_control_handle", "_c_taken")
+                 "_c_reply_handle", "_c_null_handle", "_c_control_handle")
 
     def __init__(self, peers: Sequence[Peer], ring: ReceiveRing, handlers: Handlers,
                  sending: Sending, bulk_sending: BulkSending, acknowledging: Acknowledging,
