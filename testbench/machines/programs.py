@@ -1,7 +1,8 @@
 """Programs over Split-C as the study of the SP-2 ran them, and sorts of fewer keys in their place.
 
 A sort of 512 K keys a process takes too long in the simulator. Its time grows in proportion to the
-keys, so :data:`KEYS` of two runs give a slope, and the slope the time of :data:`FULL` keys.
+keys, so two runs of :data:`KEYS`, by variant, give a slope, and the slope the time of :data:`FULL`
+keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,15 +15,15 @@ __all__ = ["FULL", "KEYS", "RATES", "alone", "extrapolated", "first", "shares", 
 
 FULL = 524288
 """Keys a process of the study's sorts: 4 M keys on 8 processes."""
-KEYS = (8192, 16384)
-"""Keys a process of the two runs in their place."""
+KEYS = {"sm": (2048, 4096), "lg": (8192, 16384)}
+"""Keys a process of the two runs in their place, by variant; *sm* sends a message for two keys."""
 RATES = {"mm": "flop", "sample-sort": "sort_key", "radix-sort": "radix_key"}
 """Of each program, what its computation is charged by."""
 
 
 def sort_runs(variant: str) -> dict[str, Any]:
     """Parameters of a sort's two runs."""
-    return {"runs": [{"variant": variant, "keys": keys} for keys in KEYS]}
+    return {"runs": [{"variant": variant, "keys": keys} for keys in KEYS[variant]]}
 
 
 def first(results: Mapping[str, Any]) -> Any:
@@ -56,7 +57,8 @@ def shares(results: Mapping[str, Any]) -> str:
     if len(results["runs"]) == 1:
         return said
     keys = " and ".join(f"{count // 1024} K" for count, _ in _sizes(results["runs"]))
-    return f"{said}, at the larger of {keys} keys, which give {FULL // 1024} K by their slope"
+    return (f"{said}, at the larger of {keys} keys a process, which give {FULL // 1024} K by their "
+            "slope")
 
 
 def alone(description: Description, program: str) -> Description:

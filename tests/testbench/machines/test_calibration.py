@@ -14,8 +14,13 @@ from nicbed.testbench.errors import UserError
 from nicbed.testbench.machines import calibration
 from nicbed.testbench.machines.calibration import calibrate, plan
 from nicbed.testbench.machines.measured import job_for, measure
+<<<<<<< HEAD
 from nicbed.testbench.machines.quantities import QUANTITIES
 from nicbed.testbench.machines.studies import reference
+=======
+from nicbed.testbench.machines.programs import first
+from nicbed.testbench.machines.quantities import QUANTITIES, Quantity
+>>>>>>> sctable
 from nicbed.testbench.machines.writing import rewritten
 
 PARAMETERS = """
@@ -115,13 +120,15 @@ def test_own_figures_take_the_place_of_the_descriptions(jobs, tmp_path):
     assert calibrate(str(own), *plan(str(own), figures)).values == {"cpu.call": 11}
 
 
-def test_programs_are_fitted_by_a_table_of_their_own(jobs, tmp_path):
-    """And the rest as if that table were not there. The rate comes back from the time of a program
-    of another rate."""
+def test_programs_are_fitted_by_a_table_of_their_own(jobs, monkeypatch, tmp_path):
+    """And the rest as if that table were not there. The rate comes back from the time of a
+    program that ran with it."""
+    monkeypatch.setitem(QUANTITIES, "mm 8", Quantity("mm 8", "s", "mm 8", "mm", first,
+                                                     {"runs": [{"blocks": 4, "block": 8}]}))
     own = tmp_path / "mine.toml"
     rest = figures_of("default", ["o_s"], cpu__call=9) + \
         '[fit.parameters]\n"cpu.call" = { low = 0, high = 40 }\n'
-    own.write_text(rest + figures_of("default", ["mm 16"], apps__flop="5/2")
+    own.write_text(rest + figures_of("default", ["mm 8"], apps__flop="5/2")
                    .replace("[fit.", "[fit.programs.")
                    + '[fit.programs.parameters]\n"apps.flop" = { low = 1, high = 4, step = "1/2" }')
     assert fitted(own).values == {"cpu.call": 9}

@@ -12,13 +12,13 @@ from nicbed.testbench.machines.quantities import QUANTITIES, Quantity
 PROGRAMS = [one for one in QUANTITIES.values() if one.bench in apps.APPS]
 
 
-def runs(cycles, sizes=KEYS):
+def runs(cycles, sizes):
     """Results of sorts of ``sizes`` keys a process that took ``cycles``."""
     return {"runs": [{"parameters": {"keys": keys}, "cycles": one}
                      for keys, one in zip(sizes, cycles, strict=True)]}
 
 
-@pytest.mark.parametrize("sizes", [KEYS, (32768, 65536), (1000, 7000)])
+@pytest.mark.parametrize("sizes", [*KEYS.values(), (32768, 65536), (1000, 7000)])
 def test_a_linear_time_is_extrapolated_exactly(sizes):
     """Also one with a part that no key takes, and with a fraction of a cycle."""
     found = extrapolated(runs([1234.5 + 7.25 * keys for keys in sizes], sizes))
@@ -31,15 +31,16 @@ def test_a_time_that_is_not_linear_is_seen_at_other_sizes():
     def time(keys):
         return 100 * keys + keys * keys / 16384
     fewer, more = (float(extrapolated(runs(list(map(time, sizes)), sizes)))
-                   for sizes in (KEYS, (32768, 65536)))
+                   for sizes in (KEYS["lg"], (32768, 65536)))
     assert more / fewer > 1.03
 
 
 def test_the_slope_counts():
     """Not the mean time of a key, which would be wrong by the part that no key takes."""
-    low, high = 10_000 + 3 * KEYS[0], 10_000 + 3 * KEYS[1]
-    assert extrapolated(runs([low, high])) == 10_000 + 3 * FULL
-    assert extrapolated(runs([low, high + 1])) > 10_000 + 3 * FULL
+    sizes = KEYS["sm"]
+    low, high = (10_000 + 3 * keys for keys in sizes)
+    assert extrapolated(runs([low, high], sizes)) == 10_000 + 3 * FULL
+    assert extrapolated(runs([low, high + 1], sizes)) > 10_000 + 3 * FULL
 
 
 def test_the_programs_are_those_of_the_study():
@@ -49,7 +50,7 @@ def test_the_programs_are_those_of_the_study():
     for name, program in (("smpsort", "sample-sort"), ("rdxsort", "radix-sort")):
         for size, variant in (("small", "sm"), ("large", "lg")):
             assert found.pop(f"{name}, {size} messages") == (
-                program, [{"variant": variant, "keys": keys} for keys in KEYS])
+                program, [{"variant": variant, "keys": keys} for keys in KEYS[variant]])
     assert set(found) == {"mm 128", "mm 16"} and FULL == 4 << 20 >> 3
     assert set(RATES) == set(apps.APPS)
 
