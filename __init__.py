@@ -1,15 +1,15 @@
 """nicbed: a testbed for network-interface architects.
 
 ``nicbed.__all__`` and the ``__all__`` of the four layers, :mod:`nicbed.host.am`, ``fm``, ``gm``
-and ``via``, and of :mod:`nicbed.host.smp` are the public interface; docs/api.md lists it. Each name
-loads what it needs when it is first asked for.
+and ``via``, of :mod:`nicbed.host.smp` and :mod:`nicbed.host.splitc` are the public interface;
+docs/api.md lists it. Each name loads what it needs when it is first asked for.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, smp, via
+    from .host import am, fm, gm, smp, splitc, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
            "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "run_job",
-           "smp", "via"]
+           "smp", "splitc", "via"]
 
-_MODULES = ("am", "fm", "gm", "smp", "via")
+_MODULES = ("am", "fm", "gm", "smp", "splitc", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

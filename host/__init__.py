@@ -8,6 +8,9 @@ In the order in which to read:
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
 - :mod:`.am`: Generic Active Messages 1.1 over the NIC
+- :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
+- :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel
+  machines ran them
 - :mod:`.fm`: Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node
 - :mod:`.gm`: GM message passing over the NIC processor's firmware ``gm``: the library and the
   driver

@@ -15,7 +15,7 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
-           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Processor", "Faults", "MAX_CPUS",
+           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Apps", "Processor", "Faults", "MAX_CPUS",
            "MAX_PORTS", "knobs"]
 
 
@@ -174,6 +174,9 @@ class Cpu(Section):
                                 doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
     cas: int = timing(6, ge=6, le=4095,
                       doc="of several CPUs: compare-and-swap of a word whose line is owned")
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what each path of a layer takes: its code against that "
+                                "of which the items below are counted")
     call: int = cost(6, ge=0, le=100000, doc="a function call and return, with its argument checks")
     load: int = cost(1, ge=0, le=100000, doc="a load that hits the cache")
     store: int = cost(1, ge=0, le=100000, doc="a store that hits the cache")
@@ -283,6 +286,18 @@ class Gm(Section):
                         doc="time-outs in a row before a send fails")
 
 
+class Apps(Section):
+    flop: Rate = cost(Fraction(21, 10), unit="CPU cycles", ge=0, le=100000,
+                      doc="mm: a floating-point operation; fitted to the SP-2's mm 128")
+    sort_key: Rate = cost(Fraction(220), unit="CPU cycles", ge=0, le=1000000,
+                          doc="sample-sort: both local sorts of a key; fitted to the SP-2's "
+                              "smpsort lg")
+    radix_key: Rate = cost(Fraction(140), unit="CPU cycles", ge=0, le=1000000,
+                           doc="radix-sort: a key in one pass; fitted to the SP-2's rdxsort lg")
+    poll_interval: int = cost(20000, ge=0, le=1 << 30,
+                              doc="a program that computes polls after this many; 0: never")
+
+
 class Processor(Section):
     memory: int = structure(65536, unit="bytes", ge=1 << 14, le=1 << 20,
                             doc="NIC memory: firmware, its data, packets")
@@ -328,6 +343,7 @@ class Description(Section):
     am: Am = Am()
     via: Via = Via()
     gm: Gm = Gm()
+    apps: Apps = Apps()
     processor: Processor = Processor()
     faults: Faults = Faults()
 

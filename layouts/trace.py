@@ -115,6 +115,8 @@ class Activity(IntEnum):
     """The same call when it finds none."""
     BLOCKED = 16
     """Waiting for an interrupt."""
+    COMMUNICATE = 17
+    """A program's phase of communication; a phase of computation is COMPUTE. Number: the phase."""
 
 
 class Mark(NamedTuple):

@@ -2,8 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.cli`: The command line: ``nicbed bench``, ``compare``, ``profile``, ``run``, ``list``,
-  ``speed``, ``synth``, ``test``
+- :mod:`.cli`: The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``,
+  ``list``, ``speed``, ``synth``, ``test``
 - :mod:`.lab`: A running simulator for experiments: runs programs and returns cycles, results and
   events
 - :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
@@ -11,6 +11,7 @@ In the order in which to read:
 - :mod:`.descriptions`: NIC descriptions: from files and overrides, along the axes, and notes about
   them
 - :mod:`.benches`: The microbenchmarks
+- :mod:`.apps`: Programs over Split-C: which there are, their runs and their reports
 - :mod:`.truth`: The truth: from events and marks alone. Imports nothing from the estimators
 - :mod:`.estimate`: LogP estimators: from measured points alone
 - :mod:`.report`: Tables, result files and plots

@@ -1,4 +1,4 @@
-"""The command line: ``nicbed bench``, ``compare``, ``profile``, ``run``, ``list``, ``fit``,
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``, ``fit``,
 ``reproduce``, ``speed``, ``synth``, ``test``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
@@ -131,6 +131,30 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
               out=out, wave=wave, limit=limit, breakdown=breakdown, full=full)
 
 
+@nicbed.command()
+@click.argument("name")
+@click.option("--variant", metavar="VARIANT",
+              help="Of a sort: sm, two keys a message, or lg, in bulk.  [default: lg]")
+@click.option("--keys", type=int, metavar="N", help="Of a sort: keys a process.  [default: 2048]")
+@click.option("--passes", type=int, metavar="N", help="Of radix-sort: passes.  [default: 3]")
+@click.option("--blocks", type=int, metavar="N",
+              help="Of mm: blocks in a row of a matrix.  [default: 4]")
+@click.option("--block", type=int, metavar="N",
+              help="Of mm: doubles in a row of a block.  [default: 16]")
+@click.option("--seed", type=int, metavar="N", help="Seed of the data.  [default: 1]")
+@_options
+def app(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path,
+        port: str | None, wave: Path | None, limit: int | None, **given: Any) -> None:
+    """Run program NAME over Split-C: mm, sample-sort or radix-sort. Check its answer; print its
+    phases by process and its messages, draw a plot, write its result file."""
+    from .commands.app import run_app
+
+    _check("am", sim)
+    _check_port(sim, port, wave)
+    run_app(name, {key: value for key, value in given.items() if value is not None}, nic=nic,
+            overrides=overrides, nodes=nodes, sim=sim, port=port, out=out, wave=wave, limit=limit)
+
+
 @nicbed.command(context_settings={"ignore_unknown_options": True})
 @click.argument("file", metavar="FILE.py")
 @_layer("am")
@@ -178,7 +202,8 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
 @nicbed.command("list")
 @_MODES[-1]
 def list_() -> None:
-    """Show benchmarks, layers, NIC descriptions, and knobs with unit, default and range."""
+    """Show benchmarks, programs, layers, NIC descriptions, and knobs with unit, default and
+    range."""
     if MODE.get() is Mode.JSON:
         from .commands.measure import listed
 

@@ -7,16 +7,21 @@ how often each was charged, so what a program's CPU did can be listed item by it
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ...layouts.description import Cpu, Description
+from ...layouts.description import Apps, Cpu, Description
 from ...layouts.trace import TICKS
 
-__all__ = ["CPU_ITEMS", "ITEMS", "Path", "Costs"]
+__all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
-CPU_ITEMS = tuple(name for name in Cpu.model_fields if name not in ("clock_mhz", "cache_lines"))
+CPU_ITEMS = tuple(name for name in Cpu.model_fields
+                  if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas",
+                                   "path_scale"))
 VIA_ITEMS = ("register_page",)
 ITEMS = CPU_ITEMS + VIA_ITEMS
 """Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
 ``[via]``."""
+APP_ITEMS = tuple(name for name in Apps.model_fields if name != "poll_interval")
+"""Names of the items that programs charge by the number of their data, as in ``[apps]``. Their
+prices may be fractions; no path has them."""
 
 
 class Path:
@@ -53,6 +58,10 @@ class Costs:
     ----------
     price
         CPU cycles of each item.
+    scale
+        Factor on what a path takes (``cpu.path_scale``).
+    rate
+        CPU cycles of each of the APP_ITEMS.
     numerator, denominator
         Ticks (1/TICKS of a target cycle) a CPU cycle, as a fraction in lowest terms.
     """
@@ -60,14 +69,18 @@ class Costs:
     def __init__(self, description: Description) -> None:
         cpu = description.cpu
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
+        self.scale = Fraction(cpu.path_scale)
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
+        self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)
+                                          for item in APP_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)
         self.numerator = ratio.numerator
         self.denominator = ratio.denominator
 
     def cycles(self, path: Path) -> int:
-        """CPU cycles of ``path``."""
-        return sum(self.price[item] * count for item, count in path.items.items())
+        """CPU cycles of ``path``: what its items take, times the factor, to the nearest cycle."""
+        return round(self.scale * sum(self.price[item] * count
+                                      for item, count in path.items.items()))
 
     def ticks(self, cpu_cycles: int) -> Fraction:
         """Exact ticks of ``cpu_cycles``."""

@@ -4,6 +4,7 @@ The conversion from CPU cycles to ticks keeps the remainder, so no time is ever 
 """
 
 from collections import Counter
+from fractions import Fraction
 
 from .costs import Costs, Path
 
@@ -21,7 +22,7 @@ class Work:
 
     __slots__ = ("costs", "cpu_cycles", "_cpu", "_ticks", "_remainder", "_numerator",
                  "_denominator", "_paths", "_path_cycles", "_path_counts", "_items", "_price",
-                 "_check_count")
+                 "_check_count", "_part")
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -39,6 +40,8 @@ class Work:
         self._items: Counter[str] = Counter()
         self._price = costs.price
         self._check_count = 0
+        self._part = Fraction(0)
+        """What :meth:`compute` has not charged yet, below one CPU cycle."""
 
     def work(self, item: str, count: int = 1) -> None:
         """Spend ``count`` of the cost item ``item``."""
@@ -48,6 +51,16 @@ class Work:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
         self._cpu += self._price[item] * count
+
+    def compute(self, item: str, count: int) -> None:
+        """Spend ``count`` of ``item``, one of APP_ITEMS. Fractions of a CPU cycle add up."""
+        if item not in self.costs.rate:
+            raise ValueError(f"unknown item {item!r}; there are {', '.join(self.costs.rate)}")
+        if count < 0:
+            raise ValueError(f"count must not be negative, not {count}")
+        self._items[item] += count
+        whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
+        self._cpu += int(whole)
 
     def path(self, path: Path) -> int:
         """Register ``path``; return its index for :meth:`spend`."""

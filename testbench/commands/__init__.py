@@ -4,6 +4,8 @@ In the order in which to read:
 
 - :mod:`.measure`: Commands that measure: description in, measurement, tables and plots and a result
   file out
+- :mod:`.app`: ``nicbed app``: a program over Split-C, its answer checked, its time by phase and
+  process
 - :mod:`.compare`: ``nicbed compare``: benchmarks on several NIC descriptions, or on the points of a
   design axis, side by side
 - :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
@@ -13,5 +15,5 @@ In the order in which to read:
 - :mod:`.output`: The output of a command: tables by default; the result with ``--json``, its path
   with ``-q``
 - :mod:`.synth`: ``nicbed synth``: a NIC description on a board
-- :mod:`.listing`: ``nicbed list``: benchmarks, layers, descriptions and knobs
+- :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs
 """

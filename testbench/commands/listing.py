@@ -1,8 +1,9 @@
-"""``nicbed list``: benchmarks, layers, descriptions and knobs."""
+"""``nicbed list``: benchmarks, programs, layers, descriptions and knobs."""
 
 import tomllib
 
 from ...layouts.description import Kind, knobs
+from ..apps import APPS
 from ..benches import BENCHES, LAYERS
 from ..descriptions import load
 from ..report.tables import console, table
@@ -35,6 +36,9 @@ def show() -> None:
     out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
                     [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
                      for bench in BENCHES.values()], left=4))
+    out.print(table("Programs over Split-C (nicbed app)", ["name", "parameters", "does"],
+                    [(app.name, ", ".join(app.options), app.title) for app in APPS.values()],
+                    left=3))
     out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
     out.print(table("NIC descriptions", ["name", "is"],
                     [(name, _headline(name)) for name in load.names()], left=2))

@@ -14,7 +14,8 @@ from .output import MODE, Mode, finish
 
 __all__ = ["Plots", "bench", "check_names", "check_places", "describe", "listed",
            "measure_bench",
-           "progress_bar", "run_bench", "run_experiment", "run_profile", "run_speed", "run_tests"]
+           "progress_bar", "run_bench", "run_experiment", "run_in_simulator", "run_profile",
+           "run_speed", "run_tests", "wanted_nodes"]
 
 
 def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
@@ -77,7 +78,7 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
 def describe(bench: Any, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str
              ) -> Any:
     """The description on which ``bench`` on ``layer`` runs."""
-    description = load.load(nic, overrides, _nodes(nic, overrides, nodes, bench.nodes))
+    description = load.load(nic, overrides, wanted_nodes(nic, overrides, nodes, bench.nodes))
     if description.fabric.nodes < bench.nodes and bench.nodes < 4:
         raise UserError(f"{bench.name} needs {bench.nodes} nodes: fabric.nodes = "
                         f"{description.fabric.nodes}: must be at least {bench.nodes}")
@@ -92,9 +93,9 @@ def measure_bench(bench: Any, description: Any, *, layer: str, sim: str, port: s
     if full and not hasattr(module, "full"):
         raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
     parameters = (module.full if full else module.parameters)(description)
-    outcome = _job(description, sim, "nicbed.testbench.benches:run",
-                   {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit,
-                   label, port)
+    outcome = run_in_simulator(
+        description, sim, "nicbed.testbench.benches:run",
+        {"name": bench.name, "layer": layer, "parameters": parameters}, wave, limit, label, port)
 
     from ..report import document as files
 
@@ -111,9 +112,9 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     description = load.for_layer(load.load(nic, overrides, nodes), layer)
     check_places(out, wave)
     parameters = {"arguments": list(arguments)}
-    outcome = _job(description, sim, "nicbed.testbench.commands.experiment:run",
-                   {"file": str(file.resolve()), "arguments": list(arguments)}, wave, limit,
-                   file.stem, port)
+    outcome = run_in_simulator(
+        description, sim, "nicbed.testbench.commands.experiment:run",
+        {"file": str(file.resolve()), "arguments": list(arguments)}, wave, limit, file.stem, port)
 
     from ..report import document as files
     from ..report.tables import console
@@ -155,8 +156,8 @@ def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, si
     description = load.for_layer(load.load(nic, overrides), layer)
     check(description, sim)
     check_places(out, None)
-    outcome = _job(description, sim, "nicbed.testbench.commands.profile:run",
-                   {"layer": layer, "size": size}, None, limit, "profile")
+    outcome = run_in_simulator(description, sim, "nicbed.testbench.commands.profile:run",
+                               {"layer": layer, "size": size}, None, limit, "profile")
 
     from ..report import document as files
     from ..report.profile import show
@@ -184,11 +185,14 @@ def listed() -> str:
     import json
 
     from ...layouts.description import knobs
+    from ..apps import APPS
     from ..benches import BENCHES, LAYERS
 
     return json.dumps({
         "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
                         "layers": list(one.layers)} for one in BENCHES.values()],
+        "programs": [{"name": app.name, "title": app.title, "parameters": list(app.options)}
+                     for app in APPS.values()],
         "layers": LAYERS, "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})
                   | {"default": knob.default if isinstance(knob.default, (int, float, str))
@@ -217,17 +221,18 @@ def check_places(out: Path, wave: Path | None) -> None:
         check_folder(wave.parent)
 
 
-def _nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -> int | None:
-    """The number of nodes: the user's, else the benchmark's."""
+def wanted_nodes(nic: str, overrides: Sequence[str], nodes: int | None, wanted: int) -> int | None:
+    """The number of nodes: the user's, else what is ``wanted`` if the description has fewer."""
     if nodes is not None or any(text.strip().startswith("fabric.nodes") for text in overrides):
         return nodes
     has = load.load(nic, overrides).fabric.nodes
     return wanted if has < wanted else None
 
 
-def _job(description: Any, sim: str, job: str, arguments: Mapping[str, Any], wave: Path | None,
-         limit: int | None, label: str, port: str | None = None) -> dict[str, Any]:
-    """Run ``job`` in a separate process."""
+def run_in_simulator(description: Any, sim: str, job: str, arguments: Mapping[str, Any],
+                     wave: Path | None, limit: int | None, label: str, port: str | None = None
+                     ) -> dict[str, Any]:
+    """Run ``job`` in a separate process, with a progress bar."""
     from ..backends.session import RunError, run_job
     from ..descriptions.advice import sent_again
 

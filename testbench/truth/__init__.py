@@ -3,6 +3,8 @@
 In the order in which to read:
 
 - :mod:`.spans`: The activity of each CPU over time: marks paired into spans
+- :mod:`.phases`: Phases of a program: how long each took on each node, and what the CPU did in it,
+  from marks alone
 - :mod:`.messages`: One-way messages and their echoes, from events and marks: the legs of half a
   round trip
 - :mod:`.exchange`: Each request with its reply: every leg there and back, from events and marks

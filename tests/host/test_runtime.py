@@ -29,6 +29,10 @@ def run(*programs, description=None, limit=10_000_000, **options):
 def test_path_sums_items_and_refuses_unknown_ones():
     costs = Costs(Description())
     assert costs.cycles(Path("p", call=2, load=3, copy_word=1)) == 2 * 6 + 3 * 1 + 2
+    scaled = Costs(Description.model_validate({"cpu": {"path_scale": "5/2"}}))
+    assert scaled.cycles(Path("p", call=1, load=2)) == 20
+    assert scaled.cycles(Path("p", load=3)) == 8  # 7.5, to an even number
+    assert scaled.price == costs.price
     with pytest.raises(ValueError, match="unknown cost item 'sleep'"):
         Path("p", sleep=1)
     with pytest.raises(ValueError, match="has no items"):

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/smp.md")
+PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/smp.md",
+         "docs/how-to/split-c.md")
 UPDATE = "run: ./nicbed test -k printed --update"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -61,7 +61,7 @@ async def drive(lab: Lab, seed: int = 1, count: int = 60, lines: int = 12, skip:
     stopped: set[int] = set()
 
     def attention() -> bool:
-        needs = mailbox.needs()
+        _, needs, expired = mailbox.look()
         for port in range(ports):
             if not needs >> port & 1:
                 continue
@@ -72,10 +72,10 @@ async def drive(lab: Lab, seed: int = 1, count: int = 60, lines: int = 12, skip:
                 block = [entry(Op.STOP)]
             given[port] = len(block)
             mailbox.give(port, b"".join(block), len(block))
-        return len(stopped) < ports and not mailbox.expired()
+        return len(stopped) < ports and not expired
 
     await backend.reset(Switches(timing_values(description), True, False, skip, 1_000_000))
     await backend.serve(attention)
-    assert not mailbox.expired(), "the ports do not come to an end"
+    assert len(stopped) == ports, "the ports do not come to an end"
     return {"answers": answers, "events": sorted(await backend.events()),
             "memory": backend.memories[0].read(0, 32 * lines)}

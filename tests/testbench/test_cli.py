@@ -127,7 +127,9 @@ def test_list_as_json():
     run = nicbed("list", "--json")
     assert run.returncode == 0 and run.stderr == ""
     found = json.loads(run.stdout)
-    assert set(found) == {"benchmarks", "layers", "descriptions", "knobs"}
+    assert set(found) == {"benchmarks", "programs", "layers", "descriptions", "knobs"}
+    assert {one["name"]: one["parameters"] for one in found["programs"]}["mm"] == [
+        "blocks", "block", "seed"]
     assert {"rtt", "logp"} <= {one["name"] for one in found["benchmarks"]}
     assert any(one["name"] == "link.latency" and one["default"] == 4 for one in found["knobs"])
 

@@ -198,6 +198,9 @@ def test_slower_cpu_moves_overheads_alone():
 
     fast, slow = overhead({}), overhead({"cpu.clock_mhz": 100})
     assert abs((slow - 3 * TICKS) - 2 * (fast - 3 * TICKS)) <= 2
+    scaled = overhead({"cpu.path_scale": "7/3"})
+    exact = 3 * TICKS + (fast - 3 * TICKS) * 7 / 3
+    assert abs(scaled - exact) <= TICKS  # of each path, to the nearest CPU cycle
 
 
 def test_ideal_cpu_costs_nothing_and_works():

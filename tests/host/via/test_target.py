@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.labs.on_simulator import Case, cases, run_cases, structure_of
-from tests.labs.rows import more
 from tests.programs.am import describe
 from tests.programs.vipl import SMALL
 
@@ -111,7 +110,8 @@ def test_small():
     check({}, by_structure()["small"])
 
 
-@pytest.mark.parametrize("name", [more(name) if name == "table" else name for name in SCHEMES])
+@pytest.mark.full
+@pytest.mark.parametrize("name", SCHEMES)
 def test_other_translation_schemes(name):
     check(OTHERS[name], by_structure()[name])
 

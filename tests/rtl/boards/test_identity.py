@@ -147,6 +147,7 @@ def messages(sim: str, *sizes: int, **settings: Any) -> Any:
                    arguments={"sizes": sizes, "settings": settings})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("faults", [{}, {**RATES["all"], "via.retry_timeout": 3000}],
                          ids=["plain", "faulty"])
 def test_via_is_the_same(faults: dict[str, Any]) -> None:

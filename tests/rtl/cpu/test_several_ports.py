@@ -338,7 +338,7 @@ def test_directed(testcase: str, cpus: int, line_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("cpus, line_bytes, shared, dma", [
-    (2, 32, 2, True), (3, 32, 5, True), more(8, 32, 6, True), more(8, 32, 3, False),
+    more(2, 32, 2, True), (3, 32, 5, True), more(8, 32, 6, True), more(8, 32, 3, False),
     more(4, 256, 4, True), more(2, 64, 1, True),
 ])
 @pytest.mark.parametrize("turns", [3, more(20)])

@@ -10,6 +10,7 @@ from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.types import Context
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed, unpack
+from tests.labs.rows import more
 
 
 def write(dut: Any, valid: bool, vi: int, attributes: int, peer: int) -> None:
@@ -111,7 +112,7 @@ async def closes_all_at_reset(dut: Any) -> None:
         assert unpack(Context, int(dut.read__0__data.value))["state"] == 0
 
 
-@pytest.mark.parametrize("vis, readers", [(8, 3), (64, 1), (4096, 2)])
+@pytest.mark.parametrize("vis, readers", [(8, 3), more(64, 1), (4096, 2)])
 def test_agrees_with_a_model(vis: int, readers: int) -> None:
     run_bench(Contexts(vis=vis, readers=readers), __file__, testcase="agrees_with_a_model",
               vis=vis, readers=readers, cycles=1500, seed=vis)

@@ -123,13 +123,13 @@ def test_the_model_passes():
 
 
 def test_random_programs():
-    """60 programs of 8 VIs a node, two rounds of some 100 descriptors each."""
-    check(list(range(60)))
+    """30 programs of 8 VIs a node, two rounds of some 100 descriptors each."""
+    check(list(range(30)))
 
 
 @pytest.mark.full
 def test_many_random_programs():
-    check(list(range(60, 10_060)))
+    check(list(range(30, 10_060)))
 
 
 def test_floods():

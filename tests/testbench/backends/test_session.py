@@ -62,6 +62,7 @@ def test_icarus_gives_the_same(reference, icarus):
     assert exchanges("icarus", requests=12, trace=True)[0] == reference
 
 
+@pytest.mark.full
 def test_icarus_with_the_boards_memory_gives_the_same(icarus):
     small = Description(memory=Memory(bytes=1 << 16), nic={"receive_ring": 16})
     one = exchanges(description=small, requests=6, trace=True, runs=2)

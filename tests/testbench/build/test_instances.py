@@ -24,6 +24,8 @@ SMALL = {"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128, "nic.send
          "nic.receive_ring": 4, "link.buffer": 64, "bus.posted_writes": 2, "cpu.cache_lines": 4}
 FAULTS = {"faults.drop": 0.05, "faults.corrupt": 0.05, "faults.duplicate": 0.1,
           "faults.delay": 0.1, "faults.delay_cycles": 333, "am.retry_timeout": 3000}
+CROWDED = {"fabric.nodes": 4, "fabric.switches": 2, "switch.ports": 4, **SMALL}
+"""Four nodes on two switches, with hardly any room."""
 SLOW = {"link.latency": 300, "switch.latency": 17, "link.bytes_per_cycle": "1/3",
         "memory.latency": 40, "bus.pio_read": 90}
 
@@ -42,8 +44,7 @@ def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("knobs", [
-    # Four nodes on two switches, with faults of every kind and hardly any room.
-    {"fabric.nodes": 4, "fabric.switches": 2, "switch.ports": 4, **SMALL, **FAULTS},
+    {**CROWDED, **FAULTS},
     more({"fabric.nodes": 2, **SLOW}),
     more({"fabric.nodes": 16, **FAULTS}),
     more({"fabric.nodes": 10, "fabric.topology": "fat_tree", "switch.ports": 6,
@@ -68,25 +69,28 @@ def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("knobs", [
-    {"via.design": "engine"},
+    more({"via.design": "engine"}),
     more({"via.design": "engine", "fabric.nodes": 3}),
     more({"via.design": "engine", "via.send_slots": 4, "via.window": 2, **SLOW}),
     more({"nic.processor": "picorv32", "via.design": "firmware"}),
     more({"via.design": "kernel", "fabric.nodes": 4}),
 ])
 def test_the_same_of_via(knobs: dict[str, Any]) -> None:
+    """What always runs is under Icarus: host/via/test_target."""
     instances, one = both(knobs, "tests.programs.target_jobs:pairs_over_via")
     assert instances == one
 
 
 @pytest.mark.parametrize("knobs", [
-    {"node.cpus": 3, "fabric.nodes": 2, **SMALL},
+    {"node.cpus": 2, "memory.bytes": 1 << 16},
+    more({"node.cpus": 3, "fabric.nodes": 2, **SMALL}),
     more({"node.cpus": 8}),
     more({"node.cpus": 2, "fabric.nodes": 4, **SLOW}),
     more({"node.cpus": 4, "cpu.line_bytes": 128, **SMALL}),
 ])
 def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
-    """Whose stations are built with more host ports than there are."""
+    """Whose stations are built with more host ports than there are. (backends/test_cpus has the
+    same structure.)"""
     drive = "tests.programs.raw_ports:drive"
     several, one = both(knobs, drive)
     assert several == one
@@ -97,6 +101,7 @@ def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
     assert all(kind == (Kind.BEGIN, Kind.END)[n % 2] for n, kind in enumerate(memory))
 
 
+@pytest.mark.full
 def test_a_crash_is_the_same() -> None:
     """Of the node, the reason and the cycle."""
     found = both({"nic.processor": "picorv32"},

@@ -11,7 +11,7 @@ from nicbed.layouts.operations import Status
 from nicbed.testbench.backends.session import run_job
 
 from tests.labs.rows import more
-from tests.testbench.build.test_instances import SMALL, describe
+from tests.testbench.build.test_instances import CROWDED, SMALL, describe
 
 JOBS = "tests.programs.spin_jobs:"
 
@@ -45,7 +45,8 @@ def test_a_flit_in_each_phase():
 
 
 def test_one_design_makes_the_same_checks():
-    instances, one = (run_job(Description(), sim, function=JOBS + "rows",
+    """Of a structure that test_instances has, too."""
+    instances, one = (run_job(describe(CROWDED), sim, function=JOBS + "rows",
                               arguments={"seeds": range(12)})
                       for sim in ("verilator", "one-design"))
     assert instances == one

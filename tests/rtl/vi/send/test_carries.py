@@ -270,7 +270,7 @@ async def always_told(dut: Any) -> None:
     assert carried > 3 and alone > 10, (carried, alone)
 
 
-@pytest.mark.parametrize("loss, ready, seed", [(0.0, 0.5, 1), (0.2, 0.6, 2), more(0.1, 0.8, 3)])
+@pytest.mark.parametrize("loss, ready, seed", [(0.2, 0.6, 2), more(0.0, 0.5, 1), more(0.1, 0.8, 3)])
 def test_the_acknowledgement_always_arrives(loss: float, ready: float, seed: int) -> None:
     run_bench(sender(), __file__, testcase="always_told", loss=loss, ready=ready, count=400,
               seed=seed, many_cycles=True)

@@ -60,7 +60,8 @@ async def shares_slots(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("level, slots, window, delay, ready", [
-    (RD, 8, 4, 20, 0.0), (RR, 4, 2, 600, 0.5), more(RD, 4, 1, 0, 0.0), more(RR, 16, 8, 300, 0.8)])
+    (RD, 8, 4, 20, 0.0), more(RR, 4, 2, 600, 0.5), more(RD, 4, 1, 0, 0.0),
+    more(RR, 16, 8, 300, 0.8)])
 def test_shares_slots(level: int, slots: int, window: int, delay: int, ready: float) -> None:
     run_bench(sender(send_slots=slots, window=window), __file__, testcase="shares_slots",
               level=int(level), delay=delay, ready=ready, many_cycles=True)

@@ -100,7 +100,7 @@ async def reads(dut: Any) -> None:
     assert lab.reading.taken == []
 
 
-@pytest.mark.parametrize("level, stall", [(RD, 0.0), (RR, 0.3), more(RR, 0.0)])
+@pytest.mark.parametrize("level, stall", [(RR, 0.3), more(RD, 0.0), more(RR, 0.0)])
 def test_reads(level: int, stall: float) -> None:
     run_bench(sender(), __file__, testcase="reads", level=int(level), stall=stall,
               many_cycles=True)
@@ -241,7 +241,7 @@ async def read_of_a_silent_peer(dut: Any) -> None:
     check((await lab.completed(1))[0], 2, behind[1], Status.FLUSHED)
 
 
-@pytest.mark.parametrize("level", [RD, RR])
+@pytest.mark.parametrize("level", [more(RD), RR])
 def test_read_of_a_silent_peer(level: int) -> None:
     run_bench(sender(), __file__, testcase="read_of_a_silent_peer", level=int(level),
               many_cycles=True)

@@ -1,0 +1,24 @@
+"""Split-C over Active Messages: a global address space of all processes, one a node.
+
+A program has a :class:`SplitC` a node. :mod:`.splitc` makes the parts and holds the public calls;
+each part is an object with one job.
+
+In the order in which to read:
+
+- :mod:`.pointers`: Global pointers and spread arrays, and values as words of a message
+- :mod:`.costs`: CPU costs of Split-C: what each call and handler adds to Active Messages
+- :mod:`.statistics`: Counts of messages and bytes, by kind
+- :mod:`.process`: What all parts share: the process, its Active Messages, pointers checked
+- :mod:`.counting`: What is under way: accesses without an answer, stored bytes sent and received
+- :mod:`.words`: Accesses to words: read and write, get and put, store
+- :mod:`.bulk`: Accesses to bytes in bulk
+- :mod:`.procedures`: Procedures run at another process: atomic, and stores to a procedure
+- :mod:`.collectives`: Barrier, broadcast, reduce and scan, by trees of messages
+- :mod:`.splitc`: Split-C of one process: the public calls
+"""
+
+from .pointers import GlobalPointer, SpreadArray
+from .process import SplitCError
+from .splitc import SplitC
+
+__all__ = ["GlobalPointer", "SplitC", "SplitCError", "SpreadArray"]

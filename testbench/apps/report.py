@@ -1,0 +1,89 @@
+"""Tables and plot of a program's run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..report.tables import amount, checks, table
+
+__all__ = ["draw", "lines"]
+
+COLUMNS = 8
+"""Most processes that have a column each; of more, the table has least, mean and most."""
+
+
+def _milli(cycles: float, clock_mhz: float) -> str:
+    return f"{cycles / clock_mhz / 1000:,.3f}"
+
+
+def _columns(values: Sequence[float], clock_mhz: float) -> list[str]:
+    if len(values) > COLUMNS:
+        values = [min(values), sum(values) / len(values), max(values)]
+    return [_short(value / clock_mhz / 1000) for value in values]
+
+
+def _short(milliseconds: float) -> str:
+    """At most six characters up to 100 s, so that all columns fit in a pipe."""
+    digits = 3 if milliseconds < 99.9995 else 1 if milliseconds < 999.95 else 0
+    return f"{milliseconds:,.{digits}f}"
+
+
+def lines(document: Mapping[str, Any]) -> list[Any]:
+    """Answer and time; phases by process; messages by kind; checks."""
+    results, clock = document["results"], document["clock_mhz"]
+    processes = results["processes"]
+    found: list[Any] = [
+        f"answer: {results['answer']}",
+        f"time: {_milli(results['cycles'], clock)} ms ({amount(results['cycles'])} cycles) on "
+        f"{len(processes)} nodes"]
+    heads = ([str(number) for number in range(len(processes))] if len(processes) <= COLUMNS
+             else ["least", "mean", "most"])
+    rows = [(phase["name"], phase["kind"], *_columns(phase["cycles"], clock))
+            for phase in results["phases"]]
+    for title, kind, part in (("all computation", "computation", "cycles"),
+                              ("  of it messages", "computation", "messages"),
+                              ("all communication", "communication", "cycles"),
+                              ("  of it messages", "communication", "messages"),
+                              ("  of it waiting", "communication", "waiting")):
+        rows.append((title, kind if part == "cycles" else "",
+                     *_columns([one[kind][part] for one in processes], clock)))
+    found.append(table("Phases (ms) by process", ["phase", "kind", *heads], rows, left=2))
+    messages = [(kind, amount(one["messages"]), amount(one["bytes"]),
+                 amount(one["bytes"] / one["messages"], 1) if one["messages"] else "-",
+                 amount(one["local"])) for kind, one in results["messages"].items()]
+    whole = [sum(one[key] for one in results["messages"].values())
+             for key in ("messages", "bytes", "local")]
+    messages.append(("all", amount(whole[0]), amount(whole[1]),
+                     amount(whole[1] / whole[0], 1) if whole[0] else "-", amount(whole[2])))
+    found.append(table("Messages of all processes, replies not counted",
+                       ["kind", "messages", "bytes", "bytes each", "local"], messages))
+    return [*found, *document["notes"], *checks(document["checks"])]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """A stacked bar for each process: computation, messages in it, communication, waiting."""
+    from ..report.plots import PALETTE
+
+    clock, processes = document["clock_mhz"], document["results"]["processes"]
+    axes = figure.add_subplot()
+    places = range(len(processes))
+    computation, communication = ([one[kind] for one in processes]
+                                  for kind in ("computation", "communication"))
+    parts = [("computation", PALETTE[0], [one["cycles"] - one["messages"] for one in computation]),
+             ("messages meanwhile", "#e9a3ab", [one["messages"] for one in computation]),
+             ("communication", PALETTE[1],
+              [one["cycles"] - one["waiting"] for one in communication]),
+             ("waiting", "#d9d9d9", [one["waiting"] for one in communication])]
+    below = [0.0] * len(processes)
+    for name, colour, cycles in parts:
+        heights = [one / clock / 1000 for one in cycles]
+        axes.bar(places, heights, 0.7, bottom=below, label=name, color=colour)
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axes.set_xticks(list(places))
+    axes.set_xlabel("process")
+    axes.set_ylabel("ms")
+    axes.set_ylim(0, 1.2 * max(below))
+    axes.grid(axis="x", visible=False)
+    axes.legend(loc="upper right", ncols=4)
+    chosen = ", ".join(f"{name} {value}" for name, value in document["parameters"].items()
+                       if name != "seed")
+    axes.set_title(f"{document['benchmark']}: {chosen}")

@@ -1,0 +1,61 @@
+"""Programs over Split-C on the model target, with a stand-in for a lab."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+from nicbed.host.runtime import Runtime
+from nicbed.layouts.description import Description
+from nicbed.testbench import apps
+from nicbed.testbench.apps import measurement
+
+from tests.models.target import Model
+from tests.programs.am import describe
+
+
+class ModelLab:
+    """Runs programs on the model target."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.runtime: Runtime | None = None
+
+    async def run(self, programs: list) -> Any:
+        self.runtime = Model(self.description).run(programs, limit=200_000_000)
+        return SimpleNamespace(results=self.runtime.results, marks=self.runtime.marks)
+
+
+def run_app(name: str, nodes: int, given: dict[str, Any], settings: dict[str, Any] | None = None,
+            data: Any = None) -> SimpleNamespace:
+    """Run a program, on ``data`` instead of its own if that is given: its ``outcome``, the
+    ``runtime``, and what went into it."""
+    app = apps.get(name)
+    lab = ModelLab(describe({"fabric.nodes": nodes, **(settings or {})}))
+    parameters = apps.parameters(app, given, lab.description)
+    module = SimpleNamespace(**vars(app.module))
+    if data is not None:
+        module.inputs = lambda parameters, procs: data
+    run, inputs = asyncio.run(measurement.measure(lab, module, parameters))
+    outcome = measurement.evaluate(module, run, inputs, parameters, nodes)
+    return SimpleNamespace(outcome=outcome, runtime=lab.runtime, run=run, inputs=inputs,
+                           module=module, parameters=parameters, description=lab.description)
+
+
+async def cycles_on_lab(lab: Any, jobs: list[tuple[str, dict[str, Any], dict[str, Any]]]
+                        ) -> list[int | str]:
+    """Programs one after the other in one simulator: of each its cycles, or the checks that failed.
+    A job: name, parameters, settings."""
+    found: list[int | str] = []
+    for name, given, settings in jobs:
+        app = apps.get(name)
+        parameters = apps.parameters(app, given, lab.description)
+        one = SimpleNamespace(description=lab.description,
+                              run=lambda programs, settings=settings: lab.run(
+                                  programs, settings=settings, limit=50_000_000))
+        run, inputs = await measurement.measure(one, app.module, parameters)
+        outcome = measurement.evaluate(app.module, run, inputs, parameters,
+                                       lab.description.fabric.nodes)
+        failed = [f"{name}: {one['check']}: {one['detail']}" for one in outcome["checks"]
+                  if not one["ok"]]
+        found.append("; ".join(failed) or run.cycles)
+    return found
