@@ -1,5 +1,5 @@
-"""The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``, ``fit``,
-``reproduce``, ``speed``, ``synth``, ``test``.
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``,
+``fit``, ``reproduce``, ``speed``, ``synth``, ``test``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
