@@ -211,6 +211,13 @@ class Am(Section):
                         doc="time-outs in a row before a peer is declared gone")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
                                  doc="unsuccessful polls before a keep-alive probe")
+    firmware: str = cost("am", unit="", pattern="^(am|lanai)$",
+                         doc="of a NIC processor: 'am', doorbells and a receive ring in host "
+                             "memory; 'lanai' polls, receive queue in NIC memory, read by PIO")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="firmware 'lanai': added to its work for a packet that it sends")
+    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                             doc="the same for one that it receives")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":
@@ -363,6 +370,9 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
+        if self.am.firmware != "am" and self.nic.processor == "none":
+            raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
+                             "(nic.processor)")
         if self.node.nics > 1:
             raise ValueError(f"node.nics = {self.node.nics}: a node has one NIC so far")
         ports = self.fabric.nodes * self.node.cpus

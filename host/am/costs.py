@@ -29,6 +29,8 @@ CONTROL_SEND = Path("control_send", call=1, load=5, store=4, branch=2, alu=6)
 CONTROL_HANDLE = Path("control_handle", call=1, load=7, store=3, branch=6, alu=6)
 TAKEN = Path("taken", load=2, store=1, alu=2)
 """Writing to the NIC how many slots were taken."""
+FREE = Path("free", store=1, alu=2, branch=1)
+"""Freeing a slot of a receive queue in NIC memory, and the next one's address."""
 TIMERS = Path("timers", call=1, load=4, branch=3, alu=2)
 TIMER_PEER = Path("timer_peer", load=6, branch=5, alu=3)
 AGAIN = Path("again", call=1, load=8, store=1, branch=3, alu=4)

@@ -20,7 +20,7 @@ from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .deadline import Deadline
 from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handler, Handlers
-from .injection import Injection, injection
+from .injection import Injection
 from .marks import (
     BEGIN,
     BULK_SEND,
@@ -32,10 +32,10 @@ from .marks import (
     WINDOW_WAIT,
 )
 from .polling import Polling
-from .receive_ring import ReceiveRing
 from .receiving import Receiving
 from .sending import Sending
 from .settling import Settling
+from .ways import injection
 from .window import AmError, Peer, Transfer
 
 __all__ = ["Gam"]
@@ -75,7 +75,7 @@ class Gam:
         self._window = node.description.am.request_window
         self._deadline = deadline = Deadline()
         self._handlers = Handlers(self, handlers)
-        self._ring = ReceiveRing(node)
+        self._ring = way.ring
         self._sending = Sending(node, way, deadline, self.counters)
         self._bulk = BulkSending(self._sending, self._handlers, deadline)
         self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)

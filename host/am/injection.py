@@ -8,6 +8,8 @@
   NIC memory, written by PIO, and a doorbell.
 - :class:`CoherentQueue`: the same with ``nic.attachment`` = memory_bus. The queue is in host
   memory, and the firmware pulls it; there are no doorbells.
+
+Another is in :mod:`.nic_queues`.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -22,9 +24,9 @@ from ..port.node import Node
 from ..port.port import F_NOT_EQUAL
 from ..processor.loader import NicProcessor
 from . import costs, wire
+from .receive_ring import ReceiveRing
 
-__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow",
-           "injection"]
+__all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "SendWindow"]
 
 SEND_SPACE = address("send_space")
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
@@ -50,24 +52,26 @@ class Injection:
     ----------
     entries
         Entries of a block that one packet takes.
+    bulk_entries
+        The same of a bulk packet.
     shared
         Whether bulk packets use the room of small packets.
-    taken, taken_mask
-        Address to which the CPU writes how many slots of the receive ring it has taken, and the
-        mask of this count.
+    ring
+        Where packets arrive.
     stores
         Words to be written to memory as soon as the block has been executed: address, data.
     """
 
     entries = 1
+    bulk_entries = 2
     shared = True
-    taken = address("receive_taken")
-    taken_mask = 0xFFFF
+    ring: ReceiveRing
     stores: list[tuple[int, bytes]]
     _report: Report
 
     def __init__(self, node: Node) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
+        self.ring = ReceiveRing(node)
         self.stores = []
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
@@ -95,7 +99,7 @@ class Injection:
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
         """Put a packet whose last ``length`` bytes are at ``payload``; return the room that it
-        takes, as :meth:`small` does. The block must have room for two entries."""
+        takes, as :meth:`small` does. The block must have room for ``bulk_entries``."""
         raise NotImplementedError
 
     @property
@@ -240,7 +244,6 @@ class _Queue(Injection):
     """Uses the slots of a queue that firmware reads. Room is counted as if each slot were a small
     packet."""
 
-    taken_mask = (1 << 32) - 1
     price: Path
     """Path charged for a packet in addition to the packet's own."""
     bulk_price: Path
@@ -275,7 +278,7 @@ class _Queue(Injection):
             "receive_entries": description.nic.receive_ring,
             "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
             "mtu": description.nic.mtu, "host_bytes": self.memory.size})
-        self.taken = NIC_BASE + NIC_MEMORY + processor.symbol("forward")
+        self.ring.place, self.ring.mask = processor.address("forward"), (1 << 32) - 1
         return processor
 
     async def room(self) -> int:
@@ -343,15 +346,6 @@ class CoherentQueue(_Queue):
         self.stores.append((slot, wire.LINE.pack(
             header | phase << SEND_PHASE | number << SEND_TRACE, word, low, high)[:8 * beats]))
         return wire.SMALL_BYTES
-
-
-def injection(node: Node) -> Injection:
-    """The way for the NIC that the node's description asks for."""
-    nic = node.description.nic
-    coherent = nic.attachment == "memory_bus"
-    if nic.processor == "none":
-        return LineRing(node) if coherent else SendWindow(node)
-    return CoherentQueue(node) if coherent else FirmwareQueue(node)
 
 
 if (any(word.offset("trace") + TRACE_BITS != 64 or word.offset("length") != 16

@@ -2,17 +2,27 @@
 
 from collections.abc import Callable
 
+from ...layouts.registers import address
+from ..port.costs import Path
 from ..port.node import Node
-from . import wire
+from . import costs, wire
 
 __all__ = ["ReceiveRing"]
 
 
 class ReceiveRing:
-    """The slots in which the NIC stores packets.
+    """The slots in host memory in which the NIC stores packets.
 
     Attributes
     ----------
+    near
+        Whether slots are in host memory, where :attr:`read` finds them.
+    price
+        Path charged for telling the NIC of freed slots.
+    place, word
+        Address to which the CPU writes when slots are freed, and what.
+    mask
+        Of the number of taken slots, which is that word.
     slot
         Address of the next slot.
     phase
@@ -26,7 +36,10 @@ class ReceiveRing:
     """
 
     __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
-                 "phase", "taken")
+                 "phase", "taken", "place", "word", "mask")
+
+    near = True
+    price: Path = costs.TAKEN
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -39,6 +52,19 @@ class ReceiveRing:
         self.slot = 0
         self.phase = 1
         self.taken = 0
+        self.place = address("receive_taken")
+        self.word = 0
+        self.mask = 0xFFFF
+
+    async def load(self) -> tuple[int, ...]:
+        """Load the slot's words by PIO, and return what :attr:`read` would. For slots that are not
+        ``near``; the last entry of the last block was the poll that found the slot filled."""
+        raise NotImplementedError
+
+    @property
+    def payload(self) -> int:
+        """Address of the data of the bulk packet in the slot."""
+        return self.slot + wire.BULK_DATA
 
     def allocate(self) -> int:
         """Allocate the ring's memory; return its address."""
@@ -50,8 +76,8 @@ class ReceiveRing:
         return self._first
 
     def advance(self) -> bool:
-        """Free the slot and go on to the next one. Return whether to report the number of taken
-        slots to the NIC; the number then counts as reported."""
+        """Free the slot and go on to the next one. Return whether to write ``word`` to ``place``,
+        the number of taken slots, which then counts as reported."""
         self.taken = taken = self.taken + 1
         if taken % self.entries == 0:
             self.slot = self._first
@@ -60,5 +86,6 @@ class ReceiveRing:
             self.slot += self._slot_bytes
         if taken - self._told >= self._quarter:
             self._told = taken
+            self.word = taken & self.mask
             return True
         return False

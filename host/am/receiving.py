@@ -22,7 +22,7 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class Receiving:
-    """Handles the packets that the NIC stored in ``ring``."""
+    """Handles the packets in ``ring``."""
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
                  "_acknowledging", "_settling", "_quarter", "_c_request_handle",
@@ -45,7 +45,7 @@ class Receiving:
         self._c_reply_handle = [port.path(p) for p in costs.REPLY_HANDLE]
         self._c_null_handle = port.path(costs.NULL_HANDLE)
         self._c_control_handle = port.path(costs.CONTROL_HANDLE)
-        self._c_taken = port.path(costs.TAKEN)
+        self._c_taken = port.path(ring.price)
 
     async def handle(self, begin: list[int]) -> None:
         """Handle the message whose completion word a poll has just found. ``begin`` is the mark at
@@ -53,7 +53,7 @@ class Receiving:
         port, ring, handlers = self._port, self._ring, self._handlers
         sending, acknowledging = self._sending, self._acknowledging
         (completion, _, length, source, _, _, _, flags, handler, sequence, acks,
-         a0, a1, a2, a3) = ring.read(ring.slot)
+         a0, a1, a2, a3) = ring.read(ring.slot) if ring.near else await ring.load()
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
         begin[3] = number
         self._settling.idle = 0
@@ -74,7 +74,7 @@ class Receiving:
                 expected[0] = sequence + 1 & 255
                 if peer.gapped:
                     peer.gaps[0] = 0
-                if count > 2:
+                if count > 2 and ring.near:
                     if port.count == BLOCK:
                         await port.executed
                     port.put_touch(ring.slot + 32, 8)
@@ -122,7 +122,7 @@ class Receiving:
                 if kind == wire.K_NULL:
                     port.spend(self._c_null_handle)
                 else:
-                    if count > 2:
+                    if count > 2 and ring.near:
                         if port.count == BLOCK:
                             await port.executed
                         port.put_touch(ring.slot + 32, 8)
@@ -175,7 +175,7 @@ class Receiving:
             if port.count == BLOCK:
                 await port.executed
             port.spend(self._c_taken)
-            port.put_write(sending.way.taken, 1, ring.taken & sending.way.taken_mask)
+            port.put_write(ring.place, 1, ring.word)
         if self._bulk_sending.ended:
             await self._bulk_sending.run_ends()
         if acknowledging.due:

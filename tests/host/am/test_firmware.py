@@ -15,6 +15,7 @@ WAYS = {
     "doorbell queue": ({**CORE}, {}),
     "doorbell words": ({**CORE}, {"processor.doorbells": "words"}),
     "coherent": ({**CORE, "nic.attachment": "memory_bus"}, {}),
+    "lanai": ({**CORE}, {"am.firmware": "lanai"}),
 }
 PATIENT = {"timeout": 250_000}
 """No time-out is shorter than what full queues may take."""
