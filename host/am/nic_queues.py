@@ -17,7 +17,7 @@ from . import costs, wire
 from .injection import QUEUE_SLOTS, Injection
 from .receive_ring import ReceiveRing
 
-__all__ = ["NicQueues"]
+__all__ = ["NicQueues", "SentCount"]
 
 FIRMWARE = "lanai"
 SEND_TRACE = SEND_WORD.offset("trace")
@@ -26,7 +26,15 @@ SOURCE = COMPLETION.offset("index")
 """The firmware puts the packet's source there."""
 LEAST = 4
 """Slots that a receive queue has in any case."""
+PROGRAM = 13312
+"""NIC memory that the firmware takes at most, on any core, with its queue and 1 KiB of stack: all but
+its stages and the receive queue."""
+STAGES = 2
 LOW = 0xFFFF_FFFF
+
+
+def _aligned(length: int) -> int:
+    return -(-length // 64) * 64
 
 
 class SentCount(Report):
@@ -57,8 +65,9 @@ class ReceiveQueue(ReceiveRing):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self._port = node.port
-        while self.entries > LEAST and (2 * self.entries * self._slot_bytes
-                                        > node.description.processor.memory):
+        room = (node.description.processor.memory - PROGRAM
+                - STAGES * _aligned(node.description.nic.mtu))
+        while self.entries > LEAST and self.entries * self._slot_bytes > room:
             self.entries //= 2
         self._payloads = 0
 
@@ -114,7 +123,7 @@ class NicQueues(Injection):
         super().__init__(node)
         self.ring = self._queue = ReceiveQueue(node)
         self._report = SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE)
-        self._payload_bytes = -(-node.description.nic.mtu // 64) * 64
+        self._payload_bytes = _aligned(node.description.nic.mtu)
         self._slots = self._payloads = 0
         self._c_slot = node.port.path(costs.SLOT)
         self._c_bulk = node.port.path(costs.BULK_SLOT)
