@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from enum import Enum
 
-from ..layouts import gm, processor, trace, via
+from ..layouts import am, gm, processor, trace, via
 from ..layouts.bits import Word
 from ..layouts.operations import NIC_BASE
 from ..layouts.packet import CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS, Protocol
@@ -24,6 +24,7 @@ _WORDS = {
     "translation_place": via.TRANSLATION_PLACE, "cq_config": via.CQ_CONFIG,
     "cq_entry": via.CQ_ENTRY, "via_event": via.EVENT, "via_detail": via.DETAIL,
     "via_header": via.VIA_HEADER,
+    "am_header": am.AM_HEADER,
     "gm_command": gm.COMMAND, "gm_command_end": gm.COMMAND_END, "gm_event": gm.EVENT,
     "gm_event_end": gm.EVENT_END, "gm_detail": gm.DETAIL, "gm_header": gm.GM_HEADER,
     "gm_transfer": gm.TRANSFER,
@@ -35,7 +36,7 @@ _ENUMS: dict[str, type[Enum]] = {
     "via_status": via.Status, "via_remote": via.RemoteOperation, "via_doorbell": via.Doorbell,
     "reliability": via.Reliability, "vi_state": via.ViState, "vi_command": via.ViCommand,
     "via_code": via.Event, "via_packet": via.PacketKind, "via_break": via.BreakCode,
-    "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
+    "am_kind": am.AmKind, "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
     "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind,
     "gm_nack": gm.NackReason,
 }

@@ -248,6 +248,13 @@ class Am(Section):
     message_work: int = cost(0, ge=0, le=100000,
                              doc="of a message processor: work for each message, each way, beside "
                                  "the paths that are counted")
+    firmware: str = cost("am", unit="", pattern="^(am|lanai)$",
+                         doc="of a NIC processor: 'am', doorbells and a receive ring in host "
+                             "memory; 'lanai' polls, receive queue in NIC memory, read by PIO")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="firmware 'lanai': added to its work for a packet that it sends")
+    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                             doc="the same for one that it receives")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":
@@ -416,6 +423,9 @@ class Description(Section):
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
         self._several_nics()
+        if self.am.firmware != "am" and self.nic.processor == "none":
+            raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
+                             "(nic.processor)")
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "

@@ -49,7 +49,7 @@ class BulkReceiving:
             if target + length > memory.size:
                 raise AmError(f"node {peer.number} stores {length} bytes at {target:#x} of node "
                               f"{sending.node.number}, which has {memory.size} (memory.bytes)")
-            source = self._ring.slot + wire.BULK_DATA
+            source = self._ring.payload
             if port.count > BLOCK - 2:
                 await port.executed
             port.put_touch(source, length)
@@ -100,9 +100,10 @@ class BulkReceiving:
                   argument: int) -> None:
         """Handle a peer's get: send the data, which takes the place of a reply."""
         port = self._sending.port
-        if port.count == BLOCK:
-            await port.executed
-        port.put_touch(self._ring.slot + 32, 8)
+        if self._ring.near:
+            if port.count == BLOCK:
+                await port.executed
+            port.put_touch(self._ring.slot + 32, 8)
         port.spend(self._c_get_handle)
         port.spend(self._c_transfer)
         self._out.begin(peer, Transfer(wire.K_DATA, remote, local, length, handler, argument,

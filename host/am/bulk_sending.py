@@ -91,7 +91,7 @@ class BulkSending:
                 return False
         elif not await way.bulk_room():
             return False
-        if port.count > BLOCK - 2:
+        if port.count > BLOCK - way.bulk_entries:
             await port.executed
         word, low, payload, length, number, _ = sender.packets[sender.sent - sender.base]
         port.mark(BULK_SEND, BEGIN, number)

@@ -31,6 +31,8 @@ FREED = Path("freed", load=1, alu=1)
 """Clearing the flag of a slot of the message processor's receive queue, besides the store."""
 TAKEN = Path("taken", load=2, store=1, alu=2)
 """Writing to the NIC how many slots were taken."""
+FREE = Path("free", store=1, alu=2, branch=1)
+"""Freeing a slot of a receive queue in NIC memory, and the next one's address."""
 TIMERS = Path("timers", call=1, load=4, branch=3, alu=2)
 TIMER_PEER = Path("timer_peer", load=6, branch=5, alu=3)
 AGAIN = Path("again", call=1, load=8, store=1, branch=3, alu=4)

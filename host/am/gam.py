@@ -21,7 +21,7 @@ from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .deadline import Deadline
 from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handler, Handlers
-from .injection import Injection, injection
+from .injection import Injection
 from .marks import (
     BEGIN,
     BULK_SEND,
@@ -36,6 +36,7 @@ from .polling import Polling
 from .receiving import Receiving
 from .sending import Sending
 from .settling import Settling
+from .ways import injection
 from .window import AmError, Peer, Transfer
 
 __all__ = ["Gam"]
@@ -76,7 +77,7 @@ class Gam:
         self._by_ack = node.description.am.credit == "ack"
         self._deadline = deadline = Deadline()
         self._handlers = Handlers(self, handlers)
-        self._ring = way.receive_ring()
+        self._ring = way.ring
         self._sending = Sending(node, way, deadline, self.counters)
         self._bulk = BulkSending(self._sending, self._handlers, deadline)
         self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)

@@ -10,6 +10,8 @@
   memory, and the firmware pulls it; there are no doorbells.
 - :class:`ProcessorQueue`: a message processor, which is another CPU of the node
   (``am.message_processor`` = cpu). All packets are lines of a queue in host memory, which it reads.
+
+Another is in :mod:`.nic_queues`.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -28,7 +30,7 @@ from .message_queues import FLAG, LAID_OUT, SERVED, MessageQueues
 from .receive_ring import ReceiveQueue, ReceiveRing
 
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "ProcessorQueue",
-           "SendWindow", "injection"]
+           "SendWindow"]
 
 SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
 """Bits of send_space. If one of them is set, two small packets have room."""
@@ -53,39 +55,39 @@ class Injection:
     ----------
     entries
         Entries of a block that one packet takes.
+    bulk_entries
+        The same of a bulk packet.
     shared
         Whether bulk packets use the room of small packets.
-    taken, taken_mask
-        Address to which the CPU writes how many slots of the receive ring it has taken, and the
-        mask of this count.
+    ring
+        Where packets arrive.
     stores
         Words to be written to memory as soon as the block has been executed: address, data.
     """
 
     entries = 1
+    bulk_entries = 2
     shared = True
     taken: int
     taken_mask = 0xFFFF
+    ring: ReceiveRing
     stores: list[tuple[int, bytes]]
     _report: Report
 
     def __init__(self, node: Node) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
         self.taken = self._register("receive_taken")
+        self.ring = ReceiveRing(node)
         self.stores = []
         self._c_taken = node.port.path(costs.TAKEN)
 
-    def receive_ring(self) -> ReceiveRing:
-        """Where packets arrive that come this way."""
-        return ReceiveRing(self.node)
-
-    async def free(self, ring: ReceiveRing) -> None:
-        """Report how many slots of ``ring`` have been taken."""
+    async def free(self) -> None:
+        """Report how many slots of the ring have been taken."""
         port = self.port
         if port.count == BLOCK:
             await port.executed
         port.spend(self._c_taken)
-        port.put_write(self.taken, 1, ring.taken & self.taken_mask)
+        port.put_write(self.taken, 1, self.ring.taken & self.taken_mask)
 
     def _register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
@@ -116,7 +118,7 @@ class Injection:
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
         """Put a packet whose last ``length`` bytes are at ``payload``; return the room that it
-        takes, as :meth:`small` does. The block must have room for two entries."""
+        takes, as :meth:`small` does. The block must have room for ``bulk_entries``."""
         raise NotImplementedError
 
     @property
@@ -299,7 +301,7 @@ class _Queue(Injection):
             "receive_entries": description.nic.receive_ring,
             "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
             "mtu": description.nic.mtu, "host_bytes": self.memory.size})
-        self.taken = NIC_BASE + NIC_MEMORY + processor.symbol("forward")
+        self.taken = processor.address("forward")
         return processor
 
     async def room(self) -> int:
@@ -386,6 +388,7 @@ class ProcessorQueue(Injection):
                 f"Active Messages on CPU {node.cpu} of node {node.number}: its CPU 1 is the "
                 "message processor (am.message_processor = cpu) and must not be given a program")
         self._queues = queues
+        self.ring = self._queue = ReceiveQueue(node)
         self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
         """Counts bulk packets: they are the NIC's descriptors."""
         self._line = 0
@@ -394,13 +397,9 @@ class ProcessorQueue(Injection):
         self._c_room = node.port.path(costs.SPACE)
         self._c_freed = node.port.path(costs.FREED)
 
-    def receive_ring(self) -> ReceiveRing:
-        return ReceiveQueue(self.node)
-
-    async def free(self, ring: ReceiveRing) -> None:
+    async def free(self) -> None:
         """Clear the flag of the slot that was freed last."""
-        assert isinstance(ring, ReceiveQueue)
-        port = self.port
+        port, ring = self.port, self._queue
         if port.count == BLOCK:
             await port.executed
         port.spend(self._c_freed)
@@ -455,17 +454,6 @@ class ProcessorQueue(Injection):
 
     def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
         self.port.put_poll(self._line, 0, FLAG, timeout)
-
-
-def injection(node: Node) -> Injection:
-    """The way for the NIC that the node's description asks for."""
-    if node.description.am.message_processor == "cpu":
-        return ProcessorQueue(node)
-    nic = node.description.nic
-    coherent = nic.attachment == "memory_bus"
-    if nic.processor == "none":
-        return LineRing(node) if coherent else SendWindow(node)
-    return CoherentQueue(node) if coherent else FirmwareQueue(node)
 
 
 if (any(word.offset("trace") + TRACE_BITS != 64 or word.offset("length") != 16

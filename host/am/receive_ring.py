@@ -10,10 +10,12 @@ __all__ = ["ReceiveQueue", "ReceiveRing"]
 
 
 class ReceiveRing:
-    """The slots in which the NIC stores packets.
+    """The slots in host memory in which the NIC stores packets.
 
     Attributes
     ----------
+    near
+        Whether slots are in host memory, where :attr:`read` finds them.
     slot
         Address of the next slot.
     phase
@@ -29,6 +31,8 @@ class ReceiveRing:
     __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
                  "phase", "taken")
 
+    near = True
+
     def __init__(self, node: Node) -> None:
         self._node = node
         self.read: Callable[[int], tuple[int, ...]] = node.memory.reader(wire.SLOT)
@@ -40,6 +44,16 @@ class ReceiveRing:
         self.slot = 0
         self.phase = 1
         self.taken = 0
+
+    async def load(self) -> tuple[int, ...]:
+        """Load the slot's words by PIO, and return what :attr:`read` would. For slots that are not
+        ``near``; the last entry of the last block was the poll that found the slot filled."""
+        raise NotImplementedError
+
+    @property
+    def payload(self) -> int:
+        """Address of the data of the bulk packet in the slot."""
+        return self.slot + wire.BULK_DATA
 
     def allocate(self) -> int:
         """Allocate the ring's memory; return its address."""

@@ -22,7 +22,7 @@ SMALL_BYTES = wire.SMALL_BYTES
 
 
 class Receiving:
-    """Handles the packets that the NIC stored in ``ring``."""
+    """Handles the packets in ``ring``."""
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
                  "_acknowledging", "_settling", "_quarter", "_by_ack", "_c_request_handle",
@@ -54,7 +54,7 @@ class Receiving:
         port, ring, handlers = self._port, self._ring, self._handlers
         sending, acknowledging = self._sending, self._acknowledging
         (completion, _, length, source, _, _, _, flags, handler, sequence, acks,
-         a0, a1, a2, a3) = ring.read(ring.slot)
+         a0, a1, a2, a3) = ring.read(ring.slot) if ring.near else await ring.load()
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
         begin[3] = number
         self._settling.idle = 0
@@ -79,7 +79,7 @@ class Receiving:
                     acknowledging.owe(peer, cycle)
                 if peer.gapped:
                     peer.gaps[0] = 0
-                if count > 2:
+                if count > 2 and ring.near:
                     if port.count == BLOCK:
                         await port.executed
                     port.put_touch(ring.slot + 32, 8)
@@ -131,7 +131,7 @@ class Receiving:
                 if kind == wire.K_NULL:
                     port.spend(self._c_null_handle)
                 else:
-                    if count > 2:
+                    if count > 2 and ring.near:
                         if port.count == BLOCK:
                             await port.executed
                         port.put_touch(ring.slot + 32, 8)
@@ -187,7 +187,7 @@ class Receiving:
                 port.spend(self._c_control_handle)
                 await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
         if ring.advance():
-            await sending.way.free(ring)
+            await sending.way.free()
         if self._bulk_sending.ended:
             await self._bulk_sending.run_ends()
         if acknowledging.due:

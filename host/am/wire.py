@@ -41,6 +41,8 @@ K_REQUEST, K_REPLY, K_NULL = int(AmKind.REQUEST), int(AmKind.REPLY), int(AmKind.
 K_GET, K_STORE, K_DATA = int(AmKind.GET), int(AmKind.STORE), int(AmKind.DATA)
 K_BYE, K_ACK, K_NACK = int(AmKind.BYE), int(AmKind.ACK), int(AmKind.NACK)
 K_PROBE = int(AmKind.PROBE)
+WITH_WORD = frozenset((K_GET, K_STORE, K_DATA, K_PROBE))
+"""Kinds of packets that have a word 1 without counting it as an argument."""
 
 # The struct above splits the words where the declared fields say.
 if (HANDLER, SEQUENCE, ACKS) != (16, 24, 32) or HEADER.offset("source") != 32:

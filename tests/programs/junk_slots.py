@@ -1,32 +1,38 @@
-"""Slots and doorbells that make no sense, for firmware am and fm: programs for any target."""
+"""Slots and doorbells that make no sense, for firmware am, fm, lanai: programs for any target."""
 
 import random
 import struct
+from collections.abc import Sequence
 from typing import Any
 
+from nicbed.host.am import costs
+from nicbed.host.am.nic_queues import SentCount
 from nicbed.host.processor.loader import NicProcessor
-from nicbed.host.processor.queue import PioQueue
+from nicbed.host.processor.queue import PioQueue, SendQueue
 from nicbed.layouts.operations import NIC_BASE
 from nicbed.layouts.packet import HEADER
 from nicbed.layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind, State
 from nicbed.layouts.registers import address
 
-COUNTERS = 32
-"""Where slots_malformed and packets_malformed are in the firmware's object ``forward``."""
+COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16)}
+"""Where the firmware counts malformed slots: an object, and the place in it. fm's is am's."""
 SLOTS = 32
+RECEIVE = 8
+"""Slots of a receive queue in NIC memory."""
 STRANGER = 3
 FIRST = 0x5EED_0000_0000_0000
 
 
-def sense(words: list[int], nodes: int, mtu: int, memory: int, bulk: bool) -> bool:
+def sense(words: list[int], nodes: int, mtu: int, memory: int, firmware: str) -> bool:
     """Whether the firmware should send what is in a slot."""
     word = SEND_WORD.unpack(words[0])
     if word["destination"] >= nodes:
         return False
     if word["kind"] == SendKind.INLINE:
-        return word["length"] <= SLOT_BYTES - 8
+        return (16 if firmware == "lanai" else 0) <= word["length"] <= SLOT_BYTES - 8
     size, place = word["length"] - 16, words[3] & 0xFFFF_FFFF
-    return bulk and word["kind"] == SendKind.BULK and 0 <= size <= mtu and place + size <= memory
+    return (firmware != "fm" and word["kind"] == SendKind.BULK and 0 <= size <= mtu
+            and place + size <= memory)
 
 
 def draw(rand: random.Random, memory: int) -> list[int]:
@@ -54,8 +60,39 @@ def edges(route: int, mtu: int, memory: int) -> list[list[int]]:
             slot(1, 24, 1, 0xFFFF_FFF8)]
 
 
-async def open_firmware(node: Any, firmware: str) -> tuple[NicProcessor, PioQueue, int]:
+class FlagQueue(SendQueue):
+    """The queue of firmware lanai: each slot has a flag, and there is no doorbell."""
+
+    def __init__(self, processor: NicProcessor) -> None:
+        super().__init__(processor, 1, SLOTS, processor.address("lanai"))
+        self.room = SentCount(processor.node, SLOTS, 0xFFFF_FFFF, costs.SPACE, self.room.place)
+        self._slots = processor.address("slots")
+
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
+        at = self._slots + self.room.posted % SLOTS * SLOT_BYTES
+        await self.port.pio_write(at + 8, *words[1:])
+        await self.port.pio_write(at, words[0] | SEND_WORD.mask("phase"))
+        self.room.posted += 1
+
+
+async def open_lanai(node: Any) -> tuple[NicProcessor, FlagQueue, int]:
+    """Firmware lanai with a receive queue of its own: the address of its first slot."""
+    description = node.description
+    processor = node.service(NicProcessor)
+    await processor.start("lanai", parameters={
+        "send_slots": SLOTS, "receive_slots": RECEIVE, "receive_bytes": description.slot_bytes,
+        "receive_base": node.allocate(RECEIVE * description.slot_bytes),
+        "routes": [node.route(number) for number in range(node.nodes)], "nodes": node.nodes,
+        "mtu": description.nic.mtu, "host_bytes": node.memory.size})
+    place = await node.port.pio_read(processor.address("lanai", 8))
+    return processor, FlagQueue(processor), NIC_BASE + NIC_MEMORY + place
+
+
+async def open_firmware(node: Any, firmware: str
+                        ) -> tuple[NicProcessor, SendQueue, int]:
     """Firmware with a queue and a ring of its own."""
+    if firmware == "lanai":
+        return await open_lanai(node)
     description = node.description
     ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
     report = node.allocate(8)
@@ -80,7 +117,7 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
         nonsense, tried = 0, 0
         drawn = [draw(rand, memory) for _ in range(count)]
         for words in edges(node.route(1), mtu, memory) + drawn:
-            nonsense += not sense(words, node.nodes, mtu, memory, firmware == "am")
+            nonsense += not sense(words, node.nodes, mtu, memory, firmware)
             await queue.post(words)
             if rand.random() < 0.2:
                 # Counts that are no count of slots: backwards, or beyond the queue.
@@ -97,15 +134,15 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
                 await port.pio_write(processor.doorbell(1), rand.getrandbits(64))
                 port.process = 0
                 tried += 1
-        await queue.post([SEND_WORD.pack(route=node.route(1), length=8, destination=1,
-                                         kind=SendKind.INLINE), FIRST])
+        await queue.post([SEND_WORD.pack(route=node.route(1), length=16, destination=1,
+                                         kind=SendKind.INLINE), FIRST, 0])
         while queue.room.free < SLOTS - SLOTS // 2:
             await queue.room.look()
             await port.delay(500)
             await port.flush()
         await port.delay(100_000)
         await port.flush()
-        counted = await port.pio_read(processor.address("forward", COUNTERS))
+        counted = await port.pio_read(processor.address(*COUNTERS.get(firmware, COUNTERS["am"])))
         refused = (await port.pio_read(address("window_refused")),
                    await port.pio_read(address("page_refused")))
         return nonsense, counted, (await processor.state()).name, refused, tried
@@ -113,6 +150,8 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
     async def takes(node):
         description, port = node.description, node.port
         processor, _, ring = await open_firmware(node, firmware)
+        if firmware == "lanai":
+            return await takes_by_pio(node, processor, ring)
         phase, taken, packets = 1, 0, []
         while not packets or packets[-1][1] != FIRST:
             slot = ring + taken % description.nic.receive_ring * description.slot_bytes
@@ -127,6 +166,21 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
             (await processor.state()).name
 
     return [posts, takes]
+
+
+async def takes_by_pio(node: Any, processor: NicProcessor, queue: int) -> tuple[list[int], str]:
+    """What node 1 does with firmware lanai."""
+    port, taken, sources, word = node.port, 0, [], 0
+    while word != FIRST:
+        slot = queue + taken % RECEIVE * node.description.slot_bytes
+        while not (flag := await port.pio_read(slot)) & 1:
+            await port.delay(200)
+        word = await port.pio_read(slot + 16)
+        sources.append(HEADER.unpack(await port.pio_read(slot + 8))["source"])
+        assert sources[-1] == flag >> 48
+        await port.pio_write(slot, 0)
+        taken += 1
+    return sources, (await processor.state()).name
 
 
 def check(results: list[Any]) -> None:

@@ -4,6 +4,7 @@ instruction."""
 import pytest
 from nicbed.host.am import Gam
 
+from tests.labs.rows import more
 from tests.models.processor import ModelProcessor
 from tests.models.target import Model
 from tests.programs import am as scenarios
@@ -15,7 +16,9 @@ WAYS = {
     "doorbell queue": ({**CORE}, {}),
     "doorbell words": ({**CORE}, {"processor.doorbells": "words"}),
     "coherent": ({**CORE, "nic.attachment": "memory_bus"}, {}),
+    "lanai": ({**CORE}, {"am.firmware": "lanai"}),
 }
+FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai"])
 PATIENT = {"timeout": 250_000}
 """No time-out is shorter than what full queues may take."""
 
@@ -46,21 +49,25 @@ def test_each_of_many_senders_gets_its_share(way, size, count):
     run(scenarios.shares(3, count, size), way)
 
 
-@pytest.mark.parametrize("call", ["request", "store", "disable"])
-def test_a_lost_peer_is_an_error(call):
-    run(scenarios.peer_gone(call, **PATIENT))
+@pytest.mark.parametrize("call, way", [
+    *((call, "doorbell queue") for call in ("request", "store", "disable")),
+    *(more(call, "lanai") for call in ("request", "store", "disable"))])
+def test_a_lost_peer_is_an_error(call, way):
+    run(scenarios.peer_gone(call, **PATIENT), way)
 
 
-def test_three_nodes():
-    run(scenarios.in_order(20, nodes=3))
+@FIRMWARES
+def test_three_nodes(way):
+    run(scenarios.in_order(20, nodes=3), way)
 
 
+@FIRMWARES
 @pytest.mark.parametrize("structure", [
     {"nic.receive_ring": 4, "nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128},
     {"processor.doorbell_queue": 4}, {"nic.mtu": 64, "processor.memory": 16384}])
-def test_little_room(structure):
-    run(scenarios.in_order(40, work=2000, structure=structure))
-    run(scenarios.mixed(5, structure=structure))
+def test_little_room(structure, way):
+    run(scenarios.in_order(40, work=2000, structure=structure), way)
+    run(scenarios.mixed(5, structure=structure), way)
 
 
 RATES = {
@@ -71,10 +78,11 @@ RATES = {
 }
 
 
+@FIRMWARES
 @pytest.mark.parametrize("rate", RATES)
-def test_nothing_is_lost(rate):
-    run(scenarios.in_order(80, settings={**FAULTY, **RATES[rate]}))
-    run(scenarios.bulk((0, 100, 3000), settings={**FAULTY, **RATES[rate]}))
+def test_nothing_is_lost(rate, way):
+    run(scenarios.in_order(80, settings={**FAULTY, **RATES[rate]}), way)
+    run(scenarios.bulk((0, 100, 3000), settings={**FAULTY, **RATES[rate]}), way)
 
 
 def rounds(count: int) -> Scenario:
@@ -126,7 +134,8 @@ def test_the_same_packets_on_all_cores():
     assert all(len(packets) >= 10 for packets in logs[0])
 
 
+@pytest.mark.parametrize("firmware", ["am", "lanai"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_nonsense_is_counted_and_dropped(seed):
+def test_nonsense_is_counted_and_dropped(seed, firmware):
     model = Model(describe(CORE))
-    junk_slots.check(model.run(junk_slots.programs("am", 150, seed), limit=1 << 26).results)
+    junk_slots.check(model.run(junk_slots.programs(firmware, 150, seed), limit=1 << 26).results)

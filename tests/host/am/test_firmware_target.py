@@ -10,6 +10,7 @@ from nicbed.testbench.benches.am.logp import measure_curve
 from nicbed.testbench.truth.budget import budget, sends
 from nicbed.testbench.truth.spans import spans
 
+from tests.labs.rows import more
 from tests.programs import am as scenarios
 from tests.programs import junk_slots
 from tests.programs.am import FAULTY, describe
@@ -46,25 +47,30 @@ SMOKE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def run(jobs: list[tuple[str, dict[str, Any]]], **structure: Any) -> list[int]:
-    description = describe({f"nic.{name}": value for name, value in structure.items()})
+def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am", **structure: Any
+        ) -> list[int]:
+    description = describe({"am.firmware": firmware},
+                           {f"nic.{name}": value for name, value in structure.items()})
     found = run_job(description, "verilator", function=f"{scenarios.__name__}:run_many",
                     arguments={"jobs": jobs, "limit": 500_000_000})
     assert all(isinstance(cycles, int) for cycles in found), "\n".join(map(str, found))
     return found
 
 
-def test_scenarios():
-    run(PLAIN, processor="picorv32")
+@pytest.mark.parametrize("firmware", ["am", more("lanai")])
+def test_scenarios(firmware):
+    run(PLAIN, firmware, processor="picorv32")
 
 
-def test_nothing_is_lost():
-    run(FAULTS, processor="picorv32")
+@pytest.mark.parametrize("firmware", ["am", "lanai"])
+def test_nothing_is_lost(firmware):
+    run(FAULTS, firmware, processor="picorv32")
 
 
 @pytest.mark.full
-def test_nothing_is_lost_for_long():
-    run(MORE_FAULTS, processor="picorv32")
+@pytest.mark.parametrize("firmware", ["am", "lanai"])
+def test_nothing_is_lost_for_long(firmware):
+    run(MORE_FAULTS, firmware, processor="picorv32")
 
 
 def test_doorbell_words():
@@ -118,7 +124,7 @@ def test_all_of_a_stream_is_marked():
 
 def test_nonsense_is_counted_and_dropped():
     """Drawn slots and doorbells, by the kernel and by a process that owns nothing."""
-    jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3)]
+    jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3), ("lanai", 500, 4)]
     found = run_job(describe({"nic.processor": "picorv32"}), "verilator",
                     function=f"{junk_slots.__name__}:run_inside", arguments={"jobs": jobs})
     assert not any(found), found

@@ -14,13 +14,9 @@ from nicbed.testbench.errors import UserError
 from nicbed.testbench.machines import calibration
 from nicbed.testbench.machines.calibration import calibrate, plan
 from nicbed.testbench.machines.measured import job_for, measure
-<<<<<<< HEAD
-from nicbed.testbench.machines.quantities import QUANTITIES
-from nicbed.testbench.machines.studies import reference
-=======
 from nicbed.testbench.machines.programs import first
 from nicbed.testbench.machines.quantities import QUANTITIES, Quantity
->>>>>>> sctable
+from nicbed.testbench.machines.studies import reference
 from nicbed.testbench.machines.writing import rewritten
 
 PARAMETERS = """

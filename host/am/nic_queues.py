@@ -1,0 +1,192 @@
+"""A way to the NIC without doorbells and rings: firmware ``lanai`` (``am.firmware``).
+
+Both queues are in NIC memory, and each slot has a flag in its first word. The CPU stores a packet
+into a slot by PIO, the word with the flag last; it polls the flag of the next slot of the receive
+queue, loads the words that it needs by PIO, and writes 0 to the first word. The payload of a bulk
+packet is copied through pinned regions of host memory, a place for each slot, on both sides.
+"""
+
+from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
+from ...layouts.rings import COMPLETION
+from ..port.done_count import Report
+from ..port.node import Node
+from ..processor.loader import NicProcessor
+from . import costs, wire
+from .injection import QUEUE_SLOTS, Injection
+from .receive_ring import ReceiveRing
+
+__all__ = ["NicQueues", "SentCount"]
+
+FIRMWARE = "lanai"
+SEND_TRACE = SEND_WORD.offset("trace")
+LENGTH, LENGTH_MASK = COMPLETION.offset("length"), 0xFFFF
+SOURCE = COMPLETION.offset("index")
+"""The firmware puts the packet's source there."""
+LEAST = 4
+"""Slots that a receive queue has in any case."""
+PROGRAM = 13312
+"""NIC memory that the firmware takes at most, on any core, with its queue and 1 KiB of stack: all but
+its stages and the receive queue."""
+STAGES = 2
+LOW = 0xFFFF_FFFF
+
+
+def _aligned(length: int) -> int:
+    return -(-length // 64) * 64
+
+
+class SentCount(Report):
+    """The number of sent slots, which the firmware keeps in NIC memory."""
+
+    async def open(self) -> None:
+        """Nothing is to be done: the firmware begins at 0."""
+
+    async def look(self) -> None:
+        port = self.port
+        port.spend(self._look)
+        if port.count == BLOCK:
+            await port.executed
+        port.put_read(self.place)
+        await port.executed
+        self.done += port.data - self.done & self.mask
+
+
+class ReceiveQueue(ReceiveRing):
+    """The slots in NIC memory in which the firmware receives packets. Each has a place of the same
+    size in a pinned region of host memory, for the payload of a bulk packet."""
+
+    __slots__ = ("_port", "_payloads", "freed")
+
+    near = False
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._port = node.port
+        room = (node.description.processor.memory - PROGRAM
+                - STAGES * _aligned(node.description.nic.mtu))
+        while self.entries > LEAST and self.entries * self._slot_bytes > room:
+            self.entries //= 2
+        self._payloads = 0
+        self.freed = 0
+        """PIO address of the slot that was freed last."""
+
+    def allocate(self) -> int:
+        """Allocate the pinned region; return its address."""
+        self._payloads = super().allocate()
+        return self._payloads
+
+    def open(self, address: int) -> None:
+        """The firmware's slots are at PIO address ``address``."""
+        self._first = self.slot = address
+
+    @property
+    def payload(self) -> int:
+        return self._payloads + self.slot - self._first
+
+    async def load(self) -> tuple[int, ...]:
+        port, slot = self._port, self.slot
+        completion = port.data
+        port.put_read(slot + 16)
+        await port.executed
+        word = port.data
+        flags = word & 0xFFFF
+        kind, count = flags & 15, flags >> 4 & 7
+        low = high = 0
+        if count or kind in wire.WITH_WORD or flags & wire.ANSWER:
+            port.put_read(slot + 24)
+            await port.executed
+            low = port.data
+            if count > 2 or kind == wire.K_GET:
+                port.put_read(slot + 32)
+                await port.executed
+                high = port.data
+        return (completion, 0, completion >> LENGTH & LENGTH_MASK, completion >> SOURCE, 0, 0, 0,
+                flags, word >> wire.HANDLER & 255, word >> wire.SEQUENCE & 255, word >> wire.ACKS,
+                low & LOW, low >> 32, high & LOW, high >> 32)
+
+    def advance(self) -> bool:
+        """Go on to the next slot. The CPU frees each one."""
+        self.freed = self.slot
+        self.taken = taken = self.taken + 1
+        self.slot = self._first + taken % self.entries * self._slot_bytes
+        return True
+
+
+class NicQueues(Injection):
+    """Uses a queue of slots in NIC memory. Room is counted as if each slot were a small packet."""
+
+    entries = 2
+    bulk_entries = 4
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.ring = self._queue = ReceiveQueue(node)
+        self._report = SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE)
+        self._payload_bytes = _aligned(node.description.nic.mtu)
+        self._slots = self._payloads = 0
+        self._c_slot = node.port.path(costs.SLOT)
+        self._c_bulk = node.port.path(costs.BULK_SLOT)
+        self._c_free = node.port.path(costs.FREE)
+
+    async def free(self) -> None:
+        """Clear the flag of the slot that was freed last."""
+        port = self.port
+        if port.count == BLOCK:
+            await port.executed
+        port.spend(self._c_free)
+        port.put_write(self._queue.freed, 1, 0)
+
+    def header(self, destination: int, behind: int, bulk: bool = False) -> int:
+        """The route is left to the NIC."""
+        return SEND_WORD.pack(length=behind, phase=1, destination=destination,
+                              kind=SendKind.BULK if bulk else SendKind.INLINE)
+
+    async def open(self, slots: int) -> None:
+        node, description = self.node, self.node.description
+        self._payloads = node.allocate(QUEUE_SLOTS * self._payload_bytes)
+        processor = node.service(NicProcessor)
+        cycles = description.processor.clock_divider
+        await processor.start(FIRMWARE, parameters={
+            "send_slots": QUEUE_SLOTS, "receive_slots": self._queue.entries,
+            "receive_bytes": description.slot_bytes, "receive_base": slots,
+            "routes": [node.route(number) for number in range(node.nodes)], "nodes": node.nodes,
+            "mtu": description.nic.mtu, "host_bytes": self.memory.size,
+            "work_send": description.am.work_send * cycles,
+            "work_receive": description.am.work_receive * cycles})
+        self._slots = processor.address("slots")
+        self._report.place = processor.address("lanai")
+        self._queue.open(NIC_BASE + NIC_MEMORY
+                         + await self.port.pio_read(processor.address("lanai", 8)))
+
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        port, report = self.port, self._report
+        slot = self._slots + report.posted % QUEUE_SLOTS * SLOT_BYTES
+        report.posted += 1
+        port.put_write(slot + 8, beats - 1, word, low, high)
+        port.put_write(slot, 1, header | number << SEND_TRACE, trace=number)
+        return wire.SMALL_BYTES
+
+    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+        self.port.spend(self._c_slot)
+        return self._put(header, word, low, high, beats, number)
+
+    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
+             number: int) -> int:
+        port = self.port
+        port.spend(self._c_bulk)
+        place = self._payloads + self._report.posted % QUEUE_SLOTS * self._payload_bytes
+        if length:
+            # The firmware has finished with this place, and reads it only after the flag.
+            self.memory.write(place, self.memory.read(payload, length))
+            port.put_touch(payload, length)
+            port.work("copy_word", -(-length // 8))
+            port.put_touch(place, length, store=True)
+        return self._put(header, word, low, place, 4, number)
+
+    async def room(self) -> int:
+        await self._report.look()
+        return wire.SMALL_BYTES * self._report.free
+
+    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
+        self._report.put_poll(timeout)

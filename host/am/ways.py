@@ -1,0 +1,27 @@
+"""Which way to the NIC a node takes."""
+
+from ..port.node import Node
+from .injection import (
+    CoherentQueue,
+    FirmwareQueue,
+    Injection,
+    LineRing,
+    ProcessorQueue,
+    SendWindow,
+)
+from .nic_queues import NicQueues
+
+__all__ = ["injection"]
+
+
+def injection(node: Node) -> Injection:
+    """The way for the NIC that the node's description asks for."""
+    if node.description.am.message_processor == "cpu":
+        return ProcessorQueue(node)
+    nic = node.description.nic
+    coherent = nic.attachment == "memory_bus"
+    if nic.processor == "none":
+        return LineRing(node) if coherent else SendWindow(node)
+    if node.description.am.firmware == "lanai":
+        return NicQueues(node)
+    return CoherentQueue(node) if coherent else FirmwareQueue(node)
