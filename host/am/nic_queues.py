@@ -26,8 +26,8 @@ SOURCE = COMPLETION.offset("index")
 LEAST = 4
 """Slots that a receive queue has in any case."""
 PROGRAM = 13312
-"""NIC memory that the firmware takes at most, on any core, with its queue and 1 KiB of stack: all but
-its stages and the receive queue."""
+"""NIC memory that the firmware takes at most, on any core: its program, its queue, 1 KiB of stack.
+The stages and the receive queue come beside it."""
 STAGES = 2
 LOW = 0xFFFF_FFFF
 

@@ -83,7 +83,7 @@ def _list() -> None:
     from ..report.tables import console, table
 
     rows = [(one.path, one.title, ", ".join(dict.fromkeys(row.machine for row in one.figures)))
-            for study, tables in studies.chosen(None) for one in tables]
+            for name in studies.names() for one in studies.study(name).tables]
     console().print(table("Published tables", ["STUDY/TABLE", "shows", "machines"], rows, left=3))
 
 

@@ -58,7 +58,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A published table or figure. ``differences``: pairs of figures (machine, name)."""
+    """A published table or figure. ``differences``: pairs of figures (machine, name). ``long``: it
+    takes many minutes, and is measured only if it is named."""
 
     study: str
     name: str
@@ -66,6 +67,7 @@ class Table:
     figures: tuple[Figure, ...]
     differences: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
     plots: tuple[str, ...] = ()
+    long: bool = False
 
     @property
     def path(self) -> str:
@@ -122,7 +124,8 @@ def read(name: str, found: dict[str, Any]) -> Study:
 
 
 def chosen(wanted: str | None) -> list[tuple[Study, list[Table]]]:
-    """The tables of ``wanted``: STUDY, STUDY/TABLE, or None for all of all studies.
+    """The tables of ``wanted``: STUDY, STUDY/TABLE, or None for all studies. Tables that take long
+    only by name.
 
     Raises
     ------
@@ -130,15 +133,19 @@ def chosen(wanted: str | None) -> list[tuple[Study, list[Table]]]:
         There is no such study or table.
     """
     if wanted is None:
-        return [(study(name), list(study(name).tables)) for name in names()]
+        return [(study(name), _short(study(name))) for name in names()]
     name, slash, table = wanted.partition("/")
     found = study(name)
     if not slash:
-        return [(found, list(found.tables))]
+        return [(found, _short(found))]
     tables = {one.name: one for one in found.tables}
     if table not in tables:
         raise UserError(f"{name} has no table called {table}{nearest(table, list(tables))}")
     return [(found, [tables[table]])]
+
+
+def _short(found: Study) -> list[Table]:
+    return [table for table in found.tables if not table.long]
 
 
 def reference(text: str, where: str) -> Figure:
@@ -178,7 +185,7 @@ def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
         one, other = (tuple(text.split(" ", 1)) for text in pair)
         pairs.append((one, other))
     made = Table(study_name, key, found["title"], tuple(figures), tuple(pairs),
-                 tuple(found.get("plots", ())))
+                 tuple(found.get("plots", ())), found.get("long", False))
     for pair in made.differences:
         for machine, name in pair:
             if made.figure(machine, name) is None:

@@ -156,3 +156,10 @@ def test_a_wrong_file_is_one_line(old, new, said):
 def test_what_is_not_there_is_one_line(wanted, said):
     with pytest.raises(UserError, match=said):
         studies.chosen(wanted)
+
+
+def test_tables_that_take_long_are_measured_by_name_alone():
+    assert [table.path for table in studies.chosen("sp2/split-c")[0][1]] == ["sp2/split-c"]
+    for wanted in ("sp2", None):
+        paths = [table.path for _, tables in studies.chosen(wanted) for table in tables]
+        assert "sp2/overhead" in paths and "sp2/split-c" not in paths
