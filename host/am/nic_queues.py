@@ -42,17 +42,14 @@ class SentCount(Report):
     async def open(self) -> None:
         """Nothing is to be done: the firmware begins at 0."""
 
-    async def look(self) -> None:
-        port = self.port
-        port.spend(self._look)
-        if port.count == BLOCK:
-            await port.executed
-        port.put_read(self.place)
-        await port.executed
-        self.done += port.data - self.done & self.mask
+    def _put_look(self) -> None:
+        self.port.put_read(self.place)
+
+    def _count(self) -> int:
+        return self.port.data
 
 
-class ReceiveQueue(ReceiveRing):
+class NicReceiveQueue(ReceiveRing):
     """The slots in NIC memory in which the firmware receives packets. Each has a place of the same
     size in a pinned region of host memory, for the payload of a bulk packet."""
 
@@ -121,7 +118,7 @@ class NicQueues(Injection):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self.ring = self._queue = ReceiveQueue(node)
+        self.ring = self._queue = NicReceiveQueue(node)
         self._report = SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE)
         self._payload_bytes = _aligned(node.description.nic.mtu)
         self._slots = self._payloads = 0

@@ -55,9 +55,17 @@ class Report:
         port.spend(self._look)
         if port.count == BLOCK:
             await port.executed
-        port.put_touch(self.place, 8)
+        self._put_look()
         await port.executed
-        self.done += self.memory.word(self.place) - self.done & self.mask
+        self.done += self._count() - self.done & self.mask
+
+    def _put_look(self) -> None:
+        """Issue the read of the count."""
+        self.port.put_touch(self.place, 8)
+
+    def _count(self) -> int:
+        """The count that was read."""
+        return self.memory.word(self.place)
 
     def put_poll(self, timeout: int) -> None:
         """Spin until the count exceeds the last one read."""

@@ -57,8 +57,7 @@ BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
         "stream_sizes": [CHUNK], "stream_bytes": 1 << 17}
 PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
-OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1], "apart": 4000}
-
+OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1]}
 
 BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
 """Of the signature, the beginning at D = 0, more than any window holds, and each D beyond the round

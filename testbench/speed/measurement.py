@@ -11,10 +11,10 @@ on the machine affects both alike.
 """
 
 import json
-import os
 import resource
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,9 @@ long as many messages, and their difference is what counts."""
 TURNS = 3
 """How many turns each workload and the bare loop take; the sums count."""
 
+REPEATS = {"busy": 8, "sparse": 4, "idle": 8}
+"""Runs of a workload in a turn, where one is short: its nodes sleep most of the time."""
+
 
 async def workload(lab: Any, layer: str, name: str, until: int, short: int, turns: int, record: str
                    ) -> dict[str, Any]:
@@ -61,18 +64,18 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
 
     begin = (await run(0)).cycles
     until += begin
-    before = os.times()
+    before = time.process_time()
     cycles = wakes = messages = 0
     for _ in range(turns):
         done = await run(until)
         cycles += done.cycles
         wakes += done.wakes
         messages += sum(filter(None, done.results))
-    after = os.times()
+    seconds = time.process_time() - before
     (around, few), (whole, many) = [await python(cycles) for cycles in (0, begin + short)]
     await run(until, Path(record))
     return {"python": whole - around, "timed_messages": many - few,
-            "seconds": after.user + after.system - before.user - before.system,
+            "seconds": seconds,
             "cycles": cycles, "wakes": wakes, "messages": messages,
             "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "account": lab.account}
@@ -103,13 +106,14 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
         cycles //= 4
     total: dict[str, float] = {}
     limit = 0.0
+    repeats = REPEATS.get(name, 1)
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         record = str(Path(place) / "recording")
         for _ in range(TURNS):
             ran = run_job(description, sim, function="nicbed.testbench.speed.measurement:workload",
                           arguments={"layer": layer, "name": name, "until": cycles,
-                                     "short": short, "turns": 1, "record": record})
-            limit += _bare(bare, description, record, ran["cycles"])
+                                     "short": short, "turns": repeats, "record": record})
+            limit += repeats * _bare(bare, description, record, ran["cycles"] // repeats)
             account.join(ran.pop("account"))
             for key, value in ran.items():
                 total[key] = max(total.get(key, 0), value) if key == "memory" \

@@ -41,6 +41,24 @@ def pattern(length: int, seed: int) -> bytes:
     return bytes((place * 7 + (place >> 8) * 13 + seed * 31 + 1) & 255 for place in range(length))
 
 
+def answering(count: int, after: int = 0) -> Callable[[Any], Any]:
+    """A program that answers ``count`` requests with their words, and then computes for ``after``
+    cycles."""
+    async def program(node):
+        got = []
+
+        def ask(am, source, *args):
+            got.append(args)
+            return am.reply(1, *args)
+
+        am = Gam(node, [ask])
+        await am.enable()
+        await am.wait(lambda: len(got) == count)
+        if after:
+            await node.port.delay(after)
+    return program
+
+
 def echo_words() -> Scenario:
     """Requests and replies of 0 to 4 words each way, values at their limits."""
     values = (0, 0xFFFFFFFF, 0x12345678, 1)

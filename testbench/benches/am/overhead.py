@@ -19,8 +19,9 @@ from ..common.programs import ECHO, Party, programs, server, stamp, ticks_betwee
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
 APART = 1000
-"""Cycles in which all messages arrive and no timer of the layer expires, unless the parameters say
-otherwise with "apart", for slow machines."""
+PROCESSOR_APART = 6000
+"""Cycles in which all messages arrive and no timer of the layer expires: without a NIC processor,
+and with one."""
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """Calls far apart, each between two readings of the CPU's clock."""
     nodes, repeats = lab.description.fabric.nodes, parameters["repeats"]
-    apart = parameters.get("apart", APART)
+    apart = APART if lab.description.nic.processor == "none" else PROCESSOR_APART
     found: dict[str, Any] = {"request": {}, "reply": {}, "poll": None, "waiting": {}}
     steps = len(parameters["words"]) + len(parameters["waiting"]) + 1
     for index, words in enumerate(parameters["words"]):

@@ -9,7 +9,7 @@ from nicbed.host.port.costs import CPU_ITEMS, Costs
 from nicbed.layouts.trace import TICKS, Activity, Kind
 
 from tests.models.target import Model
-from tests.programs.am import bulk, describe, in_order, mixed, run_on_model
+from tests.programs.am import answering, bulk, describe, in_order, mixed, run_on_model
 
 ODD = {"nic.clock_mhz": 33, "cpu.clock_mhz": 450}
 
@@ -57,18 +57,7 @@ def test_overheads_are_their_items_and_bus_operations(words, settings):
         await am.request(1, 0, *range(words))
         await am.wait(lambda: done)
 
-    async def answers(node):
-        got = []
-
-        def ask(am, source, *args):
-            got.append(args)
-            return am.reply(1, *args)
-
-        am = Gam(node, [ask])
-        await am.enable()
-        await am.wait(lambda: got)
-
-    runtime = run(asks, answers, settings=settings)
+    runtime = run(asks, answering(1), settings=settings)
     costs = Costs(describe(settings))
     asked, answered = spans_of(runtime, 0), spans_of(runtime, 1)
 

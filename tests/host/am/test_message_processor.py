@@ -17,7 +17,7 @@ from tests.host.am.test_target import faulty
 from tests.host.am.test_target import run as run_on_target
 from tests.models.target import Model
 from tests.programs import am as scenarios
-from tests.programs.am import FAULTY, Scenario, describe
+from tests.programs.am import FAULTY, Scenario, answering, describe
 
 pytestmark = pytest.mark.xdist_group("smp")
 WAY = {"node.cpus": 2, "nic.attachment": "local_bus", "via.design": "kernel",
@@ -138,20 +138,8 @@ def test_overheads_are_their_items_and_bus_operations(words, settings):
             await am.request(1, 0, *range(words))
             await am.wait(lambda count=count: len(done) == count)
 
-    async def answers(node):
-        got = []
-
-        def ask(am, source, *args):
-            got.append(args)
-            return am.reply(1, *args)
-
-        am = Gam(node, [ask])
-        await am.enable()
-        await am.wait(lambda: len(got) == 2)
-        await node.port.delay(1000)
-
     description = describe(WAY, settings)
-    runtime = Model(description).run([asks, answers], limit=1_000_000)
+    runtime = Model(description).run([asks, answering(2, after=1000)], limit=1_000_000)
     costs = Costs(description)
     asked, answered = spans_of(runtime, 0), spans_of(runtime, 2)
 

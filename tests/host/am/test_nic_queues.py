@@ -11,7 +11,7 @@ from nicbed.testbench.errors import UserError
 from tests.host.am.test_costs import only, spans_of
 from tests.labs.rows import more
 from tests.models.target import Model
-from tests.programs.am import describe, in_order
+from tests.programs.am import answering, describe, in_order
 
 LANAI = {"nic.processor": "vexriscv", "am.firmware": "lanai"}
 
@@ -28,19 +28,8 @@ def exchange(words, settings):
         await am.request(1, 0, *range(words))
         await am.wait(lambda: done)
 
-    async def answers(node):
-        got = []
-
-        def ask(am, source, *args):
-            got.append(args)
-            return am.reply(1, *args)
-
-        am = Gam(node, [ask])
-        await am.enable()
-        await am.wait(lambda: got)
-
     description = describe(LANAI, settings)
-    return Model(description).run([asks, answers], limit=1 << 22), description
+    return Model(description).run([asks, answering(1)], limit=1 << 22), description
 
 
 @pytest.mark.parametrize("words", [1, 4])
