@@ -23,7 +23,7 @@ from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..port.costs import Path
 from ..port.done_count import Report
 from ..port.node import Node
-from ..port.port import F_NOT_EQUAL
+from ..port.port import F_NOT_EQUAL, WORD
 from ..processor.loader import NicProcessor
 from . import costs, wire
 from .message_queues import FLAG, LAID_OUT, SERVED, MessageQueues
@@ -32,13 +32,10 @@ from .receive_ring import ReceiveQueue, ReceiveRing
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "ProcessorQueue",
            "SendWindow"]
 
-SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
-"""Bits of send_space. If one of them is set, two small packets have room."""
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
 SEND_PHASE = SEND_WORD.offset("phase")
 SEND_TRACE = SEND_WORD.offset("trace")
-WORD = (1 << 64) - 1
 LINE_PHASE = LINE_WORD.offset("phase")
 LINE_TRACE = LINE_WORD.offset("trace")
 QUEUE_PAGE = 1
@@ -201,10 +198,10 @@ class SendWindow(Injection):
         port = self.port
         if bulk:
             if small:
-                port.put_watch(self._send_space, 0, SPACE_MASK, F_NOT_EQUAL)
+                port.put_watch(self._send_space, 0, wire.SPACE_MASK, F_NOT_EQUAL)
             self._report.put_poll(timeout)
         else:
-            port.put_poll(self._send_space, 0, SPACE_MASK, timeout, F_NOT_EQUAL)
+            port.put_poll(self._send_space, 0, wire.SPACE_MASK, timeout, F_NOT_EQUAL)
 
 
 class LineRing(Injection):

@@ -19,7 +19,7 @@ from ...layouts.registers import RECEIVE_WINDOW, address
 from ...layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_WORD
 from ..port.done_count import Report
 from ..port.node import Node, Program
-from ..port.port import F_NOT_EQUAL
+from ..port.port import F_NOT_EQUAL, WORD
 from . import costs, wire
 from .message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 
@@ -32,12 +32,9 @@ SEND_DOORBELL = address("send_doorbell")
 HEAD = address("receive_trace")
 """The trace number of the packet in the receive window: 0 without one."""
 WINDOW = NIC_BASE + RECEIVE_WINDOW
-SPACE_MASK = (1 << 32) - 1 & ~(2 * wire.SMALL_BYTES - 1)
-WORD = (1 << 64) - 1
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 TRACE = DESCRIPTOR_CONTROL.offset("trace")
 COMPLETION_LENGTH = COMPLETION.offset("length")
-LINE_TRACE = LINE_WORD.offset("trace")
 
 Watch = tuple[int, int, int, int]
 """Address, word to compare with, mask, flags: as :meth:`Port.put_watch` takes them."""
@@ -157,7 +154,7 @@ class MessageProcessor:
                 port.spend(self._c_room)
                 self._space = await port.pio_read(SEND_SPACE)
                 if self._space < wire.SMALL_BYTES:
-                    return SEND_SPACE, 0, SPACE_MASK, F_NOT_EQUAL
+                    return SEND_SPACE, 0, wire.SPACE_MASK, F_NOT_EQUAL
             port.work("message_work")
             port.spend(self._c_out)
             beats = 1 + -(-fields["length"] // FLIT_BYTES)

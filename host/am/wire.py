@@ -24,6 +24,8 @@ NO_HANDLER = 255
 SMALL_BEATS = 4
 """Most beats of a small message, wire header included: one PIO burst."""
 SMALL_BYTES = 8 * SMALL_BEATS
+SPACE_MASK = (1 << 32) - 1 & ~(2 * SMALL_BYTES - 1)
+"""Bits of the register send_space. If one of them is set, two small packets have room."""
 
 COUNT = AM_HEADER.offset("count")
 FIRST = AM_HEADER.mask("first")

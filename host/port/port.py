@@ -29,7 +29,7 @@ from .sent_again import SentAgain
 from .suspension import EXECUTED
 from .work import Work
 
-__all__ = ["Poll", "Port", "QuietPort", "Watch"]
+__all__ = ["WORD", "Poll", "Port", "QuietPort", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -57,6 +57,9 @@ TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
+WORD = (1 << 64) - 1
+"""Mask of a whole word."""
+
 _pack = ENTRY.pack_into
 _unpack = ANSWER.unpack_from
 
@@ -68,7 +71,7 @@ class Watch(NamedTuple):
 
     address: int
     compare: int = 0
-    mask: int = (1 << 64) - 1
+    mask: int = WORD
     not_equal: bool = False
     check: str = "poll_check"
 

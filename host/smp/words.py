@@ -1,12 +1,9 @@
 """Words in a node's shared memory, each in a cache line of its own."""
 
 from ..port.node import Node
-from ..port.port import F_NOT_EQUAL
+from ..port.port import F_NOT_EQUAL, WORD
 
-__all__ = ["WORD", "lines", "spin", "store"]
-
-WORD = (1 << 64) - 1
-"""Mask of a whole word."""
+__all__ = ["lines", "spin", "store"]
 
 
 def lines(cpu: Node, name: str, count: int = 1) -> tuple[int, int]:
