@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from ..build.icarus import TOP
 from ..build.verilog import BuildError
 from ..errors import UserError
 from ..synth.flow.tools import ToolError
-from . import BOARDS
+from . import BOARDS, kept
 from .environment import cocotb_environment
+from .forked import dies_with_parent
 
 __all__ = ["RunError", "run_job"]
 
@@ -85,28 +87,27 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                   "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
                   **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))
-        command = [*launch.command, *_options(sim, work, wave is not None)]
+        environment = {**launch.environment, "NICBED_JOB": str(work / "job"),
+                       "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         reading, writing = os.pipe()
-        environment = {
-            **launch.environment, "NICBED_JOB": str(work / "job"),
-            "NICBED_REPORTS": str(writing),
-            "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         with open(work / "log", "wb") as log:
-            process = subprocess.Popen(command, cwd=work, env=environment, stdout=log,
-                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                       pass_fds=[writing], start_new_session=True,
-                                       preexec_fn=_die_with_parent())
+            process: _OwnProcess | _KeptProcess
+            if launch.keep:
+                process = _KeptProcess(launch, environment, work, log.fileno(), writing)
+            else:
+                process = _OwnProcess(launch.command + _options(sim, work, wave is not None),
+                                      environment, work, log.fileno(), writing)
             os.close(writing)
             try:
                 _follow(reading, progress, output or (lambda text: print(text, end="")))
-                process.wait()
+                status, said = process.wait()
             except BaseException:
-                _kill(process)
+                process.kill()
                 raise
             finally:
                 if wave is not None and (work / WAVE).exists():
                     shutil.move(work / WAVE, wave)
-        return _answer(answer, process.returncode, (work / "log").read_text(errors="replace"))
+        return _answer(work / "answer", status, said + (work / "log").read_text(errors="replace"))
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,47 @@ class _Launch:
     command: list[str]
     environment: dict[str, str]
     wanted: dict[str, Any] = field(default_factory=dict)
+    keep: bool = False
+    """Whether the process may stay for further jobs."""
+
+
+class _OwnProcess:
+    """A process for one job."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], work: Path, log: int,
+                 reports: int) -> None:
+        self._process = subprocess.Popen(
+            command, cwd=work, env={**environment, "NICBED_REPORTS": str(reports)}, stdout=log,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, pass_fds=[reports],
+            start_new_session=True,
+            preexec_fn=dies_with_parent if sys.platform.startswith("linux") else None)
+
+    def wait(self) -> tuple[int, str]:
+        """Exit status, negative for a signal, and what is not in the log."""
+        return self._process.wait(), ""
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+class _KeptProcess:
+    """A kept simulator for one job."""
+
+    def __init__(self, launch: _Launch, environment: dict[str, str], work: Path, log: int,
+                 reports: int) -> None:
+        self._simulator = kept.take(launch.command, launch.environment)
+        self._simulator.start(work, environment, log, reports)
+
+    def wait(self) -> tuple[int, str]:
+        """As of :class:`_OwnProcess`."""
+        ended = self._simulator.wait()
+        kept.give_back(self._simulator)
+        return ended
+
+    def kill(self) -> None:
+        self._simulator.kill()
 
 
 def _simulated(description: Description, sim: str, *, wave: bool, target: str,
@@ -127,7 +169,8 @@ def _simulated(description: Description, sim: str, *, wave: bool, target: str,
         extra={"COCOTB_LOG_LEVEL": "ERROR", "GPI_LOG_LEVEL": "ERROR",
                "COCOTB_REWRITE_ASSERTION_FILES": "",
                **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
-    return _Launch(built.command, environment)
+    return _Launch(built.command, environment,
+                   keep=sim != "icarus" and not wave and kept.possible())
 
 
 def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,
@@ -154,15 +197,6 @@ def _on_board(description: Description, sim: str, *, wave: bool, progress: Progr
                    {"place": place, "baud": baud, "identity": identity(description)})
 
 
-def _die_with_parent() -> Callable[[], None] | None:
-    """On Linux, make a child end when this process ends, in whatever way."""
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes
-    control = ctypes.CDLL(None).prctl
-    return lambda: control(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
 def _absolute(function: str) -> str:
     place, _, name = function.rpartition(":")
     return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else function
@@ -185,14 +219,6 @@ def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> 
                 print(f"nicbed: {report['say']}", file=sys.stderr, flush=True)
             else:
                 progress(*report["progress"])
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
 
 
 def _answer(path: Path, status: int, log: str) -> Any:

@@ -1,9 +1,11 @@
 """Inside the simulator: the one cocotb test, which executes a job."""
 
+import os
 from typing import Any
 
 import cocotb
 
+from . import forked
 from .entry import Progress, carry_out
 
 __all__ = ["job"]
@@ -11,7 +13,11 @@ __all__ = ["job"]
 
 @cocotb.test()
 async def job(dut: Any) -> None:
-    """Execute the job."""
+    """Execute the job, or jobs as they come, each in a fork."""
+    in_a_fork = forked.JOBS in os.environ
+    if in_a_fork and not forked.job_has_come():
+        return
+
     def backend(wanted: dict[str, Any], _: Progress) -> Any:
         memory_bytes = wanted["description"].memory.bytes
         if wanted["sim"] == "icarus":
@@ -20,4 +26,11 @@ async def job(dut: Any) -> None:
         from .verilator import VerilatorBackend
         return VerilatorBackend(dut, memory_bytes)
 
-    await carry_out(backend)
+    try:
+        await carry_out(backend)
+    except BaseException as error:
+        if in_a_fork:
+            forked.end(error)
+        raise
+    if in_a_fork:
+        forked.end(None)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,30 @@ async def failing(lab: Lab) -> None:
 async def crashing(lab: Lab) -> None:
     """The simulator dies."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def process(lab: Lab, kill: int = 0) -> dict[str, Any]:
+    """Which process this is, and what a job before it in the same process would have left.
+    ``kill``: end this process (1) or the one that it was forked from (2)."""
+    left = [os.environ.get("TOY_LEFT"), getattr(lab.run, "left", None), os.path.exists("left")]
+    os.environ["TOY_LEFT"] = "something"
+    Lab.run.left = "something"  # type: ignore[attr-defined]
+    Path("left").touch()
+    if kill:
+        os.kill([os.getpid(), os.getppid()][kill - 1], signal.SIGKILL)
+        time.sleep(60)
+    return {"process": os.getpid(), "simulator": os.getppid(), "left": left,
+            "toy": os.environ.get("TOY")}
+
+
+async def meeting(lab: Lab, here: str, there: str) -> bool:
+    """Whether a job is there at the same time."""
+    Path(here).touch()
+    for _ in range(3000):
+        if Path(there).exists():
+            return True
+        time.sleep(0.01)
+    return False
 
 
 async def silent(lab: Lab) -> None:

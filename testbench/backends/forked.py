@@ -1,0 +1,90 @@
+"""Inside a simulator that is kept: each job runs in a fork of its process.
+
+The process has started, with Python and all that a job imports, and its target has not been reset.
+It waits at a socket. For each job it forks, and the child carries the job out; the process itself
+stays as it was, so a job finds what it would find in a simulator of its own.
+"""
+
+import ctypes
+import gc
+import importlib
+import os
+import pickle
+import signal
+import socket
+import struct
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import NoReturn
+
+__all__ = ["JOBS", "SET_UP", "STATUS", "dies_with_parent", "end", "job_has_come"]
+
+JOBS = "NICBED_JOBS"
+"""Variable of the environment: descriptor of the socket from which jobs come."""
+LONGEST = 4096
+"""Bytes of the longest path of a job's folder."""
+SET_UP = "environment"
+"""File in a job's folder: the job's environment, pickled."""
+STATUS = struct.Struct("<i")
+"""What is sent back of a job's process: its exit status, negative for a signal."""
+COMMON = ("nicbed.testbench.lab", "nicbed.testbench.backends.verilator")
+"""Modules that every job needs."""
+PR_SET_PDEATHSIG = 1
+
+
+def dies_with_parent() -> None:
+    """Have this process killed when its parent ends, in whatever way. For Linux."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def job_has_come() -> bool:
+    """Return True in a process for each job, set up for it; False when no more jobs will come."""
+    jobs = socket.socket(fileno=int(os.environ[JOBS]))
+    for module in COMMON:
+        importlib.import_module(module)
+    gc.freeze()
+    while True:
+        path, (log, reports), _, _ = socket.recv_fds(jobs, LONGEST, 2)
+        if not path:
+            return False
+        place = Path(os.fsdecode(path))
+        environment = pickle.loads((place / SET_UP).read_bytes())
+        sys.stdout.flush()
+        ctypes.CDLL(None).fflush(None)
+        parent = os.getpid()
+        with warnings.catch_warnings():
+            # numpy's threads do nothing meanwhile.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            dies_with_parent()
+            if os.getppid() != parent:
+                os._exit(1)
+            jobs.close()
+            _set_up(place, environment, log, reports)
+            return True
+        os.close(log)
+        os.close(reports)
+        _, status = os.waitpid(child, 0)
+        jobs.send(STATUS.pack(os.waitstatus_to_exitcode(status)))
+
+
+def _set_up(place: Path, environment: dict[str, str], log: int, reports: int) -> None:
+    os.setsid()
+    os.chdir(place)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    os.environ.clear()
+    os.environ.update(environment, NICBED_REPORTS=str(reports))
+
+
+def end(error: BaseException | None) -> NoReturn:
+    """End a job's process."""
+    if error is not None:
+        traceback.print_exception(error)
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+    os._exit(error is not None)
