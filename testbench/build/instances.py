@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,19 @@ def _crossbar(size: int) -> str:
     return f"crossbar_{size}_ports"
 
 
+def _converted(component: Any, name: str) -> tuple[Any, str]:
+    """The component of class ``V{name}`` and its RTLIL."""
+    return component, rtlil(component, name + CORE)
+
+
+@cache
+def _converted_crossbar(size: int) -> tuple[Any, str]:
+    """As :func:`_converted`: all descriptions have the same ones."""
+    from ...rtl.instances.crossbar import Crossbar
+
+    return _converted(Crossbar(ports=size), _crossbar(size))
+
+
 def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bool]:
     """What of Verilator's own way of evaluating a station machine.cpp has to keep to. It goes
     around it where this version's names are the ones that it knows: calls the evaluation itself,
@@ -126,25 +140,24 @@ def _header(sizes: list[int], cpus: int, nics: int, shortcuts: dict[str, bool]) 
 def build_instances(description: Description, work: Path, wave: str | None, bare: bool,
                     progress: Progress) -> None:
     """``work/simulator``: main.cpp, or with ``bare`` bare.cpp, over machine.cpp."""
-    from ...rtl.instances.crossbar import Crossbar
     from ...rtl.instances.station import Station
     from ...rtl.instances.trunk import Trunk
 
     sizes = _sizes(description.switch.ports)
     cpus = built_cpus(description)
-    makes: dict[str, tuple[Callable[[], Any], Callable[[str], bool]]] = {
-        "station": (lambda: Station(description=description, cpus=cpus), _held),
-        "trunk": (lambda: Trunk(description=description), _held),
+    makes: dict[str, tuple[Callable[[], tuple[Any, str]], Callable[[str], bool]]] = {
+        "station": (lambda: _converted(Station(description=description, cpus=cpus), "station"),
+                    _held),
+        "trunk": (lambda: _converted(Trunk(description=description), "trunk"), _held),
         **{_crossbar(size): (
-            lambda size=size: Crossbar(ports=size),
+            lambda size=size: _converted_crossbar(size),
             lambda port: port in ("joined", "number", "trace_enable")) for size in sizes}}
     objects = work / "objects"
     objects.mkdir()
     models, own = [], {}
     for done, (name, (make, held)) in enumerate(makes.items()):
         progress("converting", done, len(makes))
-        component = make()
-        text = rtlil(component, name + CORE)
+        component, text = make()
         own |= dict.fromkeys(own_files(text, ".cpp"))
         models.append(_model(name, component, text, held, wave, lambda *_, done=done: progress(
             "compiling", done, len(makes))))
