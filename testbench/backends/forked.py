@@ -16,6 +16,7 @@ import struct
 import sys
 import traceback
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,8 +30,6 @@ SET_UP = "environment"
 """File in a job's folder: the job's environment, pickled."""
 STATUS = struct.Struct("<i")
 """What is sent back of a job's process: its exit status, negative for a signal."""
-COMMON = ("nicbed.testbench.lab", "nicbed.testbench.backends.verilator")
-"""Modules that every job needs."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -39,14 +38,15 @@ def dies_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def job_has_come() -> bool:
-    """Return True in a process for each job, set up for it; False when no more jobs will come."""
+def job_has_come(modules: Iterable[str]) -> bool:
+    """Import ``modules``, which every job needs. Then return True in a process for each job, set up
+    for it, and False when no more jobs will come."""
     jobs = socket.socket(fileno=int(os.environ[JOBS]))
-    for module in COMMON:
+    for module in modules:
         importlib.import_module(module)
     gc.freeze()
     while True:
-        path, (log, reports), _, _ = socket.recv_fds(jobs, LONGEST, 2)
+        path, descriptors, _, _ = socket.recv_fds(jobs, LONGEST, 2)
         if not path:
             return False
         place = Path(os.fsdecode(path))
@@ -63,22 +63,25 @@ def job_has_come() -> bool:
             if os.getppid() != parent:
                 os._exit(1)
             jobs.close()
-            _set_up(place, environment, log, reports)
+            _set_up(place, environment, *descriptors)
             return True
-        os.close(log)
-        os.close(reports)
+        for descriptor in descriptors:
+            os.close(descriptor)
         _, status = os.waitpid(child, 0)
         jobs.send(STATUS.pack(os.waitstatus_to_exitcode(status)))
 
 
-def _set_up(place: Path, environment: dict[str, str], log: int, reports: int) -> None:
+def _set_up(place: Path, environment: dict[str, str], log: int, reports: int | None = None
+            ) -> None:
     os.setsid()
     os.chdir(place)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
     os.environ.clear()
-    os.environ.update(environment, NICBED_REPORTS=str(reports))
+    os.environ.update(environment)
+    if reports is not None:
+        os.environ["NICBED_REPORTS"] = str(reports)
 
 
 def end(error: BaseException | None) -> NoReturn:

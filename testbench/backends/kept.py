@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from . import forked
 
 __all__ = ["MOST", "KeptSimulator", "end", "give_back", "possible", "take"]
 
-MOST = 4
+MOST = 6
 """Simulators without a job that are kept, each with about 60 MB of memory."""
 OF_ONE_JOB = frozenset(("PYTEST_CURRENT_TEST",))
 """Variables of the environment that say nothing about how a simulator starts."""
@@ -56,17 +56,24 @@ class KeptSimulator:
         dead, as it is no child."""
         return self._process.poll() is None
 
-    def start(self, place: Path, environment: Mapping[str, str], log: int, reports: int) -> None:
-        """Start the job in folder ``place``, with ``environment`` and descriptors for its log and
-        its reports."""
+    def start(self, place: Path, environment: Mapping[str, str], *descriptors: int) -> None:
+        """Start the job in folder ``place``, with ``environment``, and with descriptors for its log
+        and, if it reports, its reports."""
         (place / forked.SET_UP).write_bytes(pickle.dumps(dict(environment)))
         with suppress(ConnectionError):  # it has ended: wait() tells how
-            socket.send_fds(self._jobs, [os.fsencode(place)], [log, reports])
+            socket.send_fds(self._jobs, [os.fsencode(place)], descriptors)
 
-    def wait(self) -> tuple[int, str]:
+    def wait(self, limit: float | None = None) -> tuple[int, str]:
         """Wait for the job's end: its exit status, negative for a signal, and what the simulator
-        itself has printed, if it could not even start."""
+        itself has printed, if it could not even start.
+
+        Raises
+        ------
+        TimeoutError
+            The job has not ended after ``limit`` seconds.
+        """
         status = b""
+        self._jobs.settimeout(limit)
         with suppress(ConnectionError):
             status = self._jobs.recv(forked.STATUS.size)
         if status:
@@ -87,11 +94,13 @@ _idle: list[KeptSimulator] = []
 _lock = threading.Lock()
 
 
-def take(command: list[str], environment: Mapping[str, str]) -> KeptSimulator:
-    """A simulator of ``command`` and ``environment`` that has no job: kept, or started now. A
-    thread gets its own ones, because Linux ends a process with the thread that has started it."""
+def take(command: Sequence[str], environment: Mapping[str, str],
+         of_one_job: Container[str] = ()) -> KeptSimulator:
+    """A simulator of ``command`` and ``environment``, but for variables ``of_one_job``, that has no
+    job: kept, or started now. A thread gets its own ones, because Linux ends a process with the
+    thread that has started it."""
     key = tuple(command), frozenset((name, value) for name, value in environment.items()
-                                    if name not in OF_ONE_JOB)
+                                    if name not in OF_ONE_JOB and name not in of_one_job)
     with _lock:
         for index in reversed(range(len(_idle))):
             if _idle[index].key == key and _idle[index].starter is threading.current_thread():

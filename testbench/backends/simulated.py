@@ -10,12 +10,15 @@ from .entry import Progress, carry_out
 
 __all__ = ["job"]
 
+COMMON = ("nicbed.testbench.lab", "nicbed.testbench.backends.verilator")
+"""Modules that every job needs."""
+
 
 @cocotb.test()
 async def job(dut: Any) -> None:
     """Execute the job, or jobs as they come, each in a fork."""
     in_a_fork = forked.JOBS in os.environ
-    if in_a_fork and not forked.job_has_come():
+    if in_a_fork and not forked.job_has_come(COMMON):
         return
 
     def backend(wanted: dict[str, Any], _: Progress) -> Any:

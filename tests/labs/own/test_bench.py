@@ -90,7 +90,7 @@ async def takes_fickle(dut):
 
 @cocotb.test()
 async def sees_no_earlier_case(dut):
-    assert not earlier and os.environ["NICBED_CASE"] == str(parameters()["number"])
+    assert not earlier and os.environ["PYTEST_CURRENT_TEST"] == str(parameters()["number"])
     earlier.append(1)
     assert get_sim_time() == 0
     await reset_and_clock(dut)
@@ -133,7 +133,7 @@ def test_cases_of_a_block_share_a_simulator_and_no_state(tmp_path, monkeypatch):
     """The simulator is started once; each case starts from time 0, with its own environment."""
     found = []
     for number in range(3):
-        monkeypatch.setenv("NICBED_CASE", str(number))
+        monkeypatch.setenv("PYTEST_CURRENT_TEST", str(number))
         place = tmp_path / str(number)
         run_bench(Queue(), __file__, testcase="sees_no_earlier_case", number=number,
                   place=str(place))
