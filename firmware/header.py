@@ -66,6 +66,7 @@ def _processor() -> Iterator[tuple[str, int]]:
     yield "NICBED_WINDOW_PAGE", processor.WINDOW_PAGE
     yield "NICBED_SLOT_BYTES", processor.SLOT_BYTES
     yield "NICBED_ENGINE_QUEUE", processor.ENGINE_QUEUE
+    yield "NICBED_HOST_BASE", processor.HOST_BASE
     for register in processor.MMIO_REGISTERS:
         yield f"NICBED_MMIO_{register.name.upper()}", processor.mmio_address(register.name)
     for engine in processor.Engine:

@@ -248,13 +248,16 @@ class Am(Section):
     message_work: int = cost(0, ge=0, le=100000,
                              doc="of a message processor: work for each message, each way, beside "
                                  "the paths that are counted")
-    firmware: str = cost("am", unit="", pattern="^(am|lanai)$",
+    firmware: str = cost("am", unit="", pattern="^(am|lanai|elan)$",
                          doc="of a NIC processor: 'am', doorbells and a receive ring in host "
-                             "memory; 'lanai' polls, receive queue in NIC memory, read by PIO")
+                             "memory; 'lanai' polls, receive queue in NIC memory, read by PIO; "
+                             "'elan' loads messages from host memory, hardware receives")
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                          doc="firmware 'lanai': added to its work for a packet that it sends")
+                          doc="firmwares 'lanai' and 'elan': added to their work for a packet that "
+                              "they send")
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                             doc="the same for one that it receives")
+                             doc="firmware 'lanai': added to its work for a packet that it "
+                                 "receives")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":
@@ -359,6 +362,10 @@ class Processor(Section):
                               "in NIC memory that it polls")
     doorbell_queue: int = structure(64, unit="doorbells", ge=4, le=1024,
                                     doc="doorbells that wait in hardware")
+    host_access: str = structure("dma", pattern="^(dma|uncached)$",
+                                 doc="how firmware accesses host memory: by the engines' 'dma'; "
+                                     "'uncached': also by loads and stores of the processor, a bus "
+                                     "transaction each")
     watchdog: int = timing(1 << 20, ge=0, le=(1 << 24) - 1,
                            doc="awake for this long without a kick, the processor counts as "
                                "crashed; 0: never")
@@ -426,6 +433,9 @@ class Description(Section):
         if self.am.firmware != "am" and self.nic.processor == "none":
             raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
                              "(nic.processor)")
+        if self.am.firmware == "elan" and self.processor.host_access != "uncached":
+            raise ValueError("am.firmware = 'elan': needs processor.host_access = 'uncached', by "
+                             "which it loads messages")
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "

@@ -15,7 +15,8 @@ from .registers import Access
 __all__ = ["CONTROL", "CORE_ISA", "CRASH", "CRASH_WORDS", "CrashReason", "DOORBELL_ENTRY",
            "DOORBELL_OWNER", "DOORBELL_PAGES_MAX", "DOORBELL_WORDS", "ENGINE_QUEUE",
            "ENGINE_STRIDE", "ENGINES_BASE", "Engine",
-           "EngineRegister", "H2N_PLACE", "MMIO_BASE", "MMIO_REGISTERS", "MmioRegister",
+           "EngineRegister", "H2N_PLACE", "HOST_BASE", "MMIO_BASE", "MMIO_REGISTERS",
+           "MmioRegister",
            "NIC_MEMORY", "PROTOCOL_SELECT", "Pending", "REGISTERS_BASE", "SEND_WORD", "SLOT_BYTES",
            "STATUS", "SendKind", "StartFlag", "State", "WINDOW_OWNER", "WINDOW_PAGE",
            "mmio_address"]
@@ -92,6 +93,8 @@ DOORBELL_WORDS = Word(
 
 # --- The processor's registers --------------------------------------------------------------------
 
+HOST_BASE = 0x4000_0000
+"""With processor.host_access = uncached, host memory begins here: words of 32 bits."""
 MMIO_BASE = 0x8000_0000
 REGISTERS_BASE = 0
 ENGINES_BASE = 0x100

@@ -70,6 +70,20 @@ static inline uint32_t node(void) { return reg_read(NICBED_MMIO_NODE); }
 /* Cycles of the NIC's clock, modulo 2^32. Compare by difference. */
 static inline uint32_t now(void) { return reg_read(NICBED_MMIO_CYCLE); }
 
+/* --- Host memory, a word at a time --------------------------------------------------------------- */
+
+/* Only with processor.host_access = uncached: a bus transaction each, for which the processor
+ * waits. `host` is a multiple of 4; beyond host memory they are a crash. */
+static inline uint32_t host_load(uint32_t host)
+{
+    return *(volatile uint32_t *)(NICBED_HOST_BASE + host);
+}
+
+static inline void host_store(uint32_t host, uint32_t value)
+{
+    *(volatile uint32_t *)(NICBED_HOST_BASE + host) = value;
+}
+
 /* --- Engines ----------------------------------------------------------------------------------- */
 
 /* Identifies a command of one engine. Commands of an engine end in the order they were given. */

@@ -10,6 +10,7 @@ from .injection import (
     SendWindow,
 )
 from .nic_queues import NicQueues
+from .told_queues import LoadedQueue
 
 __all__ = ["injection"]
 
@@ -22,6 +23,9 @@ def injection(node: Node) -> Injection:
     coherent = nic.attachment == "memory_bus"
     if nic.processor == "none":
         return LineRing(node) if coherent else SendWindow(node)
-    if node.description.am.firmware == "lanai":
-        return NicQueues(node)
+    match node.description.am.firmware:
+        case "lanai":
+            return NicQueues(node)
+        case "elan":
+            return LoadedQueue(node)
     return CoherentQueue(node) if coherent else FirmwareQueue(node)

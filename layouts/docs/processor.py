@@ -13,6 +13,7 @@ from ..operations import NIC_BASE
 from ..processor import (
     ENGINE_STRIDE,
     ENGINES_BASE,
+    HOST_BASE,
     MMIO_BASE,
     MMIO_REGISTERS,
     CrashReason,
@@ -65,6 +66,8 @@ def markdown() -> str:
         "## Memory map of the processor", "",
         *table(("address", "what"), [
             ("`0x0`", "NIC memory, `processor.memory` bytes; execution begins at 0"),
+            (f"`{HOST_BASE:#x}`", "with `processor.host_access` = uncached: host memory, "
+             "`memory.bytes` bytes, in words of 32 bits; each load or store is a bus transaction"),
             (f"`{MMIO_BASE:#x}`", "registers, 32 bits each"),
             (f"`{MMIO_BASE + ENGINES_BASE:#x}`", f"the engines' registers: {engines}"),
         ]),

@@ -8,6 +8,7 @@ from ...layouts.description import Description
 from ...layouts.processor import MMIO_BASE
 from ...layouts.trace import Block, Kind
 from ..bus.burst import Burst
+from ..bus.burst_share import BurstShare
 from ..bus.pio import PageWrite, PioTarget
 from ..parts.event import EventPort
 from ..parts.timing import Timing
@@ -20,6 +21,7 @@ from .core.clock_gate import ClockGate
 from .core.core_bus import CoreRouter
 from .core.cores import make_core
 from .core.enabled_core import checked_step
+from .core.host_words import HostWords
 from .engines.engine import EngineBlock
 from .engines.host_to_nic import HostToNic
 from .engines.nic_to_host import NicToHost
@@ -36,6 +38,9 @@ __all__ = ["Processor"]
 class Processor(wiring.Component):
     """A core, NIC memory, and the engines that firmware drives, as :mod:`nicbed.layouts.processor`
     declares them.
+
+    With ``processor.host_access`` = uncached the core loads and stores host memory, too, behind the
+    port of H2N: it and that engine wait for each other's bursts.
 
     While the processor is in reset, asleep or crashed, its clock stands still. ``idle`` says when
     time may be skipped or the clock of this block gated; neither changes a cycle. After a crash the
@@ -56,7 +61,7 @@ class Processor(wiring.Component):
     registers : ``In(ProcessorRegisters)``
         The host's registers.
     dma : ``Out(Burst)``, 2 of them
-        To host memory: H2N's and N2H's.
+        To host memory: H2N's, which the core may share, and N2H's.
     packets : ``Out(PacketPorts)``
         To and from the link.
     asks : ``Out(FirmwareAsks)``
@@ -142,7 +147,8 @@ class Processor(wiring.Component):
             alive.eq(run & ~crash.state.crashed),
             awake.eq(alive & ~pending.asleep),
         ]
-        self._core(m, memory, mmio, pending, crash, alive=alive, awake=awake)
+        words = HostWords() if self._description.processor.host_access == "uncached" else None
+        self._core(m, memory, mmio, pending, crash, words, alive=alive, awake=awake)
 
         # The wide port of NIC memory: the PIO window first.
         connect(m, window.port, share.client[0])
@@ -154,9 +160,17 @@ class Processor(wiring.Component):
             connect(m, engine.port, mmio.engines[number])
             m.d.comb += engine.clear.eq(~run)
         connect(m, share.memory, memory.wide)
-        for burst, engine in zip(self.dma, (self._h2n, self._n2h), strict=True):
-            connect(m, engine.bus, flipped(burst))
+        for engine in (self._h2n, self._n2h):
             m.d.comb += engine.max_beats.eq(self.timing.bus_max_burst >> 3)
+        connect(m, self._n2h.bus, flipped(self.dma[1]))
+        if words is None:
+            connect(m, self._h2n.bus, flipped(self.dma[0]))
+        else:
+            m.submodules.words = words
+            m.submodules.burst_share = burst_share = BurstShare()
+            connect(m, self._h2n.bus, burst_share.i[0])
+            connect(m, words.bus, burst_share.i[1])
+            connect(m, burst_share.o, flipped(self.dma[0]))
         connect(m, self._send.o, flipped(self.packets.tx))
         connect(m, flipped(self.packets.rx), self._receive.i)
 
@@ -186,6 +200,7 @@ class Processor(wiring.Component):
                                0, self.asks.watched)),
             self.idle.eq(~awake & pending.idle & window.idle & doorbells.idle
                          & Cat(engine.port.idle for engine in self.engines).all()
+                         & (words.idle if words is not None else 1)
                          & ~self.events[0].valid),
         ]
 
@@ -202,16 +217,20 @@ class Processor(wiring.Component):
         return m
 
     def _core(self, m: Module, memory: NicMemory, mmio: Mmio, pending: PendingBits, crash: Crash,
-              *, alive: Signal, awake: Signal) -> None:
-        """The core, its clock, its connection to NIC memory and registers, and its failures."""
+              words: HostWords | None, *, alive: Signal, awake: Signal) -> None:
+        """The core, its clock, its connection to memory and registers, and its failures."""
         m.submodules.core = core = make_core(self._description.nic.processor, step=self._step)
         m.submodules.gate = gate = ClockGate(step=self._step)
         m.submodules.router = router = CoreRouter(size=self._description.processor.memory,
-                                                   speculates=core.SPECULATES)
+                                                   speculates=core.SPECULATES,
+                                                   host_bytes=self._description.memory.bytes
+                                                   if words is not None else 0)
         m.submodules.watchdog = watchdog = Watchdog()
         connect(m, core.bus, router.core)
         connect(m, router.memory, memory.core)
         connect(m, router.mmio, mmio.bus)
+        if words is not None:
+            connect(m, router.host, words.core)
         connect(m, mmio.crash, crash.report)
         refused = Cat(engine.error for engine in self.engines).any()
         pc = Signal(32)

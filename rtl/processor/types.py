@@ -7,10 +7,11 @@ from ...layouts.packet import TRACE_BITS
 from ..nic.fifos.receive_fifo import ReceiveWord
 from ..parts.flit import FlitStream
 
-__all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "MMIO_ADDRESS_BITS", "MmioBus",
-           "FirmwareAsks", "LoadCheck", "PacketPorts", "ProcessorRegisters", "ProcessorState",
-           "WIDE_ADDRESS_BITS", "WidePort"]
+__all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "FirmwareAsks",
+           "HOST_ADDRESS_BITS", "HostWordBus", "LoadCheck", "MMIO_ADDRESS_BITS", "MmioBus",
+           "PacketPorts", "ProcessorRegisters", "ProcessorState", "WIDE_ADDRESS_BITS", "WidePort"]
 
+HOST_ADDRESS_BITS = 30
 MMIO_ADDRESS_BITS = 12
 WIDE_ADDRESS_BITS = 17
 """NIC memory has at most 2 to this power 8-byte words."""
@@ -50,6 +51,19 @@ MmioBus = wiring.Signature({
 })
 """The initiator's side. An access holds until the cycle with ``valid`` and ``ack``: there it
 happens, once; ``read`` is valid in that cycle."""
+
+HostWordBus = wiring.Signature({
+    "valid": Out(1),
+    "write": Out(1),
+    "address": Out(HOST_ADDRESS_BITS),
+    "data": Out(32),
+    "strobe": Out(4),
+    "ack": In(1),
+    "read": In(32),
+})
+"""A core's accesses to words of host memory, from its side. An access holds until the cycle with
+``valid`` and ``ack``; ``read`` is valid in that cycle. If ``valid`` falls before, it is given up:
+nobody sees its end."""
 
 WidePort = wiring.Signature({
     "valid": Out(1),

@@ -18,6 +18,7 @@ from nicbed.layouts.processor import (
     ENGINE_QUEUE,
     ENGINE_STRIDE,
     ENGINES_BASE,
+    HOST_BASE,
     MMIO_BASE,
     MMIO_REGISTERS,
     PROTOCOL_SELECT,
@@ -76,6 +77,8 @@ class ModelProcessor:
         self.core = Core(self.memory, self.outside)
         self.cpi = CYCLES[description.nic.processor] * description.processor.clock_divider
         self.depth = description.processor.doorbell_queue
+        self.host_bytes = (description.memory.bytes
+                           if description.processor.host_access == "uncached" else 0)
         self.state = State.RESET
         self.generation = 0
         self.registers = dict.fromkeys(PROCESSOR_NAMES, 0)
@@ -225,6 +228,13 @@ class ModelProcessor:
         return self.model.now & MASK
 
     def outside(self, write: bool, address: int, value: int) -> int:
+        if 0 <= address - HOST_BASE < self.host_bytes:
+            place = address - HOST_BASE
+            assert place % 4 == 0, "host memory is accessed in words of 32 bits"
+            if write:
+                self.model.dma_write(self.nic.node, place, value.to_bytes(4, "little"))
+                return 0
+            return int.from_bytes(self.nic.memory.read(place, 4), "little")
         offset = address - MMIO_BASE
         if 0 <= offset - ENGINES_BASE < 4 * ENGINE_STRIDE:
             number, place = divmod(offset - ENGINES_BASE, ENGINE_STRIDE)

@@ -1,4 +1,5 @@
-"""Slots and doorbells that make no sense, for firmware am, fm, lanai: programs for any target."""
+"""Slots and doorbells that make no sense, for firmware am, fm, lanai, elan: programs for any
+target."""
 
 import random
 import struct
@@ -14,7 +15,7 @@ from nicbed.layouts.packet import HEADER
 from nicbed.layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind, State
 from nicbed.layouts.registers import address
 
-COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16)}
+COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16), "elan": ("elan", 0)}
 """Where the firmware counts malformed slots: an object, and the place in it. fm's is am's."""
 SLOTS = 32
 RECEIVE = 8
@@ -29,7 +30,7 @@ def sense(words: list[int], nodes: int, mtu: int, memory: int, firmware: str) ->
     if word["destination"] >= nodes:
         return False
     if word["kind"] == SendKind.INLINE:
-        return (16 if firmware == "lanai" else 0) <= word["length"] <= SLOT_BYTES - 8
+        return (16 if firmware in ("lanai", "elan") else 0) <= word["length"] <= SLOT_BYTES - 8
     size, place = word["length"] - 16, words[3] & 0xFFFF_FFFF
     return (firmware != "fm" and word["kind"] == SendKind.BULK and 0 <= size <= mtu
             and place + size <= memory)
@@ -88,11 +89,42 @@ async def open_lanai(node: Any) -> tuple[NicProcessor, FlagQueue, int]:
     return processor, FlagQueue(processor), NIC_BASE + NIC_MEMORY + place
 
 
+class LoadedSlots(SendQueue):
+    """The queue of firmware elan: slots in host memory, and a doorbell."""
+
+    def __init__(self, processor: NicProcessor, slots: int, report: int) -> None:
+        super().__init__(processor, 1, SLOTS, report)
+        self._slots = slots
+
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
+        at = self._slots + self.room.posted % SLOTS * SLOT_BYTES
+        self.memory.write(at, b"".join(word.to_bytes(8, "little") for word in words))
+        await self.port.touch(at, 8 * len(words), store=True)
+        self.room.posted += 1
+        await self.port.pio_write(self._doorbell, self.room.posted & 0xFFFF_FFFF)
+
+
+async def open_elan(node: Any) -> tuple[NicProcessor, LoadedSlots, int]:
+    """Firmware elan, and the NIC's receive ring."""
+    description = node.description
+    slots, report = node.allocate(SLOTS * SLOT_BYTES), node.allocate(8)
+    ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
+    await node.port.pio_write(address("receive_base"), ring)
+    await node.port.pio_write(address("control"), 2)
+    processor = node.service(NicProcessor)
+    await processor.start("elan", parameters={
+        "send_slots": SLOTS, "send_base": slots, "send_report": report, "nodes": node.nodes,
+        "mtu": description.nic.mtu, "host_bytes": node.memory.size})
+    return processor, LoadedSlots(processor, slots, report), ring
+
+
 async def open_firmware(node: Any, firmware: str
                         ) -> tuple[NicProcessor, SendQueue, int]:
     """Firmware with a queue and a ring of its own."""
     if firmware == "lanai":
         return await open_lanai(node)
+    if firmware == "elan":
+        return await open_elan(node)
     description = node.description
     ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
     report = node.allocate(8)
@@ -161,7 +193,8 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
             packets.append(struct.unpack("<2Q", node.memory.read(slot + 8, 16)))
             taken += 1
             phase ^= taken % description.nic.receive_ring == 0
-            await port.pio_write(processor.address("forward"), taken)
+            await port.pio_write(address("receive_taken") if firmware == "elan"
+                                 else processor.address("forward"), taken)
         return [HEADER.unpack(header)["source"] for header, _ in packets], \
             (await processor.state()).name
 

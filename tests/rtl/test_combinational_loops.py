@@ -33,7 +33,8 @@ NICS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kernel trap": ("via", ("via.design=kernel",)),
     "memory bus": ("am", ("nic.attachment=memory_bus",)),
     "picorv32": ("via", ("nic.processor=picorv32",)),
-    "vexriscv": ("am", ("nic.processor=vexriscv", "nic.attachment=memory_bus")),
+    "vexriscv": ("am", ("nic.processor=vexriscv", "nic.attachment=memory_bus",
+                        "processor.host_access=uncached")),
     "serv": ("am", ("nic.processor=serv", "nic.attachment=local_bus")),
 }
 def described(name: str) -> Description:

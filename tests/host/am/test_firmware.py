@@ -12,13 +12,15 @@ from tests.programs import junk_slots
 from tests.programs.am import FAULTY, Scenario, describe
 
 CORE = {"nic.processor": "picorv32"}
+UNCACHED = {"processor.host_access": "uncached"}
 WAYS = {
     "doorbell queue": ({**CORE}, {}),
     "doorbell words": ({**CORE}, {"processor.doorbells": "words"}),
     "coherent": ({**CORE, "nic.attachment": "memory_bus"}, {}),
     "lanai": ({**CORE}, {"am.firmware": "lanai"}),
+    "elan": ({**CORE, **UNCACHED}, {"am.firmware": "elan"}),
 }
-FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai"])
+FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai", "elan"])
 PATIENT = {"timeout": 250_000}
 """No time-out is shorter than what full queues may take."""
 
@@ -51,7 +53,7 @@ def test_each_of_many_senders_gets_its_share(way, size, count):
 
 @pytest.mark.parametrize("call, way", [
     *((call, "doorbell queue") for call in ("request", "store", "disable")),
-    *(more(call, "lanai") for call in ("request", "store", "disable"))])
+    *(more(call, way) for call in ("request", "store", "disable") for way in ("lanai", "elan"))])
 def test_a_lost_peer_is_an_error(call, way):
     run(scenarios.peer_gone(call, **PATIENT), way)
 
@@ -134,8 +136,8 @@ def test_the_same_packets_on_all_cores():
     assert all(len(packets) >= 10 for packets in logs[0])
 
 
-@pytest.mark.parametrize("firmware", ["am", "lanai"])
+@pytest.mark.parametrize("firmware", ["am", "lanai", "elan"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nonsense_is_counted_and_dropped(seed, firmware):
-    model = Model(describe(CORE))
+    model = Model(describe(CORE, UNCACHED))
     junk_slots.check(model.run(junk_slots.programs(firmware, 150, seed), limit=1 << 26).results)

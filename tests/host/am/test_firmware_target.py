@@ -47,9 +47,13 @@ SMOKE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+NEEDS: dict[str, dict[str, Any]] = {"elan": {"processor.host_access": "uncached"}}
+"""What a firmware needs of the NIC; with it, the simulator is another one."""
+
+
 def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am", **structure: Any
         ) -> list[int]:
-    description = describe({"am.firmware": firmware},
+    description = describe({"am.firmware": firmware}, NEEDS.get(firmware, {}),
                            {f"nic.{name}": value for name, value in structure.items()})
     found = run_job(description, "verilator", function=f"{scenarios.__name__}:run_many",
                     arguments={"jobs": jobs, "limit": 500_000_000})
@@ -57,18 +61,18 @@ def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am", **structur
     return found
 
 
-@pytest.mark.parametrize("firmware", ["am", more("lanai")])
+@pytest.mark.parametrize("firmware", ["am", more("lanai"), more("elan")])
 def test_scenarios(firmware):
     run(PLAIN, firmware, processor="picorv32")
 
 
-@pytest.mark.parametrize("firmware", ["am", "lanai"])
+@pytest.mark.parametrize("firmware", ["am", "lanai", more("elan")])
 def test_nothing_is_lost(firmware):
     run(FAULTS, firmware, processor="picorv32")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("firmware", ["am", "lanai"])
+@pytest.mark.parametrize("firmware", ["am", "lanai", "elan"])
 def test_nothing_is_lost_for_long(firmware):
     run(MORE_FAULTS, firmware, processor="picorv32")
 
@@ -92,15 +96,17 @@ def test_other_cores(core):
 
 @pytest.mark.full
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
-@pytest.mark.parametrize("core, attachment", [
-    ("picorv32", "io_bus"), ("picorv32", "memory_bus"), ("vexriscv", "io_bus")])
-def test_same_events_on_icarus(core, attachment):
+@pytest.mark.parametrize("core, attachment, firmware", [
+    ("picorv32", "io_bus", "am"), ("picorv32", "memory_bus", "am"), ("vexriscv", "io_bus", "am"),
+    ("vexriscv", "memory_bus", "elan")])
+def test_same_events_on_icarus(core, attachment, firmware):
     """Loading and start are in it. (SERV takes ten times as long: of it,
     rtl/processor/core/test_core_icarus
     alone.)"""
     description = describe({"nic.processor": core, "nic.attachment": attachment,
                             "memory.bytes": 1 << 16, "nic.receive_ring": 16,
-                            "processor.memory": 1 << 15})
+                            "processor.memory": 1 << 15, "am.firmware": firmware},
+                           NEEDS.get(firmware, {}))
     one, other = (run_job(description, sim, function="tests.programs.target_jobs:exchanges",
                           arguments={"requests": 4, "trace": True,
                                      "settings": {**FAULTY, **RATES["all"]}})
@@ -125,6 +131,15 @@ def test_all_of_a_stream_is_marked():
 def test_nonsense_is_counted_and_dropped():
     """Drawn slots and doorbells, by the kernel and by a process that owns nothing."""
     jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3), ("lanai", 500, 4)]
-    found = run_job(describe({"nic.processor": "picorv32"}), "verilator",
+    nonsense({}, jobs)
+
+
+@pytest.mark.full
+def test_nonsense_of_elan_is_counted_and_dropped():
+    nonsense(NEEDS["elan"], [("elan", 500, 5), ("elan", 500, 6)])
+
+
+def nonsense(needs: dict[str, Any], jobs: list[tuple[str, int, int]]) -> None:
+    found = run_job(describe({"nic.processor": "picorv32"}, needs), "verilator",
                     function=f"{junk_slots.__name__}:run_inside", arguments={"jobs": jobs})
     assert not any(found), found

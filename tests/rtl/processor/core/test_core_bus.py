@@ -8,7 +8,7 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
-from nicbed.layouts.processor import MMIO_BASE
+from nicbed.layouts.processor import HOST_BASE, MMIO_BASE
 from nicbed.rtl.processor.core.core_bus import CoreRouter
 from nicbed.rtl.processor.memory.nic_memory import NicMemory
 from nicbed.rtl.processor.types import CoreBus, MmioBus, WidePort
@@ -216,6 +216,55 @@ def test_nowhere(speculates: bool) -> None:
             await host.ctx.tick()
 
     simulate(dut, bench)
+
+
+def test_host_memory() -> None:
+    """Loads and stores of its addresses, as they are; beyond it there is nothing, and no code in
+    it. The answer is held for a slow core."""
+    dut = CoreRouter(size=SIZE, host_bytes=1 << 16)
+
+    async def bench(ctx: Any) -> None:
+        ctx.set(dut.run, 1)
+        for address, fetch, there in ((0, False, True), (0xFFFC, False, True),
+                                      (1 << 16, False, False), (0xFFFF_FFFC, False, False),
+                                      (8, True, False)):
+            ctx.set(dut.core.valid, 1)
+            ctx.set(dut.core.fetch, fetch)
+            ctx.set(dut.core.address, HOST_BASE + address & 0xFFFF_FFFF)
+            assert ctx.get(dut.host.valid) == there and ctx.get(dut.fault) == (not there)
+            assert not ctx.get(dut.core.ack) and not ctx.get(dut.mmio.valid)
+            assert not there or ctx.get(dut.host.address) == address
+        for write in (0, 1):
+            ctx.set(dut.core.fetch, 0)
+            ctx.set(dut.core.write, write)
+            ctx.set(dut.core.address, HOST_BASE + 0x124)
+            ctx.set(dut.core.data, 0x1234_5678)
+            ctx.set(dut.core.strobe, 0b0110)
+            assert (ctx.get(dut.host.write), ctx.get(dut.host.data), ctx.get(dut.host.strobe)) \
+                == (write, 0x1234_5678, 0b0110)
+            ctx.set(dut.host.ack, 1)
+            ctx.set(dut.host.read, 0xCAFE)
+            assert ctx.get(dut.core.ack) and ctx.get(dut.core.read) == 0xCAFE
+            await ctx.tick()
+            ctx.set(dut.host.ack, 0)
+            ctx.set(dut.host.read, 0)
+            assert not ctx.get(dut.host.valid) and ctx.get(dut.core.ack)
+            assert ctx.get(dut.core.read) == 0xCAFE
+            ctx.set(dut.edge, 1)
+            await ctx.tick()
+            ctx.set(dut.edge, 0)
+            assert ctx.get(dut.host.valid) and not ctx.get(dut.core.ack)
+
+    simulate(dut, bench)
+
+
+@pytest.mark.parametrize("host_bytes, error", [(24, "0 or a power of two"), (1 << 31, "up to"),
+                                               (-8, "0 or a power of two")])
+def test_host_bytes(host_bytes: int, error: str) -> None:
+    with pytest.raises(ValueError, match=f"host_bytes must be .*{error}"):
+        CoreRouter(size=SIZE, host_bytes=host_bytes)
+    with pytest.raises(TypeError, match="host_bytes must be an integer"):
+        CoreRouter(size=SIZE, host_bytes=1.5)
 
 
 def test_a_reset_drops_fetched_words() -> None:
