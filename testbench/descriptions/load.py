@@ -113,9 +113,9 @@ def for_layer(description: Description, layer: str) -> Description:
         via = description.via.model_copy(update={"design": design})
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:
-        if layer == "am" and description.nic.processor == "none":
-            raise UserError("nic.send_ring = 0: layer am needs a send ring, or a NIC processor "
-                            "(nic.processor)")
+        if layer in ("am", "mpl") and description.nic.processor == "none":
+            raise UserError(f"nic.send_ring = 0: layer {layer} needs a send ring, or a NIC "
+                            "processor (nic.processor)")
         if layer == "via" and description.via.design == "kernel":
             raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
     return description
