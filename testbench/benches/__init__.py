@@ -19,6 +19,7 @@ In the order in which to read:
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
 - :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, Fast Messages and MPL
+- :mod:`.rpc`: Benchmarks of RPC
 - :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
 - :mod:`.common`: Common parts of benchmarks: programs, evaluations, tables
 """
@@ -37,7 +38,8 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "via": "Virtual Interface Architecture 1.0: VIPL on a VI engine, the kernel or firmware",
           "gm": "GM message passing, over firmware of the NIC processor",
           "fm": "Fast Messages 1.1, over firmware of the NIC processor",
-          "mpl": "MPL, the SP-2's message passing, over Active Messages"}
+          "mpl": "MPL, the SP-2's message passing, over Active Messages",
+          "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
 ONE_WAY = ("gm", "fm", "mpl")
 """Layers whose messages go one way, without replies."""
 
@@ -72,10 +74,10 @@ class Bench:
 
 
 def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = "",
-           one_way: str = "") -> Bench:
+           one_way: str = "", rpc: str = "") -> Bench:
     """``firmware``: the module for the layers gm and fm, which exist only as firmware;
     ``one_way``: the module for all of :data:`ONE_WAY`."""
-    found = {"am": am, "via": via, "gm": firmware, "fm": firmware,
+    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "rpc": rpc,
              **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
@@ -86,7 +88,7 @@ BENCHES = {bench.name: bench for bench in [
     _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
            am="am.overhead"),
     _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="am.logp",
-           via="via.logp", one_way="one_way.logp"),
+           via="via.logp", one_way="one_way.logp", rpc="rpc.logp"),
     _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt"),
     _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
            am="am.bulk"),
