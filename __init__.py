@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, smp, splitc, via
+    from .host import am, fm, gm, mpl, rpc, smp, splitc, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
            "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpl",
-           "run_job", "smp", "splitc", "via"]
+           "rpc", "run_job", "smp", "splitc", "via"]
 
-_MODULES = ("am", "fm", "gm", "mpl", "smp", "splitc", "via")
+_MODULES = ("am", "fm", "gm", "mpl", "rpc", "smp", "splitc", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

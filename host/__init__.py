@@ -11,6 +11,10 @@ In the order in which to read:
 - :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
 - :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel
   machines ran them
+- :mod:`.mpl`: MPL, the SP-2's message passing, over Active Messages: :class:`Mpl`, one object a
+  node
+- :mod:`.rpc`: Asynchronous remote procedure calls through the kernel: :class:`Rpc`, one object a
+  node
 - :mod:`.fm`: Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node
 - :mod:`.gm`: GM message passing over the NIC processor's firmware ``gm``: the library and the
   driver

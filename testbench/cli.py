@@ -81,7 +81,7 @@ def _target_options(nic: bool = True) -> Any:
 
 def _layer(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
-                        help="Communication layer: am, via, gm or fm."
+                        help="Communication layer: am, via, gm, fm, mpl or rpc."
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 

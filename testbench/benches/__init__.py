@@ -18,8 +18,8 @@ In the order in which to read:
   CPUs share
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
-- :mod:`.firmware`: Benchmarks of the layers that are firmware of the NIC processor: GM and Fast
-  Messages
+- :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, Fast Messages and MPL
+- :mod:`.rpc`: Benchmarks of RPC
 - :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
 - :mod:`.common`: Common parts of benchmarks: programs, evaluations, tables
 """
@@ -32,12 +32,16 @@ from typing import Any
 
 from ..errors import UserError, nearest
 
-__all__ = ["BENCHES", "LAYERS", "Bench", "get", "run"]
+__all__ = ["BENCHES", "LAYERS", "ONE_WAY", "Bench", "get", "run"]
 
 LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over firmware",
           "via": "Virtual Interface Architecture 1.0: VIPL on a VI engine, the kernel or firmware",
           "gm": "GM message passing, over firmware of the NIC processor",
-          "fm": "Fast Messages 1.1, over firmware of the NIC processor"}
+          "fm": "Fast Messages 1.1, over firmware of the NIC processor",
+          "mpl": "MPL, the SP-2's message passing, over Active Messages",
+          "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
+ONE_WAY = ("gm", "fm", "mpl")
+"""Layers whose messages go one way, without replies."""
 
 Tell = Callable[[str, int, int], None]
 """Progress: called with the current step, how much of it is done, and the total."""
@@ -69,10 +73,12 @@ class Bench:
         return importlib.import_module(f"{__name__}.{self.layers[layer]}")
 
 
-def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = ""
-           ) -> Bench:
-    """``firmware``: the module for the layers gm and fm, which exist only as firmware."""
-    found = {"am": am, "via": via, "gm": firmware, "fm": firmware}
+def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = "",
+           one_way: str = "", rpc: str = "") -> Bench:
+    """``firmware``: the module for the layers gm and fm, which exist only as firmware;
+    ``one_way``: the module for all of :data:`ONE_WAY`."""
+    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "rpc": rpc,
+             **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
 
@@ -82,7 +88,7 @@ BENCHES = {bench.name: bench for bench in [
     _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
            am="am.overhead"),
     _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="am.logp",
-           via="via.logp", firmware="firmware.logp"),
+           via="via.logp", one_way="one_way.logp", rpc="rpc.logp"),
     _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt"),
     _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
            am="am.bulk"),
@@ -99,12 +105,11 @@ BENCHES = {bench.name: bench for bench in [
     _bench("alltoall", 4, "every node sends to every other: what each gets",
            am="load.alltoall", via="load.alltoall", firmware="load.alltoall"),
     _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency",
-           via="latency", firmware="latency"),
+           via="latency", one_way="latency"),
     _bench("memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
            am="memory.bench"),
     _bench("bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
-           am="bandwidth", via="bandwidth",
-           firmware="bandwidth"),
+           am="bandwidth", via="bandwidth", one_way="bandwidth"),
     _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
            via="via.buffers"),
     _bench("connections", 2, "latency against the number of connected VIs", via="via.connections"),

@@ -13,6 +13,7 @@ from ..report.tables import amount, micro, table
 from ..truth.bound import bound, shares
 from ..truth.messages import posted
 from ..truth.spans import spans
+from . import ONE_WAY
 from .common.bulk_report import size_text
 from .common.headline import Headline, Series
 from .common.latencies import ordered
@@ -46,8 +47,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
             from .via.stream import measure_stream
 
             found[size] = await measure_stream(lab, size, count)
-        elif layer in ("gm", "fm"):
-            from .firmware.exchange import measure_stream as measure_messages
+        elif layer in ONE_WAY:
+            from .one_way.exchange import measure_stream as measure_messages
 
             found[size] = await measure_messages(lab, size, count, layer=layer)
         else:

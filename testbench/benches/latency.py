@@ -5,6 +5,7 @@ from typing import Any
 
 from ...host.port.node import Node
 from ...layouts.description import Description
+from . import ONE_WAY
 from .common.latencies import Latencies, faster_than_light
 from .common.programs import ARRIVED, SINK, programs, stamp, ticks_between
 from .common.transfers import BulkParty, sizes
@@ -43,8 +44,8 @@ def trips_of(layer: str) -> Any:
     if layer == "via":
         from .via.pingpong import measure_trips
         return measure_trips
-    if layer in ("gm", "fm"):
-        from .firmware.exchange import trips_on
+    if layer in ONE_WAY:
+        from .one_way.exchange import trips_on
         return trips_on(layer)
     return measure_messages
 

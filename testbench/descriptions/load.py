@@ -104,6 +104,10 @@ def for_layer(description: Description, layer: str) -> Description:
     if layer in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
+    if layer == "rpc" and (description.nic.processor != "none"
+                           or description.am.message_processor != "none"):
+        raise UserError("layer rpc takes interrupts of the NIC's receive ring: nic.processor and "
+                        "am.message_processor must be none")
     if layer == "via" and description.node.nics > 1:
         raise UserError(f"node.nics = {description.node.nics}: layer via drives nodes with one NIC")
     if description.via.design == "auto":
@@ -113,9 +117,9 @@ def for_layer(description: Description, layer: str) -> Description:
         via = description.via.model_copy(update={"design": design})
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:
-        if layer == "am" and description.nic.processor == "none":
-            raise UserError("nic.send_ring = 0: layer am needs a send ring, or a NIC processor "
-                            "(nic.processor)")
+        if layer in ("am", "mpl", "rpc") and description.nic.processor == "none":
+            raise UserError(f"nic.send_ring = 0: layer {layer} needs a send ring, or a NIC "
+                            "processor (nic.processor)")
         if layer == "via" and description.via.design == "kernel":
             raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
     return description

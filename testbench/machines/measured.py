@@ -24,7 +24,9 @@ from .quantities import Quantity
 
 __all__ = ["Job", "in_simulator", "job_for", "measure"]
 
-LAYER, SIM = "am", "verilator"
+SIM = "verilator"
+LONGEST = 1 << 30
+"""Target cycles after which a program over Split-C is stopped: 18 s at 60 MHz."""
 KIND = "measured"
 Tell = Callable[[str, int, int], None]
 
@@ -36,12 +38,13 @@ _SOURCES = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/b
 
 @dataclass(frozen=True)
 class Job:
-    """A benchmark, or a program over Split-C, on a description; ``changes`` are parameters in place
-    of the usual ones, as JSON, so that equal jobs are equal."""
+    """A benchmark on a layer, or a program over Split-C, on a description; ``changes`` are
+    parameters in place of the usual ones, as JSON, so that equal jobs are equal."""
 
     description: Description
     bench: str
     changes: str = "{}"
+    layer: str = "am"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -49,12 +52,12 @@ class Job:
         if self.bench in APPS:
             return {"runs": [apps.parameters(APPS[self.bench], one, self.description)
                              for one in json.loads(self.changes)["runs"]]}
-        module = get(self.bench).module(LAYER)
+        module = get(self.bench).module(self.layer)
         return {**module.parameters(self.description), **json.loads(self.changes)}
 
     def parts(self) -> list[str]:
         """What the outcome depends on."""
-        return [_sources(), json.dumps(versions(SIM), sort_keys=True), SIM, LAYER, self.bench,
+        return [_sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
                 json.dumps(plain(self.parameters), sort_keys=True)]
 
@@ -68,8 +71,8 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
     fabric = description.fabric.model_copy(update={"nodes": nodes})
-    return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), LAYER),
-               wanted.bench, json.dumps(plain(parameters), sort_keys=True))
+    return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), wanted.layer),
+               wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
 
 
 def measure(jobs: Sequence[Job], tell: Tell = lambda *_: None) -> list[dict[str, Any]]:
@@ -121,34 +124,36 @@ def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
         for name in names:
             section, knob = name.split(".")
             settings[name] = getattr(getattr(job.description, section), knob)
-        wanted.append((settings, job.bench, job.parameters))
+        wanted.append((settings, job.bench, job.layer, job.parameters))
     return run_job(base, SIM, function=f"{__name__}:in_simulator", arguments={"jobs": wanted},
                    progress=tell)
 
 
-async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, dict[str, Any]]]
+async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, str, dict[str, Any]]]
                        ) -> list[dict[str, Any]]:
-    """In the simulator's process: the outcome of each (settings, benchmark, parameters)."""
+    """In the simulator's process: the outcome of each (settings, benchmark, layer,
+    parameters)."""
     from ..apps.measurement import run_sizes
     from ..benches import run
 
     found = []
-    for index, (settings, bench, parameters) in enumerate(jobs):
+    for index, (settings, bench, layer, parameters) in enumerate(jobs):
         lab.progress(bench, index, len(jobs))
-        settled = _Settled(lab, settings)
+        settled = _Settled(lab, settings, {"limit": LONGEST} if bench in APPS else {})
         found.append(await run_sizes(settled, bench, parameters["runs"]) if bench in APPS
-                     else await run(settled, bench, LAYER, parameters))
+                     else await run(settled, bench, layer, parameters))
     return found
 
 
 class _Settled:
-    """A lab whose runs all have ``settings``, with an account and a silent progress of its own."""
+    """A lab whose runs all have ``settings`` and ``options``, with an account and a silent progress
+    of its own."""
 
-    def __init__(self, lab: Any, settings: Mapping[str, Any]) -> None:
+    def __init__(self, lab: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         from ..lab import apply_settings
         from ..run.sent_again import Account
 
-        self._lab, self._settings = lab, settings
+        self._lab, self._settings, self._options = lab, settings, options
         self.description = apply_settings(lab.description, settings)
         self.progress: Tell = lambda *_: None
         self.account = lab.account = Account()
@@ -158,7 +163,7 @@ class _Settled:
 
     async def run(self, *arguments: Any, **options: Any) -> Any:
         options["settings"] = {**self._settings, **(options.get("settings") or {})}
-        return await self._lab.run(*arguments, **options)
+        return await self._lab.run(*arguments, **{**self._options, **options})
 
 
 @cache

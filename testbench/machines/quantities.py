@@ -36,6 +36,7 @@ class Quantity:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     lean: Mapping[str, Any] = field(default_factory=dict)
     """On top of ``parameters``: what leaves out all that this quantity does not need."""
+    layer: str = "am"
 
     def value(self, results: Mapping[str, Any], description: Description) -> float | None:
         """The quantity in its unit, from the results of a run on ``description``."""
@@ -57,6 +58,7 @@ BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
         "stream_sizes": [CHUNK], "stream_bytes": 1 << 17}
 PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
+MPL_BULK = {"sizes": [1 << 14, 1 << 16]}
 OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1]}
 
 BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
@@ -100,6 +102,12 @@ def _chunk(results: Mapping[str, Any]) -> Any:
     return next(row["o_s"] for row in results["store_async"]["by_size"] if row["size"] == CHUNK)
 
 
+def _round_trip(results: Mapping[str, Any]) -> Any:
+    """Twice the latency of the only size."""
+    [half] = results["half"]["latency"].values()
+    return 2 * half
+
+
 def _pipelined(size: int) -> Pull:
     return lambda results: results["bandwidth"]["store_async"][str(size)]
 
@@ -132,6 +140,10 @@ _ALL = [
              PIPELINED),
     Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
              PIPELINED),
+    Quantity("MPL rtt", "µs", "MPL round trip, 0 B", "latency", _round_trip, {"sizes": [0]},
+             layer="mpl"),
+    Quantity("MPL r_inf", "MB/s", "MPL bandwidth", "bandwidth", _at("r_inf"), MPL_BULK,
+             layer="mpl"),
     *(Quantity(f"mm {block}", "s", f"mm {block}", "mm", first,
                {"runs": [{"blocks": blocks, "block": block}]})
       for blocks, block in ((4, 128), (16, 16))),

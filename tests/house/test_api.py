@@ -20,7 +20,7 @@ def listed() -> dict[str, list[str]]:
 
 
 def test_the_page_lists_what_the_package_exports():
-    layers = [f"nicbed.host.{layer}" for layer in ("am", "fm", "gm", "mpl", "smp", "splitc",
+    layers = [f"nicbed.host.{layer}" for layer in ("am", "fm", "gm", "mpl", "rpc", "smp", "splitc",
                                                      "via")]
     assert list(listed()) == ["nicbed", *layers]
     for place, names in listed().items():

@@ -5,7 +5,7 @@ cost of an issue over M, one curve for each D. One run for each D gives its whol
 is deterministic, so a run of M issues is the beginning of a longer one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,8 +16,8 @@ from ..common.logp_evaluation import evaluate as evaluate_signature
 from ..common.logp_report import draw, headline, series, tables
 from ..common.programs import Party, programs, server, ticks_between
 
-__all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "parameters", "series",
-           "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "measure_signature",
+           "parameters", "series", "tables"]
 
 TRIPS = 16
 CYCLES = 2_000_000
@@ -38,16 +38,23 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """The round trip, then one run for each D."""
+    return await measure_signature(lab, parameters, tell)
+
+
+async def measure_signature(lab: Any, parameters: Mapping[str, Any], tell: Any,
+                            kind: Callable[[Node], Party] = Party) -> dict[str, Any]:
+    """The round trip, then one run for each D, of parties of ``kind``."""
     words, count = parameters["words"], parameters["issues"]
     tell("round trip", 0, 1)
-    found: dict[str, Any] = {"rtt": await measure_trips(lab, words), "curves": []}
+    found: dict[str, Any] = {"rtt": await measure_trips(lab, words, kind), "curves": []}
     trips = found["rtt"]["trips"]
     rtt = -(-max(trips) // TICKS)
     delays = [-(-rtt * Fraction(share)) // 1 for share in parameters["delays"]]
     chosen = sorted({int(delay) for delay in delays})
     for index, delay in enumerate(chosen):
         tell(f"D = {delay}", index, len(chosen))
-        found["curves"].append(await measure_curve(lab, issues(count, delay), delay, words))
+        found["curves"].append(await measure_curve(lab, issues(count, delay), delay, words,
+                                                   kind))
     return found
 
 
@@ -57,33 +64,35 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     return evaluate_signature(raw)
 
 
-async def measure_curve(lab: Any, count: int, delay: int, words: int = 1) -> dict[str, Any]:
+async def measure_curve(lab: Any, count: int, delay: int, words: int = 1,
+                        kind: Callable[[Node], Party] = Party) -> dict[str, Any]:
     """``count`` issues with ``delay`` cycles after each, from reset."""
 
     async def requester(node: Node) -> Any:
-        party = Party(node)
+        party = kind(node)
         await party.start([1], words)
         stream = await party.stream(party.requests_to([1], words), count, delay)
         await party.finish([1])
         return stream
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: server()}),
-                        trace=True)
+    run = await lab.run(programs(lab.description.fabric.nodes,
+                                 {0: requester, 1: server(kind=kind)}), trace=True)
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}
 
 
-async def measure_trips(lab: Any, words: int = 1) -> dict[str, Any]:
+async def measure_trips(lab: Any, words: int = 1, kind: Callable[[Node], Party] = Party
+                        ) -> dict[str, Any]:
     """Round trips, one after the other."""
 
     async def requester(node: Node) -> Any:
-        party = Party(node)
+        party = kind(node)
         await party.start([1], words)
         trips = await party.trips(1, TRIPS, words)
         await party.finish([1])
         return trips
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: server()}),
-                        trace=True)
+    run = await lab.run(programs(lab.description.fabric.nodes,
+                                 {0: requester, 1: server(kind=kind)}), trace=True)
     trips = run.results[0]
     return {"trips": [ticks_between(start, stop) for start, stop in trips],
             "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,

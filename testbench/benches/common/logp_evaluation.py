@@ -16,7 +16,7 @@ from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ...truth.spans import spans
 from ...truth.steady import departures, mean_own, true_gap, window
 
-__all__ = ["bound_of", "evaluate", "life_of", "traced_trips"]
+__all__ = ["bound_of", "costs_by_delay", "evaluate", "life_of", "traced_trips"]
 
 SENDER, RECEIVER = 0, 1
 BEHIND = "the empty check behind a message: the next slot, not in the cache"
@@ -32,7 +32,7 @@ def evaluate(raw: Mapping[str, Any]) -> dict[str, Any]:
     truth = _Truth(raw)
     rows = _rows(found, truth, rtt)
     return {
-        "results": {**_results(found, truth), "cost_by_delay": _costs(curves)},
+        "results": {**_results(found, truth), "cost_by_delay": costs_by_delay(curves)},
         "truth": truth.plain(),
         "comparison": [row.plain() for row in rows],
         "points": {"rtt": [cycles(trip) for trip in trips],
@@ -203,7 +203,7 @@ def bound_of(found: Any) -> dict[str, Any]:
             "shares": [asdict(share) for share in found.shares]}
 
 
-def _costs(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+def costs_by_delay(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     """What an issue costs at each D, D included: the mean over the second half of its run."""
     found = []
     for curve in curves:

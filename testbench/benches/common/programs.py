@@ -45,8 +45,16 @@ class Party:
         self.started = False
         self.reply_stamps: list[tuple[int, Stamp, Stamp]] | None = None
         self.answer_stamps: list[Stamp] | None = None
-        self.am = Gam(node, [self._echo, self._answer, self._stop, self._stored, self._sink,
-                             self._start, self._arrived])
+        self.am: Any = self.make(node)
+
+    def make(self, node: Node) -> Any:
+        """The layer, with the calls of Active Messages."""
+        return Gam(node, [self._echo, self._answer, self._stop, self._stored, self._sink,
+                          self._start, self._arrived])
+
+    async def compute(self, cycles: int) -> None:
+        """Compute for ``cycles``."""
+        await self.node.port.delay(cycles)
 
     def _echo(self, am: Any, source: int, *words: int) -> Any:
         self.requests += 1
@@ -61,6 +69,10 @@ class Party:
         self.reply_stamps.append((len(words), start, stamp(self.node)))
 
     def _answer(self, am: Any, source: int, *words: int) -> None:
+        self.answered()
+
+    def answered(self) -> None:
+        """Count an answer."""
         self.answers += 1
         if self.answer_stamps is not None:
             self.answer_stamps.append(stamp(self.node))
@@ -124,7 +136,7 @@ class Party:
             found.handled.append(self.answers - base)
             node.port.mark(Activity.COMPUTE, Kind.BEGIN, index)
             if delay:
-                await node.port.delay(delay)
+                await self.compute(delay)
             found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
         await self.am.wait(lambda: self.answers - base >= count)
         self.answer_stamps = None
@@ -163,9 +175,10 @@ class Stream:
                 "done": self.done[0] - start}
 
 
-def server(requesters: int = 1) -> Callable[[Node], Coroutine[Any, Any, Any]]:
-    """A host program that serves ``requesters`` nodes until they stop."""
-    return lambda node: Party(node).serve(requesters)
+def server(requesters: int = 1, kind: Callable[[Node], Party] = Party
+           ) -> Callable[[Node], Coroutine[Any, Any, Any]]:
+    """A host program that serves ``requesters`` nodes until they stop, as a party of ``kind``."""
+    return lambda node: kind(node).serve(requesters)
 
 
 def programs(nodes: int, chosen: Mapping[int, Program | Sequence[Program | None]]

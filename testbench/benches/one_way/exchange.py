@@ -1,4 +1,4 @@
-"""Ping-pongs and streams of GM and of Fast Messages."""
+"""Ping-pongs and streams of GM, Fast Messages and MPL."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
@@ -75,7 +75,7 @@ async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: 
         await party.open()
         for messages in (1, count + 1):
             await party.until(messages)
-            await party.send()
+            await party.answer()
         await party.close()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=trace)

@@ -1,20 +1,24 @@
-"""A node that takes part in a benchmark of GM or of Fast Messages, with the same interface for
-both."""
+"""A node that takes part in a benchmark of GM, Fast Messages or MPL, with the same interface for
+all."""
 
+from collections import deque
 from typing import Any
 
 from ....host.fm import Fm
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
+from ....host.mpl import Mpl
 from ....host.port.node import Node
 from ....host.via.process import Process
 from ....layouts.fm import FRAME_BYTES
 from ...errors import UserError
 
-__all__ = ["FmParty", "GmParty", "PARTIES"]
+__all__ = ["FmParty", "GmParty", "MplParty", "PARTIES"]
 
 PORT = 2
 BUFFERS = 8
 """Receive buffers of a GM port."""
+OPEN = 8
+"""Sends of MPL that are open at once, at most."""
 
 
 class GmParty:
@@ -47,6 +51,10 @@ class GmParty:
                 break
             await self._event()
         self._sound("gm_send_with_callback", status)
+
+    async def answer(self) -> None:
+        """Tell the other node that a stream has arrived."""
+        await self.send()
 
     async def until(self, messages: int) -> None:
         """Wait until ``messages`` have arrived in total."""
@@ -117,6 +125,10 @@ class FmParty:
             await self._fm.FM_send(self.peer, self._took_frame, at, length)
             at += length
 
+    async def answer(self) -> None:
+        """Tell the other node that a stream has arrived."""
+        await self.send()
+
     async def until(self, messages: int) -> None:
         """Wait until ``messages`` have arrived in total."""
         await self._fm.extract_until(lambda: self.received >= messages)
@@ -132,4 +144,46 @@ class FmParty:
         self._frames += 1
 
 
-PARTIES: dict[str, Any] = {"gm": GmParty, "fm": FmParty}
+class MplParty:
+    """MPL between nodes 0 and 1: mp_send, and mp_brecv in a row."""
+
+    def __init__(self, node: Node, size: int) -> None:
+        self.node = node
+        self.size = size
+        self.peer = 1 - node.number
+        self.received = 0
+        self._open: deque[int] = deque()
+        self._source, self._target = (node.allocate(max(size, 8), 4096) for _ in range(2))
+        self._mpl = Mpl(node)
+
+    async def open(self) -> None:
+        """The first call: open the layer."""
+        await self._mpl.enable()
+
+    async def send(self) -> None:
+        """Send one message; wait for the oldest if too many are open."""
+        await self._send(self.size)
+
+    async def answer(self) -> None:
+        """Tell the other node that a stream has arrived: a message without data."""
+        await self._send(0)
+
+    async def until(self, messages: int) -> None:
+        """Wait until ``messages`` have arrived in total."""
+        while self.received < messages:
+            await self._mpl.mp_brecv(self._target, self.size, self.peer)
+            self.received += 1
+
+    async def close(self) -> None:
+        """Wait until all sends have finished, then close."""
+        while self._open:
+            await self._mpl.mp_wait(self._open.popleft())
+        await self._mpl.disable()
+
+    async def _send(self, size: int) -> None:
+        if len(self._open) == OPEN:
+            await self._mpl.mp_wait(self._open.popleft())
+        self._open.append(await self._mpl.mp_send(self._source, size, self.peer, 0))
+
+
+PARTIES: dict[str, Any] = {"gm": GmParty, "fm": FmParty, "mpl": MplParty}

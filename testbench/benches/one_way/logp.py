@@ -1,4 +1,4 @@
-"""LogP of GM and of Fast Messages: o_s from few sends, o_r from a ping-pong with a delay longer
+"""LogP of GM, Fast Messages and MPL: o_s from few sends, o_r from a ping-pong with a delay longer
 than the round trip, g from a stream, L from the rest of half a round trip."""
 
 from collections.abc import Mapping

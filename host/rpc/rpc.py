@@ -1,0 +1,158 @@
+"""Calls, procedures, and computation that interrupts may break.
+
+A call returns when its packet has left, and its reply is handled when it has come: at the end of a
+later call, in :meth:`Rpc.wait`, or by an interrupt in :meth:`Rpc.compute`. A server's procedures
+run in the same places, one call after the other. Each message costs its receiver an interrupt.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...layouts.registers import Irq, address
+from ...layouts.trace import Activity, Kind
+from ..am import Gam
+from ..port.node import Node
+from . import costs
+
+__all__ = ["Procedure", "Rpc", "RpcError"]
+
+IRQ_STATUS, IRQ_ENABLE = address("irq_status"), address("irq_enable")
+WORDS = 3
+"""Most 32-bit words of a call or of a result; the fourth has the call's number and procedure."""
+PROCEDURES, NUMBERS = 256, 1 << 24
+CALLED, RETURNED = range(2)
+CONTROL, BLOCKED = int(Activity.CONTROL), int(Activity.BLOCKED)
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+
+Procedure = Callable[..., Sequence[int] | None]
+"""``procedure(rpc, source, *words)`` at the server; returns the result's words."""
+
+
+class RpcError(Exception):
+    """The program broke a rule of the layer."""
+
+
+class Rpc:
+    """Remote procedure calls on ``node``, with the ``procedures`` that it serves.
+
+    Attributes
+    ----------
+    am
+        The Active Messages below.
+    open
+        Calls without a reply.
+    """
+
+    def __init__(self, node: Node, procedures: Sequence[Procedure] = ()) -> None:
+        if len(procedures) > PROCEDURES:
+            raise RpcError(f"{len(procedures)} procedures: there may be {PROCEDURES}")
+        self.node = node
+        self.port = port = node.port
+        self.am = Gam(node, [self._called, self._returned])
+        self._procedures = list(procedures)
+        self._calls: dict[int, Callable[..., None] | None] = {}
+        self._number = 0
+        self._handled = 0
+        self._timeout = node.description.am.retry_timeout
+        self._c_call, self._c_output, self._c_input, self._c_take, self._c_decode = (
+            port.path(path) for path in (costs.CALL, costs.OUTPUT, costs.INPUT, costs.TAKE,
+                                         costs.DECODE))
+        self._c_check = port.path(costs.CHECK)
+        self._c_unwanted = port.path(costs.UNWANTED)
+
+    @property
+    def open(self) -> int:
+        return len(self._calls)
+
+    async def enable(self) -> None:
+        """Start the layer. This must be the first call."""
+        await self.am.enable()
+        await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+
+    async def disable(self) -> None:
+        """Wait for all replies, then serve the other nodes until they have called this, too."""
+        await self.wait(lambda: not self._calls)
+        await self.am.disable()
+
+    async def call(self, server: int, procedure: int, *words: int,
+                   then: Callable[..., None] | None = None) -> None:
+        """Call ``procedure`` of node ``server`` with up to three 32-bit words. When the reply has
+        come, ``then(*result)`` is called."""
+        port = self.port
+        if not 0 <= procedure < PROCEDURES:
+            raise RpcError(f"call: procedure {procedure}: must be 0 to {PROCEDURES - 1}")
+        if len(words) > WORDS:
+            raise RpcError(f"call: {len(words)} words: must be at most {WORDS}")
+        self._number = (self._number + 1) % NUMBERS
+        self._calls[self._number] = then
+        port.mark(CONTROL, BEGIN, 0)
+        port.spend(self._c_call)
+        port.spend(self._c_output)
+        port.mark(CONTROL, END, 0)
+        await self.am.request(server, CALLED, self._number | procedure << 24, *words)
+
+    async def poll(self) -> None:
+        """Handle all messages that have come."""
+        self.port.spend(self._c_check)
+        await self.am.poll()
+
+    async def wait(self, condition: Callable[[], Any]) -> None:
+        """Give up the CPU until ``condition()`` is true; it is evaluated after each interrupt."""
+        port, outer = self.port, self.port.waiting_text
+        port.waiting_for(outer or "its condition, in rpc.wait")
+        await self._drain()
+        while not condition():
+            port.mark(BLOCKED, BEGIN, 0)
+            came = await port.wait_irq(self._timeout)
+            port.mark(BLOCKED, END, 0)
+            await self._drain(came)
+        port.waiting_for(outer)
+
+    async def compute(self, cycles: int) -> None:
+        """Compute for ``cycles`` target cycles. Messages that come meanwhile interrupt, and what
+        they take comes on top."""
+        port = self.port
+        await self._drain()
+        while cycles > 0:
+            begin = await port.flush()
+            came = await port.wait_irq(cycles)
+            cycles -= port.cycle - begin
+            if came:
+                await self._drain(came)
+
+    async def _drain(self, interrupted: bool = False) -> None:
+        """Handle what has come; what comes from here on interrupts again."""
+        port = self.port
+        await port.room(1)
+        port.put_write(IRQ_STATUS, 1, Irq.RECEIVE)
+        before = self._handled
+        await self.am.poll()
+        if interrupted and self._handled == before:
+            port.spend(self._c_unwanted)
+
+    def _input(self) -> None:
+        port = self.port
+        self._handled += 1
+        port.spend(self._c_input)
+        port.spend(self._c_take)
+        port.spend(self._c_decode)
+
+    async def _called(self, am: Gam, source: int, tag: int, *words: int) -> None:
+        self._input()
+        number = tag >> 24
+        if number >= len(self._procedures):
+            raise RpcError(f"node {source} called procedure {number} of node {self.node.number}, "
+                           f"which has {len(self._procedures)}")
+        result = tuple(self._procedures[number](self, source, *words) or ())
+        if len(result) > WORDS:
+            raise RpcError(f"procedure {number}: a result of {len(result)} words: must be at most "
+                           f"{WORDS}")
+        self.port.spend(self._c_call)
+        self.port.spend(self._c_output)
+        await am.reply(RETURNED, tag % NUMBERS, *result)
+
+    def _returned(self, am: Gam, source: int, number: int, *words: int) -> None:
+        self._input()
+        then = self._calls.pop(number)
+        if then is not None:
+            then(*words)
