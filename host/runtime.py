@@ -72,7 +72,8 @@ class Runtime:
         self.mailbox = mailbox
         self._cpus = cpus
         kind = Port if tracing else QuietPort
-        self.ports = [kind(number, number // cpus, costs, number % cpus) for number in range(ports)]
+        self.ports = [kind(number, number // cpus, costs, number % cpus, mailbox.block(number))
+                      for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         for port in self.ports:
@@ -129,8 +130,9 @@ class Runtime:
         mailbox = self.mailbox
         now, needs, expired = mailbox.look()
         while needs:
-            index = (needs & -needs).bit_length() - 1
-            needs &= needs - 1
+            lowest = needs & -needs
+            needs ^= lowest
+            index = lowest.bit_length() - 1
             port = self.ports[index]
             port.accept(mailbox.answers(index), now)
             self.wakes += 1

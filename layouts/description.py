@@ -200,7 +200,11 @@ class Cpu(Section):
     line_bytes: int = structure(32, unit="bytes", ge=32, le=256,
                                 doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
     cas: int = timing(6, ge=6, le=4095,
-                      doc="of several CPUs: compare-and-swap of a word whose line is owned")
+                      doc="compare-and-swap of a word whose line is owned: of several CPUs, or "
+                          "with cpu.cas_place = 'cache'")
+    cas_place: str = structure("memory", pattern="^(memory|cache)$",
+                               doc="of one CPU: compare-and-swap past the cache, in the 'memory', "
+                                   "or in the 'cache', which takes the line as a store does")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what each path of a layer takes: its code against that "
                                 "of which the items below are counted")
@@ -413,7 +417,8 @@ class Description(Section):
                              "of 32 bytes where nic.attachment = 'memory_bus'")
         if self.nic.attachment == "memory_bus":
             for name, value, needed in (("node.cpus", self.node.cpus, 1),
-                                        ("cpu.line_bytes", self.cpu.line_bytes, 32)):
+                                        ("cpu.line_bytes", self.cpu.line_bytes, 32),
+                                        ("cpu.cas_place", self.cpu.cas_place, "memory")):
                 if value != needed:
                     raise ValueError(f"{name} = {value}: must be {needed} where nic.attachment = "
                                      "'memory_bus'")

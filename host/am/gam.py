@@ -157,12 +157,14 @@ class Gam:
             numbers = [str(peer.number) for peer in left if not self._finished(peer)]
             return f"am_disable of node{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
-        port.waiting_for(awaited)
-        while left:
-            if self._finished(left[-1]):
+        def finished() -> bool:
+            while left and self._finished(left[-1]):
                 left.pop()
-            else:
-                await self._polling.spin()
+            return not left
+
+        port.waiting_for(awaited)
+        if not finished():
+            await self._polling.spin(finished)
         await self._acknowledging.pay([peer for peer in self._partners
                                        if peer.owed and not peer.gone])
         await port.flush()
@@ -203,7 +205,7 @@ class Gam:
         if sending.stores:
             await sending.commit()
         port.mark(REQUEST_SEND, END, number)
-        await self._polling.check(number, -1, A_CALL)
+        await self._polling.check(number, None, A_CALL)
 
     def reply(self, handler: int | Handler, *args: int) -> Any:
         """am_reply_N, in a request handler only, once: run ``handler`` at the requester. It never
@@ -260,10 +262,11 @@ class Gam:
         port.mark(EMPTY_POLL, BEGIN, 0)
         port.spend(self._c_wait)
         port.mark(EMPTY_POLL, END, 0)
+        if condition():
+            return
         outer = port.waiting_text
         port.waiting_text = outer or "its condition, in am.wait"
-        while not condition():
-            await self._polling.spin()
+        await self._polling.spin(condition)
         port.waiting_text = outer
 
     # Bulk
@@ -311,7 +314,7 @@ class Gam:
         if sending.stores:
             await sending.commit()
         port.mark(BULK_SEND, END, number)
-        await self._polling.check(number, -1, A_CALL)
+        await self._polling.check(number, None, A_CALL)
 
     async def _store(self, dest: int, local: int, remote: int, length: int,
                      handler: int | Handler | None, arg: int, end: Callable[..., Any] | None,
@@ -328,7 +331,7 @@ class Gam:
         self._bulk.begin(peer, transfer)
         port.mark(BULK_SEND, END, number)
         await self._settling.pump()
-        await self._polling.check(number, -1, A_CALL)
+        await self._polling.check(number, None, A_CALL)
         return transfer
 
     # Questions

@@ -98,8 +98,8 @@ class NicReceiveQueue(ReceiveRing):
                 port.put_read(slot + 32)
                 await port.executed
                 high = port.data
-        return (completion, 0, completion >> LENGTH & LENGTH_MASK, completion >> SOURCE, 0, 0, 0,
-                flags, word >> wire.HANDLER & 255, word >> wire.SEQUENCE & 255, word >> wire.ACKS,
+        return (completion, completion >> LENGTH & LENGTH_MASK, completion >> SOURCE, flags,
+                word >> wire.HANDLER & 255, word >> wire.SEQUENCE & 255, word >> wire.ACKS,
                 low & LOW, low >> 32, high & LOW, high >> 32)
 
     def advance(self) -> bool:

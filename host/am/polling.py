@@ -1,7 +1,11 @@
 """Checking for messages, and spinning until a message or a deadline comes."""
 
+from collections.abc import Callable
+from typing import Any
+
 from ...layouts.operations import BLOCK
 from ..port.port import F_ONCE, TIMEOUT
+from ..port.work import Charge
 from .acknowledging import Acknowledging
 from .deadline import FAR, Deadline
 from .marks import BEGIN, EMPTY_POLL, END, REPLY_HANDLE
@@ -30,12 +34,12 @@ class Polling:
         self._receiving = receiving
         self._deadline = deadline
 
-    async def check(self, number: int, path: int, most: int) -> None:
+    async def check(self, number: int, path: Charge | None, most: int) -> None:
         """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep the node from its own work."""
         port, settling = self._port, self._settling
         begin = port.mark(EMPTY_POLL, BEGIN, number)
-        if path >= 0:
+        if path is not None:
             port.spend(path)
         while True:
             if port.count == BLOCK:
@@ -56,29 +60,33 @@ class Polling:
                 or settling.idle >= settling.keep_alive):
             await settling.settle()
 
-    async def spin(self) -> None:
-        """Wait for a message and handle it, or for a deadline and do the work that is due."""
-        port, settling = self._port, self._settling
-        if self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at:
-            await settling.settle()
-        opened = port.mark(EMPTY_POLL, BEGIN, 0)
-        if port.count > BLOCK - 3:
+    async def spin(self, condition: Callable[[], Any] | None = None) -> None:
+        """Wait for a message and handle it, or for a deadline and do the work that is due. With a
+        ``condition``, do so again until it is true."""
+        port, settling, sending, ring = self._port, self._settling, self._sending, self._ring
+        deadline, owing = self._deadline, self._acknowledging.owing
+        while True:
+            if owing or sending.backlog or port.cycle >= deadline.at:
+                await settling.settle()
+            opened = port.mark(EMPTY_POLL, BEGIN, 0)
+            if port.count > BLOCK - 3:
+                await port.executed
+            timeout = 0
+            if deadline.at != FAR:
+                timeout = deadline.at - port.cycle
+                if timeout < 1:
+                    timeout = 1
+            if settling.blocked:
+                # The ring is checked first in each round, because a received packet may make room.
+                port.put_watch(ring.slot, ring.phase, 1)
+                sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
+            else:
+                port.put_poll(ring.slot, ring.phase, 1, timeout)
             await port.executed
-        timeout = 0
-        if self._deadline.at != FAR:
-            timeout = self._deadline.at - port.cycle
-            if timeout < 1:
-                timeout = 1
-        if settling.blocked:
-            # The ring is checked first in each round, because a received packet may make room.
-            port.put_watch(self._ring.slot, self._ring.phase, 1)
-            self._sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
-        else:
-            port.put_poll(self._ring.slot, self._ring.phase, 1, timeout)
-        await port.executed
-        status = port.status
-        if status & (TIMEOUT | 0xF0):
-            port.mark(EMPTY_POLL, END, opened[3])
-            settling.blocked = False
-            return
-        await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))
+            if port.status & (TIMEOUT | 0xF0):
+                port.mark(EMPTY_POLL, END, opened[3])
+                settling.blocked = False
+            else:
+                await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))
+            if condition is None or condition():
+                return

@@ -53,8 +53,8 @@ class Receiving:
         which this began; its activity is set here."""
         port, ring, handlers = self._port, self._ring, self._handlers
         sending, acknowledging = self._sending, self._acknowledging
-        (completion, _, length, source, _, _, _, flags, handler, sequence, acks,
-         a0, a1, a2, a3) = ring.read(ring.slot) if ring.near else await ring.load()
+        completion, length, source, flags, handler, sequence, acks, a0, a1, a2, a3 = (
+            ring.read(ring.slot) if ring.near else await ring.load())
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
         begin[3] = number
         self._settling.idle = 0

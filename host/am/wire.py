@@ -11,9 +11,9 @@ from ...layouts.rings import COMPLETION
 __all__ = ["SLOT", "DESCRIPTOR", "LINE", "WINDOW", "NO_HANDLER", "SMALL_BEATS",
            "SMALL_BYTES", "TRACE_SHIFT", "TRACE_MASK", "wire_header", "arguments"]
 
-SLOT = struct.Struct("<QHHBBBBHBBIIIII")
-"""The beginning of a receive slot: completion; route, length, source, destination, protocol,
-reserved; flags of the AM header, handler, sequence, the three acknowledgements; four arguments."""
+SLOT = struct.Struct("<Q2xHB3xHBBIIIII")
+"""The beginning of a receive slot: completion; of the wire header length and source; flags of the
+AM header, handler, sequence, the three acknowledgements; four arguments."""
 
 DESCRIPTOR = struct.Struct("<8Q")
 LINE = struct.Struct("<4Q")

@@ -18,6 +18,7 @@ from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import Activity
 from ..port.node import Node
 from ..port.suspension import check_given
+from ..port.work import Charge
 from . import costs
 from .frames import FmError, Frames, Packet
 from .returning import BEGIN, BYTES, CONTROL, END, KIND, Returning
@@ -138,12 +139,12 @@ class Fm:
             raise FmError("FM_extract before FM_initialize or after FM_finalize")
         returning = self._returning
         count = 0
-        path = self._c_extract
+        path: Charge | None = self._c_extract
         while True:
             begin = port.mark(EMPTY_POLL, BEGIN, 0)
-            if path >= 0:
+            if path is not None:
                 port.spend(path)
-                path = -1
+                path = None
             if returning.received:
                 packet, at = returning.received.popleft()
                 await self._handle(begin, packet, at)

@@ -35,8 +35,14 @@ class Mailbox(Protocol):
         """The port's answers, ``BLOCK * ANSWER_WORDS`` 32-bit words, little-endian."""
         ...
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
-        """Give the port ``count`` entries; the rest of ``entries`` is stale and is ignored."""
+    def block(self, port: int) -> bytearray | memoryview:
+        """Memory of BLOCK entries in which the port's blocks are put together, each while the port
+        waits for it."""
+        ...
+
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
+        """Give the port ``count`` entries, in its :meth:`block` or elsewhere; the rest of
+        ``entries`` is stale and is ignored."""
         ...
 
 

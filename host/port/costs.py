@@ -14,7 +14,7 @@ __all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
 CPU_ITEMS = tuple(name for name in Cpu.model_fields
                   if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas",
-                                   "path_scale"))
+                                   "cas_place", "path_scale"))
 VIA_ITEMS = ("register_page",)
 AM_ITEMS = ("message_work",)
 ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS

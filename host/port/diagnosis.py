@@ -8,7 +8,7 @@ __all__ = ["steps", "place"]
 _REGISTERS = {register.offset: register.name for register in REGISTERS}
 
 
-def steps(entries: bytes | bytearray, count: int) -> str:
+def steps(entries: bytes | bytearray | memoryview, count: int) -> str:
     """Descriptions of the first ``count`` entries of a block."""
     found = []
     for index in range(count):

@@ -104,19 +104,20 @@ class Port(Work):
         The counters of packets that layers on this port sent again.
     """
 
-    __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "ticks", "status", "data",
-                 "log", "waiting_text", "given", "given_at", "_open", "_answers", "executed",
+    __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
+                 "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_checks", "_check", "_process", "sent_again")
 
-    def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0) -> None:
+    def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
+                 entries: bytearray | memoryview | None = None) -> None:
+        """``entries``: memory of a block, in which entries are put together; None: its own."""
         super().__init__(costs)
         self.number = number
         self.node = node
         self.cpu = cpu
-        self.entries = bytearray(BLOCK * ENTRY_BYTES)
+        self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
         self.count = 0
         self.cycle = 0
-        self.ticks = 0
         self.status = 0
         self.data = 0
         self.log: list[list[int]] = []
@@ -131,6 +132,11 @@ class Port(Work):
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
         self._check = (*self._checks["poll_check"], costs.price["poll_check"])
+
+    @property
+    def ticks(self) -> int:
+        """The CPU's own time at the end of the last block."""
+        return self.cycle << WORK_BITS | self.status >> FRACTION
 
     @property
     def process(self) -> int:
@@ -210,9 +216,9 @@ class Port(Work):
         word = W_POSTED | beats << 16 | (process << PROCESS or self._process)
         if self._cpu:
             self.cpu_cycles += self._cpu
-            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
-                                           self._denominator)
-            work += done
+            parts = self._cpu * self._numerator + self._remainder
+            work += parts // self._denominator
+            self._remainder = parts % self._denominator
             self._cpu = 0
         if work > MAX_WORK:
             self._ticks = work
@@ -240,8 +246,9 @@ class Port(Work):
         remainder = self._remainder + rest
         if self._cpu:
             self.cpu_cycles += self._cpu
-            done, remainder = divmod(self._cpu * self._numerator + remainder, self._denominator)
-            before += done
+            remainder += self._cpu * self._numerator
+            before += remainder // self._denominator
+            remainder %= self._denominator
             self._cpu = 0
         if before > MAX_WORK:
             self._ticks = before
@@ -401,7 +408,6 @@ class Port(Work):
         last = self.given - 1
         if last < 0:
             self.cycle = now
-            self.ticks = now * TICKS
             return
         self._answers = answers
         low, status, data = _unpack(answers, last * ANSWER_BYTES)
@@ -413,8 +419,7 @@ class Port(Work):
                 begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
                 mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
             self._open.clear()
-        self.cycle = cycle = now - (now - low & LOW)
-        self.ticks = cycle << WORK_BITS | status >> FRACTION
+        self.cycle = now - (now - low & LOW)
         self.status = status
         self.data = data
 

@@ -8,7 +8,19 @@ from fractions import Fraction
 
 from .costs import Costs, Path
 
-__all__ = ["Work"]
+__all__ = ["Charge", "Work"]
+
+
+class Charge:
+    """A path as a port charges it: how many ``cycles`` of the CPU it takes, and how often it was
+    charged so far."""
+
+    __slots__ = ("path", "cycles", "count")
+
+    def __init__(self, path: Path, cycles: int) -> None:
+        self.path = path
+        self.cycles = cycles
+        self.count = 0
 
 
 class Work:
@@ -21,8 +33,7 @@ class Work:
     """
 
     __slots__ = ("costs", "cpu_cycles", "_cpu", "_ticks", "_remainder", "_numerator",
-                 "_denominator", "_paths", "_path_cycles", "_path_counts", "_items", "_price",
-                 "_check_count", "_part")
+                 "_denominator", "_charges", "_items", "_price", "_check_count", "_part")
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -34,9 +45,7 @@ class Work:
         self._remainder = 0
         self._numerator = costs.numerator
         self._denominator = costs.denominator
-        self._paths: list[Path] = []
-        self._path_cycles: list[int] = []
-        self._path_counts: list[int] = []
+        self._charges: list[Charge] = []
         self._items: Counter[str] = Counter()
         self._price = costs.price
         self._check_count = 0
@@ -62,34 +71,33 @@ class Work:
         whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
         self._cpu += int(whole)
 
-    def path(self, path: Path, scale: Fraction | None = None) -> int:
+    def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
-        return its index for :meth:`spend`."""
-        self._paths.append(path)
-        self._path_cycles.append(self.costs.cycles(path, scale))
-        self._path_counts.append(0)
-        return len(self._paths) - 1
+        return what :meth:`spend` takes."""
+        charge = Charge(path, self.costs.cycles(path, scale))
+        self._charges.append(charge)
+        return charge
 
-    def spend(self, index: int) -> None:
-        """Spend the path with this index."""
-        self._path_counts[index] += 1
-        self._cpu += self._path_cycles[index]
+    def spend(self, charge: Charge) -> None:
+        """Spend a path that was registered with this port."""
+        charge.count += 1
+        self._cpu += charge.cycles
 
     def tally(self) -> Counter[str]:
         """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
         that held counts."""
         tally = Counter(self._items)
         tally["poll_check"] += self._check_count
-        for path, count in zip(self._paths, self._path_counts, strict=True):
-            for item, times in path.items.items():
-                tally[item] += times * count
+        for charge in self._charges:
+            for item, times in charge.path.items.items():
+                tally[item] += times * charge.count
         return +tally
 
     def paths(self) -> Counter[str]:
         """How often each path was spent so far."""
         counts: Counter[str] = Counter()
-        for path, count in zip(self._paths, self._path_counts, strict=True):
-            counts[path.name] += count
+        for charge in self._charges:
+            counts[charge.path.name] += charge.count
         return +counts
 
     def _pending(self) -> int:

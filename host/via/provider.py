@@ -16,7 +16,9 @@ already. A call returns when its operations are in the port's block. Only calls 
 with "Waits" return after the block has been executed.
 """
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ...layouts.via import Event, Reliability, ViState
 from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
@@ -25,7 +27,8 @@ from .regions import Region
 __all__ = ["Completed", "Provider"]
 
 
-class Completed(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Completed:
     """The completion of the head of a work queue: words of its descriptor."""
 
     status: int
@@ -136,7 +139,7 @@ class Provider(Protocol):
         Waits."""
         ...
 
-    async def take(self, queue: WorkQueue) -> None:
+    def take(self, queue: WorkQueue) -> Awaitable[None]:
         """The oldest of ``queue.entries``, which is done, will be handed to the consumer: write to
         its memory whatever the NIC has not written. The entry is still in ``queue``."""
         ...

@@ -42,7 +42,8 @@ class Executor:
         self.line_bits = ceil_log2(port.line_bytes)
         m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
                                                   line_bytes=port.line_bytes)
-        self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.peers else CompareSwap()
+        self.swap: CompareSwap | OwnedSwap = (OwnedSwap() if port.owned_swaps
+                                                    else CompareSwap())
         m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
         self.host = port.host
@@ -137,6 +138,8 @@ class Executor:
             self.swap.replacement.eq(entry.data[1]),
             port.lock.eq(self.swap.lock),
         ]
+        if isinstance(self.swap, OwnedSwap):
+            m.d.comb += self.swap.timing.eq(port.timing)
         if port.peers:
             self._connect_peers(m)
         if port.coherent:
@@ -196,7 +199,6 @@ class Executor:
         m.d.comb += [
             self.cache.timing.eq(port.timing),
             self.cache.hold.eq(self.owns),
-            self.swap.timing.eq(port.timing),
             self.swap.missed.eq(Cat(covers(news, entry.address[self.line_bits:], self.line_bits)
                                     for news in port.news).any()),
             stored.first.eq(entry.address),
@@ -321,7 +323,7 @@ class Executor:
                 m.d.sync += self.beat.eq(self.beat + 1)
 
     def _cas(self, m: Module) -> None:
-        """Of several CPUs: the line first, as a store takes it, then the swap, from the cycle on in
+        """In the cache: the line first, as a store takes it, then the swap, from the cycle on in
         which it is owned."""
         m.d.comb += [
             self.swap.valid.eq(1),
@@ -330,7 +332,7 @@ class Executor:
             self.finishes.eq(self.swap.done),
             self.result.eq(self.swap.old),
         ]
-        if self.port.peers:
+        if self.port.owned_swaps:
             m.d.comb += [
                 self.cache.valid.eq(~self.owns),
                 self.cache.address.eq(self.entry.address),

@@ -88,8 +88,8 @@ class HostPort(wiring.Component):
                               address 1 + ``bus.pio_read``), P the whole cycles of its own work
     POLL of n watches         max(P, 1) + sum over the checks as above; each WATCH before it is 1
     WAIT_IRQ                  to the edge :class:`IrqDelay` gives, at least W + 1
-    CAS                       W + latency + 5 if it writes, else W + latency + 3; with ``peers`` W +
-                              ``cpu.cas`` + the line's access (a store's) - 1
+    CAS                       W + latency + 5 if it writes, else W + latency + 3; with
+                              ``owned_swaps`` W + ``cpu.cas`` + the line's access (a store's) - 1
     STOP                      W + 1
     ========================  ==============================================================
 
@@ -128,6 +128,9 @@ class HostPort(wiring.Component):
     coherent : :class:`bool`
         Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
         Not with ``peers``.
+    owned_swaps : :class:`bool`
+        Whether a CAS is done in the cache, on a line that it takes as a store does. Always with
+        ``peers``; not with ``coherent``.
 
     Members
     -------
@@ -151,15 +154,18 @@ class HostPort(wiring.Component):
     Raises
     ------
     TypeError, ValueError
-        As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if both
-        ``peers`` and ``coherent`` are wanted.
+        As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if
+        ``coherent`` is wanted with ``peers`` or ``owned_swaps``.
     """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
-                 nics: int = 1) -> None:
+                 nics: int = 1, owned_swaps: bool = False) -> None:
         if peers and coherent:
             raise ValueError("a NIC on the memory bus watches the lines of one CPU")
+        if owned_swaps and coherent:
+            raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
+        self._owned_swaps = owned_swaps or peers > 0
         self._posted = PostedBuffer(depth=posted_writes, shape=NicBeat if nics > 1 else PioBeat)
         self._nics = nics
         self._source = source
@@ -206,6 +212,11 @@ class HostPort(wiring.Component):
     def peers(self) -> int:
         """Other CPUs of the node."""
         return self._peers
+
+    @property
+    def owned_swaps(self) -> bool:
+        """Whether a CAS is done in the cache."""
+        return self._owned_swaps
 
     @property
     def nics(self) -> int:

@@ -220,7 +220,8 @@ class Node(wiring.Component):
         ports = [HostPort(posted_writes=description.bus.posted_writes,
                           cache_lines=description.cpu.cache_lines, source=len(buses) + number,
                           peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
-                          coherent=description.nic.attachment == "memory_bus")
+                          coherent=description.nic.attachment == "memory_bus",
+                          owned_swaps=description.cpu.cas_place == "cache")
                  for number in range(self._cpus)]
         if peers:
             join_ports(m, ports)

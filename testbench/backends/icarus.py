@@ -56,7 +56,10 @@ class IcarusMailbox:
     def answers(self, port: int) -> bytes:
         return _number(self._answers[port]).to_bytes(ANSWERS_BYTES, "little")
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+    def block(self, _: int) -> bytearray:
+        return bytearray(BLOCK * ENTRY_BYTES)
+
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
         block = int.from_bytes(entries[:count * ENTRY_BYTES], "little")
         self._entries[port].set_signal_val_binstr(DEPOSIT, format(block, self._format))
         self._count[port].set_signal_val_int(DEPOSIT, count)

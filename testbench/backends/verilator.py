@@ -87,8 +87,13 @@ class VerilatorMailbox:
     def crash(self) -> tuple[int, ...]:
         return tuple(self._all.crash)
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
-        self._entries[port][:len(entries)] = entries
+    def block(self, port: int) -> memoryview:
+        """The model's own array: it reads a block after it was given, and until it waits again."""
+        return self._entries[port]
+
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
+        if entries is not self._entries[port]:
+            self._entries[port][:len(entries)] = entries
         self._counts[port] = count
         self._go[0] ^= 1 << port
 

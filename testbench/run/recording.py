@@ -24,8 +24,9 @@ class _Mailbox:
         self.look = mailbox.look
         self.crash = mailbox.crash
         self.answers = mailbox.answers
+        self.block = mailbox.block
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
         self._notes += _HEAD.pack(_GIVE, port, count, count * ENTRY.size)
         self._notes += entries[:count * ENTRY.size]
         self._mailbox.give(port, entries, count)

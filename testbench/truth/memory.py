@@ -89,7 +89,7 @@ def contract(description: Description) -> dict[str, int]:
     for name, store in (("owned", "hit"), ("clean", "hit, exclusive"), ("shared", "hit, shared"),
                         ("miss", "miss"), ("dirty elsewhere", "dirty elsewhere")):
         port = _Port(description)
-        if not several:
+        if not several and description.cpu.cas_place == "memory":
             found[f"cas {name}"] = port.swap(0)
             continue
         # The swap begins in the last cycle of the store that takes the line.

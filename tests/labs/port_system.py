@@ -32,7 +32,8 @@ class PortSystem(wiring.Component):
     """Everything of a node but the NIC, which the bench plays."""
 
     def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
-                 coherent: bool = False, pio_width: int = 8) -> None:
+                 coherent: bool = False, pio_width: int = 8, owned_swaps: bool = False) -> None:
+        self._owned_swaps = owned_swaps
         self._pio_width = pio_width
         self._coherent = coherent
         self._posted_writes = posted_writes
@@ -57,7 +58,8 @@ class PortSystem(wiring.Component):
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
         m.submodules.port = port = HostPort(posted_writes=self._posted_writes,
                                             cache_lines=self._cache_lines, source=1,
-                                            coherent=self._coherent)
+                                            coherent=self._coherent,
+                                            owned_swaps=self._owned_swaps)
         host = port.host
         connect(m, port.pio, bus.port[0])
         connect(m, port.taken, flipped(self.taken))

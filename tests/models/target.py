@@ -317,7 +317,7 @@ class ModelPort:
         self.rests = 0
         self.log: list[tuple[int, int, int]] = []
 
-    def give(self, entries: bytes | bytearray, count: int) -> None:
+    def give(self, entries: bytes | bytearray | memoryview, count: int) -> None:
         assert self.waiting and 1 <= count <= BLOCK
         self.entries = [ENTRY.unpack_from(entries, i * ENTRY.size) for i in range(count)]
         self.index = 0
@@ -559,7 +559,10 @@ class Model:
     def answers(self, port: int) -> bytearray:
         return self.hosts[port].answers
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+    def block(self, _: int) -> bytearray:
+        return bytearray(BLOCK * ENTRY.size)
+
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
         self.hosts[port].give(entries, count)
 
     # Running

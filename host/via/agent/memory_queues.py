@@ -4,10 +4,13 @@ The common part of the providers that write completions there. A check is one po
 the cache; a wait is one operation of the port.
 """
 
+from collections.abc import Awaitable
+
 from ....layouts.operations import BLOCK
 from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
+from ...port.suspension import NOTHING
 from ..handles import Cq, CqEntry, Ring, WorkQueue
 from ..process import Prices
 from ..provider import Completed
@@ -72,8 +75,9 @@ class MemoryQueues:
         word = port.data
         return Completed(word >> 32, word & 0xFFFF_FFFF)
 
-    async def take(self, queue: WorkQueue) -> None:
+    def take(self, queue: WorkQueue) -> Awaitable[None]:
         """The NIC, or the kernel agent, has written the whole status."""
+        return NOTHING
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
         return await self._cq_check(cq, 0)

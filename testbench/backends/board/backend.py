@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ....layouts.board import IDENTITY_WORDS
-from ....layouts.operations import ANSWER_WORDS, BLOCK
+from ....layouts.operations import ANSWER_WORDS, BLOCK, ENTRY
 from ....layouts.processor import CRASH_WORDS
 from ....layouts.trace import Event
 from ..switches import Switches
@@ -52,7 +52,10 @@ class BoardMailbox:
     def answers(self, port: int) -> bytes:
         return self.answered[port]
 
-    def give(self, port: int, entries: bytes | bytearray, count: int) -> None:
+    def block(self, _: int) -> bytearray:
+        return bytearray(BLOCK * ENTRY.size)
+
+    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
         self.given.append(commands.give(port, entries, count))
 
 

@@ -39,7 +39,7 @@ def reset(switches: Switches) -> list[tuple[int, ...]]:
     ]
 
 
-def give(port: int, entries: bytes | bytearray, count: int) -> tuple[int, ...]:
+def give(port: int, entries: bytes | bytearray | memoryview, count: int) -> tuple[int, ...]:
     """Give ``port`` the first ``count`` of ``entries``; words that are zero are left out."""
     words = [_command(Operation.GIVE, port, count)]
     for entry in range(count):

@@ -432,6 +432,26 @@ def test_agrees_with_the_model_on_a_bus_of_4_bytes() -> None:
               posted_writes=16, cache_lines=16, pio_width=4)
 
 
+@cocotb.test()
+async def swaps_in_the_cache(dut: Any) -> None:
+    """A CAS takes its line as a store does, and leaves it dirty."""
+    driver = await start(dut, cpu__cas=9)
+    cases = [
+        (entry(Op.CAS, address=0x80, data=(0, 9)), 14 + 8),
+        (entry(Op.CAS, address=0x88, data=(1, 2)), 9),
+        (entry(Op.CAS, address=0x80, data=(9, 7)), 9),
+        (entry(Op.TOUCH, address=0x80 + 16 * 32, length=8), 19),
+        (entry(Op.CAS, address=0x80, data=(7, 5), work=work(3)), 3 + 14 + 8),
+        (entry(Op.POLL, address=0x80, data=(5, ALL)), 14),
+    ]
+    assert await spans(driver, *([case] for case, _ in cases)) == [span for _, span in cases]
+
+
+@pytest.mark.parametrize("testcase", ["swaps_in_the_cache", "swaps_atomically"])
+def test_owned_swaps(testcase: str) -> None:
+    run_bench(PortSystem(owned_swaps=True), __file__, testcase=testcase)
+
+
 MANY = more(True, id="many")
 
 
@@ -459,3 +479,6 @@ def test_refuses_bad_parameters() -> None:
         HostPort(posted_writes=2.0, cache_lines=16)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="source must be 0 to 15, not 16"):
         HostPort(posted_writes=2, cache_lines=16, source=16)
+    with pytest.raises(ValueError, match="a NIC on the memory bus is not told of a CAS in the "
+                                         "cache"):
+        HostPort(posted_writes=2, cache_lines=16, coherent=True, owned_swaps=True)

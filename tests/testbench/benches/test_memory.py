@@ -67,6 +67,7 @@ def test_two_runs_are_the_same_bytes(one):
           "memory.intervention=31"]),
     more(["node.cpus=8", "memory.latency=3", "cpu.cache_lines=32"]),
     more(["cpu.cache_lines=4"]),
+    more(["cpu.cas_place=cache", "cpu.cas=9", "memory.bytes_per_cycle=7/3"]),
 ])
 def test_every_check_holds_off_the_defaults(overrides):
     assert not failed(measured(describe("default", *overrides)))
