@@ -251,14 +251,16 @@ def fit(nic: str, figures: Path | None, programs: bool, overrides: tuple[str, ..
 @click.argument("wanted", metavar="[STUDY[/TABLE]]", required=False)
 @click.option("--all", "everything", is_flag=True,
               help="All studies; writes reproduction.md, the page of the documentation, too.")
+@click.option("--long", is_flag=True,
+              help="Also the tables that take many minutes, which are measured by name alone.")
 @_OUT
 @_modes
-def reproduce(wanted: str | None, everything: bool, out: Path) -> None:
+def reproduce(wanted: str | None, everything: bool, long: bool, out: Path) -> None:
     """Measure what a published table shows on the machines' descriptions: print published, ours and
     error, redraw its plots. Without STUDY, list the studies and their tables."""
     from .commands.reproduce import run_reproduce
 
-    run_reproduce(wanted, everything, out=out)
+    run_reproduce(wanted, everything, out=out, long=long)
 
 
 @nicbed.command()

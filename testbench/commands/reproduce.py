@@ -17,8 +17,9 @@ __all__ = ["reproduced", "run_reproduce"]
 Found = list[tuple[Study, list[Measured]]]
 
 
-def run_reproduce(wanted: str | None, everything: bool, *, out: Path) -> None:
-    """Measure the tables of ``wanted``, or ``everything``; print, draw and store them."""
+def run_reproduce(wanted: str | None, everything: bool, *, out: Path, long: bool = False) -> None:
+    """Measure the tables of ``wanted``, or ``everything``, with those that take ``long``; print,
+    draw and store them."""
     if everything and wanted is not None:
         raise UserError(f"reproduce {wanted} --all: give one of them")
     if wanted is None and not everything:
@@ -26,7 +27,7 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path) -> None:
             raise UserError("reproduce needs a study, such as assessment, or --all")
         _list()
         return
-    tables = studies.chosen(wanted)
+    tables = studies.chosen(wanted, long=long)
     check_places(out, None)
     plots = Plots()
     found = reproduced(tables)
@@ -46,6 +47,8 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path) -> None:
     if any(row.error is not None and row.figure.use == "test" for row in rows):
         plots.save(lambda document, figure: drawings.errors(rows, figure), {},
                    out / f"{stem}-errors.json")
+        plots.save(lambda document, figure: drawings.against(found, figure), {},
+                   out / f"{stem}-published.json")
     text = files.text(_document(found))
     path = out / f"{stem}.json"
     files.save(path, text.encode())

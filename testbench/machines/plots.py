@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .reproduction import Measured, Row
+from .reproduction import Measured, Row, rows_of
+from .studies import Study
 
-__all__ = ["DRAWINGS", "errors"]
+__all__ = ["DRAWINGS", "against", "errors"]
 
 NARROW = 0.36
 SHADE = "#c9d3dd"
@@ -150,8 +151,61 @@ def bandwidth(found: Measured, figure: Any) -> None:
         axes.legend(loc="upper left" if axes is left else "lower right", fontsize=8)
 
 
+def programs(found: Measured, figure: Any) -> None:
+    """Each program's time by machine: published left, ours right, as computation and communication.
+    Of a time that is extrapolated, the parts are those of the larger run."""
+    from ..report.plots import PALETTE
+
+    names = list(dict.fromkeys(row.figure.name for row in found.rows))
+    machines = list(dict.fromkeys(row.figure.machine for row in found.rows))
+    values = {(row.figure.machine, row.figure.name): row for row in found.rows}
+    every = figure.subplots(2, -(-len(names) // 2), squeeze=False).flat
+    for axes, name in zip(every, names, strict=False):
+        for index, machine in enumerate(machines):
+            row = values.get((machine, name))
+            if row is None:
+                continue
+            axes.bar(index - 0.2, (row.figure.low + row.figure.high) / 2, NARROW, color=SHADE,
+                     label="published" if not index else None)
+            if row.ours is None:
+                continue
+            share = _communication(found.outcomes[machine, name]["results"])
+            for part, below, colour, label in (
+                    (1 - share, 0.0, PALETTE[0], "ours: computation"),
+                    (share, 1 - share, PALETTE[1], "communication, waiting")):
+                axes.bar(index + 0.2, part * row.ours, NARROW, bottom=below * row.ours,
+                         color=colour, label=label if not index else None)
+            axes.annotate(f"{round(100 * (row.error or 0)):+d} %", (index + 0.2, row.ours),
+                          xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
+        axes.set_xticks(range(len(machines)), machines, fontsize=7.5)
+        axes.set_title(f"{name}{_fitted(found, name)}", fontsize=9)
+        axes.margins(y=0.12)
+        axes.set_ylabel("s")
+    every = list(figure.axes)
+    figure.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    for axes in every[len(names):]:
+        axes.remove()
+
+
+def _fitted(found: Measured, name: str) -> str:
+    uses = {row.figure.use for row in found.rows if row.figure.name == name}
+    return " (fit)" if uses == {"fit"} else ""
+
+
+def _communication(results: Mapping[str, Any]) -> float:
+    """Of the last run: the share of communication, messages that a computing process handles
+    included."""
+    processes = results["runs"][-1]["processes"]
+    whole = sum(one[kind]["cycles"] for one in processes
+                for kind in ("computation", "communication"))
+    computed = sum(one["computation"]["cycles"] - one["computation"]["messages"]
+                   - one["computation"]["waiting"] for one in processes)
+    return 1 - computed / whole
+
+
 DRAWINGS: Mapping[str, Callable[[Measured, Any], None]] = {
-    "signatures": signatures, "bars": bars, "pairs": pairs, "bandwidth": bandwidth}
+    "signatures": signatures, "bars": bars, "pairs": pairs, "bandwidth": bandwidth,
+    "programs": programs}
 """The plots that a study's table may ask for."""
 
 
@@ -182,6 +236,39 @@ def errors(rows: Sequence[Row], figure: Any) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("ours / published")
     axes.set_title("Test figures: ours over published (green: within 15 %)")
+
+
+def against(found: Sequence[tuple[Study, Sequence[Measured]]], figure: Any) -> None:
+    """Ours over published, each figure in its own unit, by study: full marks are test figures,
+    hollow ones are fitted to."""
+    from ..report.plots import INK, PALETTE
+
+    axes = figure.add_subplot()
+    values = []
+    for (study, tables), colour in zip(found, PALETTE, strict=False):
+        for use, fill in (("test", colour), ("fit", "white")):
+            rows = [row for row in rows_of(tables) if row.ours and row.figure.use == use]
+            if not rows:
+                continue
+            published = [min(max(row.ours or 0, row.figure.low), row.figure.high) for row in rows]
+            ours = [row.ours or 0 for row in rows]
+            values += [*published, *ours]
+            axes.plot(published, ours, ls="none", marker="o", ms=6, color=colour, mfc=fill,
+                      label=f"{study.name}, {use} ({len(rows)})", zorder=4 if use == "fit" else 3)
+    low, high = min(values, default=1) / 1.5, max(values, default=10) * 1.5
+    ends = [low, high]
+    axes.plot(ends, ends, color=INK, lw=1, zorder=2)
+    axes.fill_between(ends, [end / 1.15 for end in ends], [end * 1.15 for end in ends],
+                      color="#e3f1e1", lw=0, zorder=0)
+    for scale, limit in ((axes.set_xscale, axes.set_xlim), (axes.set_yscale, axes.set_ylim)):
+        scale("log")
+        limit(low, high)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set_xlabel("published (µs, MB/s, bytes, s)")
+    axes.set_ylabel("ours")
+    axes.set_title("Published against ours (green: within 15 %)")
+    axes.legend(loc="upper left")
 
 
 def _value(row: Row | None, ours: bool) -> float | None:

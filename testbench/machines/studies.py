@@ -123,9 +123,9 @@ def read(name: str, found: dict[str, Any]) -> Study:
                  tuple(found.get("remarks", ())))
 
 
-def chosen(wanted: str | None) -> list[tuple[Study, list[Table]]]:
+def chosen(wanted: str | None, *, long: bool = False) -> list[tuple[Study, list[Table]]]:
     """The tables of ``wanted``: STUDY, STUDY/TABLE, or None for all studies. Tables that take long
-    only by name.
+    only by name, or if ``long`` ones are asked for.
 
     Raises
     ------
@@ -133,19 +133,19 @@ def chosen(wanted: str | None) -> list[tuple[Study, list[Table]]]:
         There is no such study or table.
     """
     if wanted is None:
-        return [(study(name), _short(study(name))) for name in names()]
+        return [(study(name), _tables(study(name), long)) for name in names()]
     name, slash, table = wanted.partition("/")
     found = study(name)
     if not slash:
-        return [(found, _short(found))]
+        return [(found, _tables(found, long))]
     tables = {one.name: one for one in found.tables}
     if table not in tables:
         raise UserError(f"{name} has no table called {table}{nearest(table, list(tables))}")
     return [(found, [tables[table]])]
 
 
-def _short(found: Study) -> list[Table]:
-    return [table for table in found.tables if not table.long]
+def _tables(found: Study, long: bool) -> list[Table]:
+    return [table for table in found.tables if long or not table.long]
 
 
 def reference(text: str, where: str) -> Figure:

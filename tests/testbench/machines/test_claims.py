@@ -1,5 +1,5 @@
-"""What the studies claim of network interfaces in general, on the machines' descriptions: by runs on
-the simulator, whatever single figures say. ``--full`` has all machines."""
+"""What the studies claim of network interfaces in general, on the machines' descriptions: by runs
+on the simulator, whatever single figures say. ``--full`` has all machines."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_computation_within_the_idle_time_costs_nothing(machine):
 
 @pytest.mark.full
 def test_overhead_follows_the_attachment_and_latency_the_processing():
-    """On the machine with both an I/O bus and a processor in the NIC: a bus of half the speed, and a
+    """On the machine with an I/O bus and a processor in the NIC: a bus of half the speed, and a
     processor of half the speed."""
     usual = signature("myrinet-ss20")
     bus = signature("myrinet-ss20", "bus.pio_write=16", "bus.pio_read=44", "bus.burst_beat=12")

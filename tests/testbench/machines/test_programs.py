@@ -1,13 +1,20 @@
 """Figures of programs over Split-C: times on a line through two runs, and what the runs are."""
 
+import asyncio
+import tomllib
 from fractions import Fraction
 
 import pytest
+from matplotlib.figure import Figure
 from nicbed.testbench import apps
 from nicbed.testbench.descriptions import load
-from nicbed.testbench.machines.measured import job_for, measure
+from nicbed.testbench.machines import plots, studies
+from nicbed.testbench.machines.measured import LONGEST, in_simulator, job_for, measure
 from nicbed.testbench.machines.programs import FULL, KEYS, RATES, extrapolated, shares
 from nicbed.testbench.machines.quantities import QUANTITIES, Quantity
+from nicbed.testbench.machines.reproduction import Measured, Row
+
+from tests.labs.model import ModelLab
 
 PROGRAMS = [one for one in QUANTITIES.values() if one.bench in apps.APPS]
 
@@ -87,3 +94,73 @@ def test_programs_run_as_nicbed_app_runs_them(jobs):
     assert said.startswith("computation ") and said.endswith("512 K by their slope")
     parts = [int(part.split()[-1].rstrip("%")) for part in said.split(", ")[:4]]
     assert 97 <= sum(parts) <= 103
+
+
+def test_a_program_may_run_longer_than_a_benchmark():
+    """Four seconds of 60 MHz are more than the usual limit of a run."""
+    limits = []
+
+    class Lab(ModelLab):
+        async def run(self, programs, **options):
+            limits.append(options.get("limit"))
+            return await super().run(programs, **options)
+
+    lab = Lab(load.load("default", ["fabric.nodes=8"]))
+    runs = {"runs": [{"variant": "lg", "keys": 64, "seed": 1}]}
+    asyncio.run(in_simulator(lab, [({}, "sample-sort", "am", runs),
+                                   ({}, "rtt", "am", {"words": [1]})]))
+    assert limits[0] == LONGEST > 4.5 * 60e6 and set(limits[1:]) == {None}
+
+
+def split_c(seconds):
+    """Two programs on two machines, ours of ``seconds``; one machine is not measured."""
+    table = """
+title = "Programs"
+source = "Here"
+[t]
+title = "Times"
+plots = ["programs"]
+long = true
+[t.cm5]
+"mm 128" = { published = 4.6, use = "fit" }
+"mm 16" = { published = 0.9 }
+[t.unet-atm]
+needs = "time"
+"mm 128" = { published = 4.4, unit = "s", use = "fit" }
+"""
+    [found] = studies.read("mine", tomllib.loads(table)).tables
+    part = {"computation": {"cycles": 60, "messages": 5, "waiting": 0},
+            "communication": {"cycles": 40, "messages": 10, "waiting": 20}}
+    outcome = {"results": {"runs": [{"processes": [part] * 8}]}, "checks": [], "clock_mhz": 33.0}
+    rows = tuple(Row(one, None if one.needs else seconds) for one in found.figures)
+    return Measured(found, rows, (), {("cm5", one): outcome for one in ("mm 128", "mm 16")})
+
+
+def test_the_bars_of_programs():
+    """Ours is as high as the time, of which 45 of 100 are communication and messages."""
+    figure = Figure()
+    plots.programs(split_c(2.0), figure)
+    assert [axes.get_title() for axes in figure.axes] == ["mm 128 (fit)", "mm 16"]
+    for axes, published in zip(figure.axes, ([4.6, 4.4], [0.9]), strict=True):
+        bars = [(round(bar.get_x() + bar.get_width() / 2, 3), bar.get_height()) for bar in
+                axes.patches]
+        assert [height for _, height in bars if height in published] == published
+        ours = [height for at, height in bars if at == 0.2]
+        assert ours == pytest.approx([1.1, 0.9]) and sum(ours) == pytest.approx(2.0)
+
+
+def test_long_tables_are_measured_by_name_or_on_demand():
+    for wanted, name in ((None, None), ("sp2", None), ("sp2/split-c", "split-c")):
+        there, all_ = ([table.name for _, tables in studies.chosen(wanted, long=long)
+                        for table in tables] for long in (False, True))
+        assert ("split-c" in there) == (name is not None) and "split-c" in all_
+
+
+def test_published_against_ours():
+    """A mark for each figure that was measured, fit and test apart."""
+    study = studies.read("mine", {"title": "", "source": ""})
+    figure = Figure()
+    plots.against([(study, [split_c(2.0)])], figure)
+    [axes] = figure.axes
+    lines = {line.get_label(): list(zip(*line.get_data(), strict=True)) for line in axes.lines}
+    assert lines["mine, fit (1)"] == [(4.6, 2.0)] and lines["mine, test (1)"] == [(0.9, 2.0)]

@@ -10,10 +10,13 @@ from nicbed.testbench import cli
 from nicbed.testbench.commands.reproduce import reproduced, run_reproduce
 from nicbed.testbench.machines import studies
 from nicbed.testbench.machines.page import PAGE, markdown
+from nicbed.testbench.machines.plots import against, programs
 from nicbed.testbench.machines.quantities import QUANTITIES
+from nicbed.testbench.report import plots
 
 from tests.testbench.machines.test_studies import TABLE
 
+IMAGES = PAGE.parent / "images"
 UPDATE = "run: ./nicbed test --full -k reproduction --update"
 
 
@@ -34,7 +37,7 @@ def test_a_study_is_printed_drawn_and_stored(jobs, mine, tmp_path, capsys):
     rows = json.loads((tmp_path / "reproduce-mine.json").read_text())["reproduce"]["mine/t"]["rows"]
     assert [row["use"] for row in rows] == ["fit", "test", "test", "test", "test"]
     assert [row["ours"] is None for row in rows] == [False, False, True, False, True]
-    for name in ("reproduce-mine-t-pairs", "reproduce-mine-errors"):
+    for name in ("reproduce-mine-t-pairs", "reproduce-mine-errors", "reproduce-mine-published"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10000
     assert not (tmp_path / "reproduction.md").exists()
 
@@ -79,8 +82,14 @@ def test_a_fit_measures_what_the_table_measures(jobs, name):
 
 @pytest.mark.full
 def test_page(request):
-    found = markdown(reproduced(studies.chosen(None)))
+    tables = reproduced(studies.chosen(None, long=True))
+    found = markdown(tables)
     if request.config.getoption("--update"):
         PAGE.write_text(found, encoding="utf-8")
+        [times] = [one for _, several in tables for one in several if one.table.name == "split-c"]
+        for name, draw, shown in (("published", against, tables), ("split-c", programs, times)):
+            drawn = plots.render(lambda document, figure, draw=draw, shown=shown:
+                                 draw(shown, figure), {})
+            (IMAGES / f"{name}.png").write_bytes(drawn[".png"])
         return
     assert PAGE.read_text(encoding="utf-8") == found, UPDATE
