@@ -13,6 +13,7 @@ from nicbed.rtl.parts.distinct_queue import OnceQueue
 from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -252,8 +253,8 @@ def check(claims, scheduler, work, *, depth=1):
     prove(claims, [*ports, *chosen], work, depth=depth)
 
 
-@pytest.mark.parametrize("part", [Place, Room, Turns])
-@pytest.mark.parametrize("vis", [2, 8])
+@pytest.mark.parametrize("part, vis", [(Place, 2), (Room, 2), (Turns, 2), more(Place, 8),
+                                       more(Room, 8), (Turns, 8)])
 def test_fairness(tmp_path, part, vis):
     scheduler = Scheduler(vis=vis, wakers=3)
     check(part(scheduler), scheduler, tmp_path)

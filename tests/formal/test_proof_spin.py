@@ -14,6 +14,7 @@ from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.state import State
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -107,7 +108,7 @@ def test_a_leap_is_so_many_spins(tmp_path):
     prove(design, design.ports, tmp_path, depth=3)
 
 
-@pytest.mark.parametrize("broken", [{"late": 1}, {"step": 255}, {"step": 512}])
+@pytest.mark.parametrize("broken", [{"late": 1}, {"step": 255}, more({"step": 512})])
 def test_a_leap_that_is_off_is_refuted(broken, tmp_path):
     design = Spinning(**broken)
     with pytest.raises(Refuted):

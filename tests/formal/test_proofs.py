@@ -12,6 +12,7 @@ from nicbed.rtl.parts.flit import Flit
 from nicbed.rtl.parts.queue import Queue
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -120,13 +121,13 @@ class Levels(wiring.Elaboratable):
         return m
 
 
-@pytest.mark.parametrize(("buffer", "pipeline"), [(64, 0), (64, 8), (256, 8)])
+@pytest.mark.parametrize(("buffer", "pipeline"), [(64, 0), (64, 8), more(256, 8)])
 def test_link_credits(tmp_path, buffer, pipeline):
     link = Link(buffer=buffer, pipeline=pipeline)
     prove(CreditBounds(link), inputs(link), tmp_path, depth=2)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 8, 16])
+@pytest.mark.parametrize("count", [1, 2, 3, 8, more(16)])
 def test_arbiter_fairness(tmp_path, count):
     arbiter = RoundRobin(count=count)
     prove(Fairness(arbiter), inputs(arbiter), tmp_path, depth=2)

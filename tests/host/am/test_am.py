@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.labs.rows import more
 from tests.programs import am as scenarios
 from tests.programs.am import FAULTY, describe, run_on_model
 
@@ -93,9 +94,11 @@ RATES = {
 }
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("reply", [True, False])
-def test_faults_small(rate, reply):
+@pytest.mark.parametrize("reply, rate", [
+    (True, "all"), (False, "all"), (True, "drop 10 %"), (False, "corrupt 10 %"),
+    *(more(reply, rate) for reply in (True, False) for rate in RATES
+      if (reply, rate) not in ((True, "drop 10 %"), (False, "corrupt 10 %")) and rate != "all")])
+def test_faults_small(reply, rate):
     for seed in (1, 2):
         run_on_model(scenarios.in_order(600, reply=reply, settings={
             **FAULTY, **RATES[rate], "faults.seed": seed}))

@@ -85,6 +85,7 @@ def test_skipping_is_the_same() -> None:
         assert exchanges("uart", requests=3, step=3000, skip=skip) == one
 
 
+@pytest.mark.full
 def test_more_memory_than_there_is_on_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = loads_counted(monkeypatch)
     assert asyncio.run(run_many(lab()[0], JOBS)) == run(Description(), JOBS)

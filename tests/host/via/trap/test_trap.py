@@ -91,8 +91,10 @@ FAULTS = {"drop": {"faults.drop": 0.15}, "duplicate": {"faults.duplicate": 0.3},
 
 
 @RELIABLE
-@pytest.mark.parametrize("faults", FAULTS)
-@pytest.mark.parametrize("seed", [1, more(2)])
+@pytest.mark.parametrize("faults, seed", [
+    ("all", 1), ("duplicate", 1), *(more(faults, 1) for faults in FAULTS
+                                    if faults not in ("all", "duplicate")),
+    *(more(faults, 2) for faults in FAULTS)])
 def test_reliable_messages_survive_faults_in_order(level, faults, seed):
     """Nothing is lost, doubled, or put elsewhere: both directions at once, windows wrap."""
     lengths = lengths_of(seed, 40)
