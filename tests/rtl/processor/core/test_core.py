@@ -45,6 +45,10 @@ PROGRAMS = {
 }
 
 
+DIVIDERS = {"random 0": (1, 2, 8), "computations": (1,)}
+"""Of programs that do not run with 1 and 3: one is long."""
+
+
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_instructions(labs: Labs, core: str, name: str) -> None:
@@ -54,7 +58,7 @@ def test_instructions(labs: Labs, core: str, name: str) -> None:
     model.run(mmio_address("crash"))
     lab = labs[core]
     took = {}
-    for divider in (1, 2, 8) if name == "random 0" else (1, 3):
+    for divider in DIVIDERS.get(name, (1, 3)):
         begin = lab.load(image, divider=divider)
         end = lab.until(State.CRASHED, 8_000_000)
         assert end.reason == CrashReason.PANIC
