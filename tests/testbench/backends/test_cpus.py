@@ -12,7 +12,7 @@ JOBS = "tests.programs.smp_jobs"
 
 
 def describe(**knobs: Any) -> Description:
-    table: dict[str, dict[str, Any]] = {"memory": {"bytes": 1 << 16}}
+    table: dict[str, dict[str, Any]] = {}
     for name, value in knobs.items():
         section, key = name.split("__")
         table.setdefault(section, {})[key] = value
@@ -27,8 +27,15 @@ def same(description: Description, job: str, sims: list[str], **arguments: Any) 
     return found[0]
 
 
+def test_random_programs_are_the_same_traced_or_not_skipping_or_not() -> None:
+    found, plain = (run_job(describe(node__cpus=2), function=f"{JOBS}:random_cpus",
+                            arguments={"seeds": [*range(4)], **switches})
+                    for switches in ({"trace": True}, {"skip": False}))
+    assert plain == [{**one, "events": []} for one in found]
+
+
 @pytest.mark.parametrize("knobs", [
-    {"node__cpus": 2},
+    more({"node__cpus": 2}),
     more({"node__cpus": 3, "cpu__cache_lines": 4, "bus__posted_writes": 2}),
     more({"node__cpus": 5, "memory__latency": 31, "cpu__line_bytes": 64,
           "memory__bytes_per_cycle": "7/3"}),
@@ -36,12 +43,8 @@ def same(description: Description, job: str, sims: list[str], **arguments: Any) 
     more({"node__cpus": 4, "cpu__line_bytes": 256, "fabric__nodes": 3}),
 ])
 def test_random_programs_are_the_same_as_one_design(knobs: dict[str, Any]) -> None:
-    """Cycles, answers, marks, events and memories; traced or not, skipping or not."""
-    description = describe(**knobs)
-    found = same(description, "random_cpus", ["one-design"], seeds=[*range(4)], trace=True)
-    plain = run_job(description, function=f"{JOBS}:random_cpus",
-                    arguments={"seeds": [*range(4)], "skip": False})
-    assert plain == [{**one, "events": []} for one in found]
+    """Cycles, answers, marks, events and memories."""
+    same(describe(**knobs), "random_cpus", ["one-design"], seeds=[*range(4)], trace=True)
 
 
 @pytest.mark.parametrize("knobs", [{"node__cpus": 2}, more({"node__cpus": 4})])
