@@ -43,8 +43,9 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Awaitable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from xml.etree import ElementTree
 
 __all__ = ["run_bench", "parameters", "seed", "reset_and_clock", "within", "cycles", "Source",
@@ -211,18 +212,24 @@ async def within(limit: int, awaitable: Awaitable[Any]) -> Any:
         raise AssertionError(f"nothing after {limit} cycles") from None
 
 
+@cache
+def _fields(shape: Any) -> dict[str, tuple[int, int, Any]]:
+    """Offset, mask and shape of each field of ``shape``."""
+    from amaranth.hdl import Shape
+    from amaranth.lib import data
+    return {name: (field.offset, (1 << Shape.cast(field.shape).width) - 1, field.shape)
+            for name, field in data.Layout.cast(shape)}
+
+
 def pack(shape: Any, value: Any) -> int:
     """The integer that carries ``value`` (a dict of fields, or an integer) in ``shape``."""
     if shape is None or isinstance(value, int):
         return int(value)
-    from amaranth.hdl import Shape
-    from amaranth.lib import data
-    layout = data.Layout.cast(shape)
+    fields = _fields(shape)
     result = 0
     for name, item in value.items():
-        field = layout[name]
-        inner = pack(field.shape if isinstance(item, dict) else None, item)
-        result |= (inner & ((1 << Shape.cast(field.shape).width) - 1)) << field.offset
+        offset, mask, inner = fields[name]
+        result |= (pack(inner if isinstance(item, dict) else None, item) & mask) << offset
     return result
 
 
@@ -230,10 +237,7 @@ def unpack(shape: Any, value: int) -> Any:
     """The dict of fields that integer ``value`` carries in ``shape``."""
     if shape is None:
         return value
-    from amaranth.hdl import Shape
-    from amaranth.lib import data
-    return {name: (value >> field.offset) & ((1 << Shape.cast(field.shape).width) - 1)
-            for name, field in data.Layout.cast(shape)}
+    return {name: value >> offset & mask for name, (offset, mask, _) in _fields(shape).items()}
 
 
 class _Stream:
@@ -288,7 +292,7 @@ class Source(_Stream):
             await self._edge
 
     async def _run(self) -> None:
-        offering = False
+        offering = shown = False
         self._valid.value = 0
         while True:
             await self._edge
@@ -300,7 +304,9 @@ class Source(_Stream):
                 offering = False
             if not offering:
                 offering = bool(self._queue) and not self._stalls()
-                self._valid.value = int(offering)
+                if offering is not shown:
+                    self._valid.value = int(offering)
+                    shown = offering
                 if offering:
                     self._payload.value = self._queue[0]
 
@@ -338,8 +344,10 @@ class Sink(_Stream):
             if value is not None:
                 self._taken.append(unpack(self._shape, value))
                 self.cycles.append(self.cycle)
-            ready = not self._stalls()
-            self._ready.value = int(ready)
+            now = not self._stalls()
+            if now is not ready:
+                self._ready.value = int(now)
+                ready = now
 
 
 class Monitor(_Stream):
@@ -377,22 +385,24 @@ class _Rules:
 
     def sample(self, valid: Any, payload: Any, ready: bool, cycle: int) -> int | None:
         """Look at one edge; the payload if it transferred."""
-        if not valid.value.is_resolvable:
-            self._break(f"{self._name}: valid is {valid.value} at edge {cycle}")
-        if valid.value != 1:
+        offered = valid.value
+        if offered != 1:
+            if offered != 0:
+                self._break(f"{self._name}: valid is {offered} at edge {cycle}")
             if self._waiting is not None:
                 self._break(f"{self._name}: valid dropped before a transfer, at edge {cycle}")
             return None
-        if not payload.value.is_resolvable:
+        try:
+            value = int(payload.value)
+        except ValueError:
             self._break(f"{self._name}: payload is {payload.value} while valid, at edge {cycle}")
-        value = int(payload.value)
         if self._waiting is not None and value != self._waiting:
             self._break(f"{self._name}: payload changed before a transfer, at edge {cycle}: "
                         f"{self._waiting:#x} to {value:#x}")
         self._waiting = None if ready else value
         return value if ready else None
 
-    def _break(self, text: str) -> None:
+    def _break(self, text: str) -> NoReturn:
         self._broken = self._broken or text
         raise AssertionError(text)
 

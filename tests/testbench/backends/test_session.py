@@ -244,7 +244,7 @@ SERV = {"nic": {"processor": "serv"}}
 
 @pytest.mark.parametrize(("here", "there"), [
     ({}, {"via": {"vis": 64, "design": "kernel"}, "processor": {"memory": 1 << 15}}),
-    (SERV, SERV | {"via": {"vis": 64, "design": "firmware"}}),
+    more(SERV, SERV | {"via": {"vis": 64, "design": "firmware"}}),
     more(ENGINE, ENGINE | {"processor": {"memory": 1 << 15}}),
 ])
 def test_what_is_not_there_chooses_none(here, there):

@@ -141,6 +141,7 @@ def test_a_crash_is_forgotten_in_the_next_run() -> None:
     assert found == ["FirmwareCrash", "Stuck"]
 
 
+@pytest.mark.full
 def test_a_waveform_has_every_instance_and_changes_nothing(tmp_path: Path) -> None:
     """With it nothing sleeps, and falling edges are evaluated."""
     file = tmp_path / "waves"
