@@ -187,7 +187,7 @@ async def reset_and_clock(dut: Any, cycles: int = 2, **initial: int) -> None:
         getattr(dut, name).value = initial.get(name, 0)
     dut.rst.value = 1
     dut.clk.value = 0
-    Clock(dut.clk, PERIOD, unit="ns", impl="gpi").start()
+    Clock(dut.clk, PERIOD, unit="ns").start()
     edge = RisingEdge(dut.clk)
     for _ in range(cycles):
         await edge
