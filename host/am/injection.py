@@ -11,7 +11,7 @@
 - :class:`ProcessorQueue`: a message processor, which is another CPU of the node
   (``am.message_processor`` = cpu). All packets are lines of a queue in host memory, which it reads.
 
-Another is in :mod:`.nic_queues`.
+Two others are in :mod:`.nic_queues` and :mod:`.told_queues`.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -30,7 +30,7 @@ from .message_queues import FLAG, LAID_OUT, SERVED, MessageQueues
 from .receive_ring import ReceiveQueue, ReceiveRing
 
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "ProcessorQueue",
-           "SendWindow"]
+           "SendWindow", "SlotQueue"]
 
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 DESCRIPTOR_TRACE = DESCRIPTOR_CONTROL.offset("trace")
@@ -42,7 +42,6 @@ QUEUE_PAGE = 1
 """Doorbell page of the firmware's queue."""
 QUEUE_SLOTS = 32
 """Most slots of the queue. A posted packet waits behind all of them."""
-FIRMWARE = "am"
 
 
 class Injection:
@@ -259,25 +258,29 @@ class LineRing(Injection):
         self._report.put_poll(timeout)
 
 
-class _Queue(Injection):
+class SlotQueue(Injection):
     """Uses the slots of a queue that firmware reads. Room is counted as if each slot were a small
-    packet."""
+    packet.
 
-    taken_mask = (1 << 32) - 1
+    Parameters
+    ----------
+    report
+        How many slots there are, and how those sent are counted; None: by a count in host memory.
+    """
+
     price: Path
     """Path charged for a packet in addition to the packet's own."""
     bulk_price: Path
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, report: Report | None = None) -> None:
         super().__init__(node)
-        description = node.description
-        slots = QUEUE_SLOTS
-        if description.processor.doorbells == "queue":
+        processor, slots = node.description.processor, QUEUE_SLOTS
+        if processor.doorbells == "queue":
             # One doorbell for each slot. With this many slots no doorbell finds the doorbell
             # queue full.
-            slots = min(slots, description.processor.doorbell_queue)
-        self._report = Report(node, slots, (1 << 32) - 1, costs.SPACE)
-        self._index = slots - 1
+            slots = min(slots, processor.doorbell_queue)
+        self._report = report or Report(node, slots, (1 << 32) - 1, costs.SPACE)
+        self._index = self._report.entries - 1
         self._slots = 0
         self._c_slot = node.port.path(self.price)
         self._c_bulk = node.port.path(self.bulk_price)
@@ -286,20 +289,6 @@ class _Queue(Injection):
         return SEND_WORD.pack(route=self.node.route(destination), length=behind, phase=0,
                               kind=SendKind.BULK if bulk else SendKind.INLINE,
                               destination=destination, trace=0)
-
-    async def _start(self, slots: int, queue: int) -> NicProcessor:
-        """Start the firmware, with its queue at ``queue`` in host memory, 0 for NIC memory."""
-        node, description = self.node, self.node.description
-        await self._report.open()
-        processor = node.service(NicProcessor)
-        await processor.start(FIRMWARE, parameters={
-            "send_slots": self._report.entries, "send_host": queue,
-            "send_report": self._report.place, "receive_base": slots,
-            "receive_entries": description.nic.receive_ring,
-            "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
-            "mtu": description.nic.mtu, "host_bytes": self.memory.size})
-        self.taken = processor.address("forward")
-        return processor
 
     async def room(self) -> int:
         await self._report.look()
@@ -321,7 +310,27 @@ class _Queue(Injection):
         raise NotImplementedError
 
 
-class FirmwareQueue(_Queue):
+class _AmQueue(SlotQueue):
+    """A queue of firmware ``am``, which also receives, and counts the taken slots of the ring."""
+
+    taken_mask = (1 << 32) - 1
+
+    async def _start(self, slots: int, queue: int) -> NicProcessor:
+        """Start the firmware, with its queue at ``queue`` in host memory, 0 for NIC memory."""
+        node, description = self.node, self.node.description
+        await self._report.open()
+        processor = node.service(NicProcessor)
+        await processor.start("am", parameters={
+            "send_slots": self._report.entries, "send_host": queue,
+            "send_report": self._report.place, "receive_base": slots,
+            "receive_entries": description.nic.receive_ring,
+            "receive_bytes": description.slot_bytes, "process": 0, "nodes": node.nodes,
+            "mtu": description.nic.mtu, "host_bytes": self.memory.size})
+        self.taken = processor.address("forward")
+        return processor
+
+
+class FirmwareQueue(_AmQueue):
     """Uses slots in NIC memory and a doorbell."""
 
     entries = 2
@@ -343,7 +352,7 @@ class FirmwareQueue(_Queue):
         return wire.SMALL_BYTES
 
 
-class CoherentQueue(_Queue):
+class CoherentQueue(_AmQueue):
     """Uses slots in host memory. The store that takes the line is the last of its block, and its
     words are written at that time. So the firmware sees them exactly when it sees the store."""
 

@@ -13,7 +13,7 @@ from ..port.done_count import Report
 from ..port.node import Node
 from ..processor.loader import NicProcessor
 from . import costs, wire
-from .injection import QUEUE_SLOTS, Injection
+from .injection import QUEUE_SLOTS, SlotQueue
 from .receive_ring import ReceiveRing
 
 __all__ = ["NicQueues", "SentCount"]
@@ -110,20 +110,19 @@ class NicReceiveQueue(ReceiveRing):
         return True
 
 
-class NicQueues(Injection):
-    """Uses a queue of slots in NIC memory. Room is counted as if each slot were a small packet."""
+class NicQueues(SlotQueue):
+    """Uses a queue of slots in NIC memory, whose flags stand for doorbells."""
 
     entries = 2
     bulk_entries = 4
+    price = costs.SLOT
+    bulk_price = costs.BULK_SLOT
 
     def __init__(self, node: Node) -> None:
-        super().__init__(node)
+        super().__init__(node, SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE))
         self.ring = self._queue = NicReceiveQueue(node)
-        self._report = SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE)
         self._payload_bytes = _aligned(node.description.nic.mtu)
-        self._slots = self._payloads = 0
-        self._c_slot = node.port.path(costs.SLOT)
-        self._c_bulk = node.port.path(costs.BULK_SLOT)
+        self._payloads = 0
         self._c_free = node.port.path(costs.FREE)
 
     async def free(self) -> None:
@@ -164,10 +163,6 @@ class NicQueues(Injection):
         port.put_write(slot, 1, header | number << SEND_TRACE, trace=number)
         return wire.SMALL_BYTES
 
-    def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
-        self.port.spend(self._c_slot)
-        return self._put(header, word, low, high, beats, number)
-
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
         port = self.port
@@ -180,10 +175,3 @@ class NicQueues(Injection):
             port.work("copy_word", -(-length // 8))
             port.put_touch(place, length, store=True)
         return self._put(header, word, low, place, 4, number)
-
-    async def room(self) -> int:
-        await self._report.look()
-        return wire.SMALL_BYTES * self._report.free
-
-    def put_poll(self, small: bool, bulk: bool, timeout: int) -> None:
-        self._report.put_poll(timeout)

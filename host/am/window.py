@@ -145,11 +145,8 @@ class Sender:
         if not count or count > self.next - base:
             return []
         self.base = base = base + count
-        if count == 1:
-            covered = [self.packets.pop(0)]
-        else:
-            covered = self.packets[:count]
-            del self.packets[:count]
+        covered = self.packets[:count]
+        del self.packets[:count]
         if self.sent < base:
             self.sent = base
         if base > self.timed:

@@ -42,8 +42,7 @@ class Executor:
         self.line_bits = ceil_log2(port.line_bytes)
         m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
                                                   line_bytes=port.line_bytes)
-        self.swap: CompareSwap | OwnedSwap = (OwnedSwap() if port.owned_swaps
-                                                    else CompareSwap())
+        self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.owned_swaps else CompareSwap()
         m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
         self.host = port.host

@@ -31,11 +31,12 @@ SET_UP = "environment"
 STATUS = struct.Struct("<i")
 """What is sent back of a job's process: its exit status, negative for a signal."""
 PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)  # a process that is about to start must not load it
 
 
 def dies_with_parent() -> None:
     """Have this process killed when its parent ends, in whatever way. For Linux."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def job_has_come(modules: Iterable[str]) -> bool:
@@ -52,7 +53,7 @@ def job_has_come(modules: Iterable[str]) -> bool:
         place = Path(os.fsdecode(path))
         environment = pickle.loads((place / SET_UP).read_bytes())
         sys.stdout.flush()
-        ctypes.CDLL(None).fflush(None)
+        _LIBC.fflush(None)
         parent = os.getpid()
         with warnings.catch_warnings():
             # numpy's threads do nothing meanwhile.
@@ -89,5 +90,5 @@ def end(error: BaseException | None) -> NoReturn:
     if error is not None:
         traceback.print_exception(error)
     sys.stderr.flush()
-    ctypes.CDLL(None).fflush(None)
+    _LIBC.fflush(None)
     os._exit(error is not None)

@@ -112,7 +112,11 @@ def take(command: Sequence[str], environment: Mapping[str, str],
 
 
 def give_back(simulator: KeptSimulator) -> None:
-    """Keep a simulator whose job has ended; the one that has waited longest may have to go."""
+    """Keep a simulator whose job has ended, unless it has ended, too; the one that has waited
+    longest may have to go."""
+    if not simulator.alive:
+        simulator.kill()
+        return
     with _lock:
         _idle.append(simulator)
         surplus = _idle[:-MOST]

@@ -29,11 +29,11 @@ async def job(dut: Any) -> None:
         from .verilator import VerilatorBackend
         return VerilatorBackend(dut, memory_bytes)
 
+    if not in_a_fork:
+        await carry_out(backend)
+        return
     try:
         await carry_out(backend)
     except BaseException as error:
-        if in_a_fork:
-            forked.end(error)
-        raise
-    if in_a_fork:
-        forked.end(None)
+        forked.end(error)
+    forked.end(None)

@@ -44,26 +44,31 @@ def only(spans, activity):
     return chosen[0]
 
 
-@pytest.mark.parametrize("settings", [{}, ODD])
-@pytest.mark.parametrize("words", range(5))
-def test_overheads_are_their_items_and_bus_operations(words, settings):
-    """o_s and o_r of requests and replies: the named items and the operations, exactly."""
+def exchange(words, *settings, wait=0):
+    """A request of ``words`` from node 0 to node 1, ``wait`` cycles after the beginning, and its
+    reply: the spans of both nodes, prices, and a function that gives the ticks of paths."""
     done = []
 
     async def asks(node):
         am = Gam(node, [lambda *_: None, lambda am, source, *args: done.append(args)])
         await am.enable()
+        await node.port.delay(wait)
         await node.port.flush()
         await am.request(1, 0, *range(words))
         await am.wait(lambda: done)
 
-    runtime = run(asks, answering(1), settings=settings)
-    costs = Costs(describe(settings))
-    asked, answered = spans_of(runtime, 0), spans_of(runtime, 1)
+    description = describe(*settings)
+    runtime = Model(description).run([asks, answering(1)], limit=1 << 22)
+    costs = Costs(description)
+    return (spans_of(runtime, 0), spans_of(runtime, 1), costs,
+            lambda *parts: costs.ticks(sum(costs.cycles(part) for part in parts)))
 
-    def ticks(*parts):
-        return costs.ticks(sum(costs.cycles(part) for part in parts))
 
+@pytest.mark.parametrize("settings", [{}, ODD])
+@pytest.mark.parametrize("words", range(5))
+def test_overheads_are_their_items_and_bus_operations(words, settings):
+    """o_s and o_r of requests and replies: the named items and the operations, exactly."""
+    asked, answered, costs, ticks = exchange(words, settings)
     check = costs.ticks(costs.price["poll_check"]) + TICKS
     beats = (4 if words > 2 else 3) * TICKS
     second_line = 2 * TICKS if words > 2 else 0

@@ -1,35 +1,19 @@
 """Active Messages through NIC memory: what they cost, a full receive queue, errors in one line."""
 
 import pytest
-from nicbed.host.am import Gam
 from nicbed.host.am import costs as paths
-from nicbed.host.port.costs import Costs
 from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 
-from tests.host.am.test_costs import only, spans_of
+from tests.host.am.test_costs import exchange, only
 from tests.labs.rows import more
 from tests.models.target import Model
-from tests.programs.am import answering, describe, in_order
+from tests.programs.am import describe, in_order
 
 LANAI = {"nic.processor": "vexriscv", "am.firmware": "lanai"}
-
-
-def exchange(words, settings):
-    """The run of one request and its reply, and its description."""
-    done = []
-
-    async def asks(node):
-        am = Gam(node, [lambda *_: None, lambda am, source, *args: done.append(args)])
-        await am.enable()
-        await node.port.delay(20_000)
-        await node.port.flush()
-        await am.request(1, 0, *range(words))
-        await am.wait(lambda: done)
-
-    description = describe(LANAI, settings)
-    return Model(description).run([asks, answering(1)], limit=1 << 22), description
+START = 20_000
+"""Cycles until the firmware runs."""
 
 
 @pytest.mark.parametrize("words", [1, 4])
@@ -37,13 +21,7 @@ def test_overheads_are_their_items_and_bus_operations(words):
     """o_s: the named items and the beats that it stores. o_r: the check that found the flag, the
     items, and a load by PIO for each of the words that a message of this length needs; the slot is
     freed after it."""
-    run, description = exchange(words, {"bus.pio_read": 30})
-    costs = Costs(description)
-    asked, answered = spans_of(run, 0), spans_of(run, 1)
-
-    def ticks(*parts):
-        return costs.ticks(sum(costs.cycles(part) for part in parts))
-
+    asked, answered, costs, ticks = exchange(words, LANAI, {"bus.pio_read": 30}, wait=START)
     reads = (3 if words > 2 else 2) * 30 * TICKS
     check = costs.ticks(costs.price["poll_check"]) + 30 * TICKS
     beats = (4 if words > 2 else 3) * TICKS
@@ -59,7 +37,7 @@ def test_overheads_are_their_items_and_bus_operations(words):
 def test_pads_are_cycles_of_the_nic_processor():
     """A round trip passes each pad twice; a slower processor spends the same number of its own."""
     def round_trip(settings):
-        spans = spans_of(exchange(1, settings)[0], 0)
+        spans, *_ = exchange(1, LANAI, settings, wait=START)
         return only(spans, Activity.REPLY_HANDLE)[3] - only(spans, Activity.REQUEST_SEND)[2]
 
     for divider in (1, 2):

@@ -2,49 +2,26 @@
 line."""
 
 import pytest
-from nicbed.host.am import Gam
 from nicbed.host.am import costs as paths
-from nicbed.host.port.costs import Costs
 from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 
-from tests.host.am.test_costs import only, spans_of
-from tests.models.target import Model
-from tests.programs.am import answering, describe
+from tests.host.am.test_costs import exchange, only
 
 ELAN = {"nic.processor": "vexriscv", "processor.host_access": "uncached", "am.firmware": "elan"}
+START = 20_000
+"""Cycles until the firmware runs."""
 STORED = 2 * TICKS
 """A line stored on the model target."""
-
-
-def exchange(words, settings):
-    """The run of one request and its reply, and its description."""
-    done = []
-
-    async def asks(node):
-        am = Gam(node, [lambda *_: None, lambda am, source, *args: done.append(args)])
-        await am.enable()
-        await node.port.delay(20_000)
-        await node.port.flush()
-        await am.request(1, 0, *range(words))
-        await am.wait(lambda: done)
-
-    description = describe(ELAN, settings)
-    return Model(description).run([asks, answering(1)], limit=1 << 22), description
 
 
 @pytest.mark.parametrize("words", [1, 4])
 def test_overheads_are_their_items_and_bus_operations(words):
     """o_s: the named items, the line that is stored, the doorbell. o_r: the check that found the
     message, the items, its second line; nothing goes to the NIC."""
-    run, description = exchange(words, {"bus.pio_read": 30, "bus.pio_write": 9})
-    costs = Costs(description)
-    asked, answered = spans_of(run, 0), spans_of(run, 1)
-
-    def ticks(*parts):
-        return costs.ticks(sum(costs.cycles(part) for part in parts))
-
+    asked, answered, costs, ticks = exchange(
+        words, ELAN, {"bus.pio_read": 30, "bus.pio_write": 9}, wait=START)
     check = costs.ticks(costs.price["poll_check"]) + TICKS
     o_s = only(asked, Activity.REQUEST_SEND)
     assert abs(o_s[4] - ticks(paths.REQUEST[words], paths.STORED_SLOT) - STORED - TICKS) < 1
@@ -58,7 +35,7 @@ def test_overheads_are_their_items_and_bus_operations(words):
 def test_the_pad_is_cycles_of_the_nic_processor():
     """A round trip passes it twice; a slower processor spends the same number of its own."""
     def round_trip(settings):
-        spans = spans_of(exchange(1, settings)[0], 0)
+        spans, *_ = exchange(1, ELAN, settings, wait=START)
         return only(spans, Activity.REPLY_HANDLE)[3] - only(spans, Activity.REQUEST_SEND)[2]
 
     for divider in (1, 2):
