@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -122,3 +123,19 @@ def test_no_simulator_outlives_this_process(tmp_path):
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     assert not alive(int(run.stdout))
+
+
+@pytest.mark.full
+def test_what_a_start_takes(monkeypatch, capsys):
+    """Printed, for docs/performance.md: of a job that does nothing, on a kept simulator and on one
+    of its own."""
+    process()
+    took = []
+    for possible in (True, False):
+        monkeypatch.setattr(kept, "possible", lambda possible=possible: possible)
+        begin = time.perf_counter()
+        simulators = {process()["simulator"] for _ in range(20)}
+        took.append((time.perf_counter() - begin) / 20)
+        assert (os.getpid() in simulators) != possible
+    with capsys.disabled():
+        print(f"\na job: {took[0]:.3f} s on a kept simulator, {took[1]:.3f} s on its own")
