@@ -111,7 +111,7 @@ def convert(component: Any, name: str, *, processes: bool) -> str:
 def instances(text: str, modules: Iterable[str] = ("nicbed_memory", "nicbed_trace",
                                                    "nicbed_profile")) -> list[str]:
     """The hand-written ``modules`` that RTLIL or Verilog ``text`` instantiates."""
-    return [module for module in modules if re.search(rf"\\?\b{module}\b", text)]
+    return [module for module in modules if module in text and re.search(rf"\b{module}\b", text)]
 
 
 def own_files(text: str, suffix: str) -> list[Path]:
