@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ...layouts.description import Description
 from . import cache
-from .simulator import sources_key, structure, tool_versions
+from .simulator import structure, tool_versions
 from .verilator import Compilation, Progress, compile_all, toolchain, verilate
 from .verilog import SOURCES, convert, module_files
 
@@ -44,7 +44,7 @@ def board_key(description: Description) -> list[str]:
     from ..synth.identity import identity
     from ..synth.plan import FRAMES, shares
 
-    return [sources_key(boards=True), repr(structure(description)),
+    return [cache.sources_key(boards=True), repr(structure(description)),
             repr(tool_versions("verilator")), cache.machine(), *toolchain().compiler,
             str(DIVISOR), str(FRAMES), identity(description).hex(), str(shares(description))]
 

@@ -5,9 +5,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from ... import layouts
 from ...firmware.cache import entry, find, key, root, tree_hash
 
-__all__ = ["entry", "find", "key", "machine", "root", "tree_hash"]
+__all__ = ["entry", "find", "key", "machine", "root", "sources_key", "tree_hash"]
+
+_PACKAGE = Path(layouts.__file__).parent.parent
 
 
 def machine() -> str:
@@ -20,3 +23,10 @@ def machine() -> str:
                 parts.append(line)
                 break
     return key(parts)
+
+
+def sources_key(boards: bool = False) -> str:
+    """A hash of all sources of a simulator, without its description: of the target, or of a board's
+    top."""
+    return tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
+                           (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")

@@ -2,14 +2,14 @@
 
 import re
 import shutil
+import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import topology
-from .cache import entry, machine, tree_hash
+from .cache import entry, machine, sources_key, tree_hash
 from .held_inputs import CORE, held_inputs
 from .verilator import (
     Compilation,
@@ -21,7 +21,7 @@ from .verilator import (
     toolchain,
     verilate,
 )
-from .verilog import SOURCES, inputs, instances, module_files, own_files, rtlil, to_verilog
+from .verilog import SOURCES, instances, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["build_instances", "built_cpus", "topology_options"]
 
@@ -68,17 +68,27 @@ def _crossbar(size: int) -> str:
     return f"crossbar_{size}_ports"
 
 
-def _converted(component: Any, name: str) -> tuple[Any, str]:
-    """The component of class ``V{name}`` and its RTLIL."""
-    return component, rtlil(component, name + CORE)
+def _converted(component: Any, name: str, held: Callable[[str], bool]) -> tuple[str, str]:
+    """RTLIL of ``component``, and the Verilog of class ``V{name}`` around it."""
+    return rtlil(component, name + CORE), held_inputs(component, name, held)
 
 
-@cache
-def _converted_crossbar(size: int) -> tuple[Any, str]:
-    """As :func:`_converted`: all descriptions have the same ones."""
-    from ...rtl.instances.crossbar import Crossbar
+def _converted_crossbar(size: int) -> tuple[str, str]:
+    """As :func:`_converted`. All descriptions have the same ones, so they are kept."""
+    from importlib.metadata import version
 
-    return _converted(Crossbar(ports=size), _crossbar(size))
+    def make(work: Path) -> None:
+        from ...rtl.instances.crossbar import Crossbar
+
+        made = _converted(Crossbar(ports=size), _crossbar(size),
+                          lambda port: port in ("joined", "number", "trace_enable"))
+        for name, text in zip(files, made, strict=True):
+            (work / name).write_text(text)
+
+    files = ("core.il", "class.v")
+    place = entry("crossbar", [sources_key(), version("amaranth"), sys.version, str(size)], make)
+    core, around = ((place / name).read_text() for name in files)
+    return core, around
 
 
 def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bool]:
@@ -145,21 +155,19 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
 
     sizes = _sizes(description.switch.ports)
     cpus = built_cpus(description)
-    makes: dict[str, tuple[Callable[[], tuple[Any, str]], Callable[[str], bool]]] = {
-        "station": (lambda: _converted(Station(description=description, cpus=cpus), "station"),
-                    _held),
-        "trunk": (lambda: _converted(Trunk(description=description), "trunk"), _held),
-        **{_crossbar(size): (
-            lambda size=size: _converted_crossbar(size),
-            lambda port: port in ("joined", "number", "trace_enable")) for size in sizes}}
+    makes: dict[str, Callable[[], tuple[str, str]]] = {
+        "station": lambda: _converted(Station(description=description, cpus=cpus), "station",
+                                      _held),
+        "trunk": lambda: _converted(Trunk(description=description), "trunk", _held),
+        **{_crossbar(size): lambda size=size: _converted_crossbar(size) for size in sizes}}
     objects = work / "objects"
     objects.mkdir()
     models, own = [], {}
-    for done, (name, (make, held)) in enumerate(makes.items()):
+    for done, (name, make) in enumerate(makes.items()):
         progress("converting", done, len(makes))
-        component, text = make()
+        text, around = make()
         own |= dict.fromkeys(own_files(text, ".cpp"))
-        models.append(_model(name, component, text, held, wave, lambda *_, done=done: progress(
+        models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
             "compiling", done, len(makes))))
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
@@ -179,16 +187,16 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     shutil.rmtree(objects, ignore_errors=True)
 
 
-def _model(name: str, component: Any, text: str, held: Callable[[str], bool], wave: str | None,
-           progress: Progress) -> Path:
-    """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text``. Many
-    simulators share a class: that of a switch depends on its number of ports alone."""
+def _model(name: str, text: str, around: str, wave: str | None, progress: Progress) -> Path:
+    """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
+    Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
+    ports alone."""
     from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
 
     tools = toolchain()
 
     def make(work: Path) -> None:
-        verilog = to_verilog(text, processes=True) + held_inputs(component, name, held)
+        verilog = to_verilog(text, processes=True) + around
         (work / f"{name}.v").write_text(verilog)
         sources = verilate([work / f"{name}.v", *module_files(text, work)], work, top=name,
                            vpi=False, wave=wave, name=f"V{name}")
@@ -198,7 +206,7 @@ def _model(name: str, component: Any, text: str, held: Callable[[str], bool], wa
                 path.unlink()
 
     return entry("model", [
-        text, repr([port for port in inputs(component) if held(port)]), str(wave),
+        text, around, str(wave),
         *(core_verilog(module) for module in instances(text, CORE_MODULES)),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

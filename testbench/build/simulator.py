@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ... import layouts
 from ...layouts.description import Description, Kind, knobs
 from . import cache
 from .icarus import build_icarus, icarus_command, icarus_version
@@ -20,8 +19,7 @@ from .one_design import build_one_design, netlist
 from .verilator import Progress, toolchain, wave_format
 from .verilog import BuildError
 
-__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "sources_key", "structure",
-           "tool_versions"]
+__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "structure", "tool_versions"]
 
 ARRAY_BYTES = 1 << 16
 """Up to this size Icarus gets the Amaranth memory that a board would have, above it the one of
@@ -30,7 +28,6 @@ memory.v: Yosys needs minutes for the initial zeros of an Amaranth memory with m
 SIMULATORS = ("verilator", "icarus", "one-design")
 """Verilator with an instance a node, Icarus, and Verilator with the target as one design."""
 
-_PACKAGE = Path(layouts.__file__).parent.parent
 _DEFAULT_TARGET = "nicbed.rtl.target:Target"
 
 
@@ -71,13 +68,6 @@ def tool_versions(sim: str) -> dict[str, str]:
     return tools | ({"icarus": icarus_version()} if sim == "icarus" else toolchain().versions)
 
 
-def sources_key(boards: bool = False) -> str:
-    """A hash of all sources of a simulator, without its description: of the target, or of a board's
-    top."""
-    return cache.tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
-                           (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")
-
-
 def _parts(description: Description, sim: str, wave: str | None, bare: bool, target: str
            ) -> list[str]:
     knobs = structure(description)
@@ -85,7 +75,7 @@ def _parts(description: Description, sim: str, wave: str | None, bare: bool, tar
         # The simulator is told the topology, and how many CPUs a node has, when it starts.
         knobs = {name: value for name, value in knobs.items() if not name.startswith("fabric.")}
         knobs["node.cpus"] = repr(built_cpus(description))
-    sources = sources_key()
+    sources = cache.sources_key()
     if target != _DEFAULT_TARGET:
         sources += cache.key(file.read_text(encoding="utf-8")
                              for file in own_modules(target.split(":")[0]))

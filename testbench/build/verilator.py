@@ -23,11 +23,15 @@ Progress = Callable[[str, int, int], None]
 MINIMUM = (5, 36)
 """The oldest Verilator that works."""
 
-UNIT_BYTES = 4 << 20
-"""Bytes of a model's C++ that are compiled as one unit, if this leaves no core idle."""
+UNIT_BYTES = 2 << 20
+"""Up to so many bytes of C++ are compiled as one unit: a compiler's start and the headers take as
+long as 100 KB."""
 
-SMALL_BYTES = 1 << 20
-"""Sources with less C++ than this are compiled as one unit."""
+PRECOMPILED = "verilated_vpi.h"
+"""Header of Verilator's, with those that it includes, that is parsed once for all models. It takes
+longer than the code of a small model."""
+
+_HEADERS = "headers.pch"
 
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
@@ -148,9 +152,14 @@ def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[s
              f"-DVM_TRACE_FST={int(wave == 'fst')}", f"-DVM_TRACE_VCD={int(wave == 'vcd')}",
              "-DVM_TRACE_SAIF=0", "-DVM_PREFIX=Vtop", '-DVM_PREFIX_INCLUDE="Vtop.h"',
              f"-I{tools.include}", f"-I{tools.include / 'vltstd'}", *defines]
-    if "ziglang" in tools.compiler:
+    if _clang(tools):
         flags += ["-fno-sanitize=all", "-Wno-everything"]
     return flags
+
+
+def _clang(tools: Toolchain) -> bool:
+    """Whether the compiler is the one of PyPI, whose options and version are known."""
+    return "ziglang" in tools.compiler
 
 
 def _run(command: Sequence[str], work: Path) -> None:
@@ -160,20 +169,32 @@ def _run(command: Sequence[str], work: Path) -> None:
         raise BuildError(f"the C++ compiler fails: {shlex.join(command[:4])} …", done.stdout)
 
 
-def _runtime(wave: str | None) -> list[Path]:
-    """Verilator's own runtime, compiled once for all models."""
+def _runtime(wave: str | None) -> Path:
+    """The folder with what is compiled once for all models: the objects of Verilator's own runtime,
+    and its headers."""
     tools = toolchain()
     names = [*RUNTIME, *([f"verilated_{wave}_c"] if wave else [])]
 
     def build(place: Path) -> None:
         # Only the models' files depend on VL_TRACE and the prefix.
         flags = _flags(tools, wave, [])
-        _parallel([[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
-                    str(place / f"{name}.o")] for name in names], place, lambda *_: None)
+        commands = [[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
+                     str(place / f"{name}.o")] for name in names]
+        if _clang(tools):
+            # The headers are the same if the versions are, whatever time an installer gives them.
+            commands.append([*tools.compiler, *flags, "-Xclang", "-fno-pch-timestamp", "-x",
+                             "c++-header", str(tools.include / PRECOMPILED), "-o",
+                             str(place / _HEADERS)])
+        _parallel(commands, place, lambda *_: None)
 
-    place = entry("runtime", [tools.version, tools.compiler_version, *tools.compiler, *names,
-                              str(tools.root), str(wave)], build)
-    return [place / f"{name}.o" for name in names]
+    return entry("runtime", [tools.version, tools.compiler_version, *tools.compiler, *names,
+                             PRECOMPILED, str(tools.root), str(wave)], build)
+
+
+def _precompiled(wave: str | None) -> list[str]:
+    """Options by which a unit finds the headers compiled."""
+    place = _runtime(wave) / _HEADERS
+    return ["-include-pch", str(place)] if place.exists() else []
 
 
 def _cores() -> int:
@@ -193,45 +214,34 @@ def _parallel(commands: Sequence[Sequence[str]], work: Path, progress: Progress)
     progress("compiling", len(commands), len(commands))
 
 
-def _units(files: Sequence[Path], name: str, least: int, work: Path) -> list[Path]:
-    """Write C++ units to ``work`` that include ``files``, each with about as much code: ``least``
-    units, or more if UNIT_BYTES requires. The headers and the compiler's start take as long as 400
-    KB of code."""
+def _units(files: Sequence[Path], work: Path) -> list[Path]:
+    """Write C++ units to ``work`` that include ``files``, each with about as much code.
+
+    Verilator's "Slow" files, about half of its output, run once, at the start; zig's compiler does
+    not optimise them."""
     sizes = {path: path.stat().st_size for path in sorted(files)}
-    count = min(max(least, -(-sum(sizes.values()) // UNIT_BYTES)), len(sizes))
-    units: list[list[Path]] = [[] for _ in range(count)]
+    units: list[list[Path]] = [[] for _ in range(-(-sum(sizes.values()) // UNIT_BYTES))]
     for path in sorted(sizes, key=lambda path: -sizes[path]):
         min(units, key=lambda unit: sum(sizes[one] for one in unit)).append(path)
-    places = [work / f"{name}_{number}.cpp" for number in range(count)]
+    places = [work / f"unit_{number}.cpp" for number in range(len(units))]
     for place, unit in zip(places, units, strict=True):
         # Each file expects to be the only one: its headers' mark, a static function for waves.
         place.write_text("".join(
             f'#undef VL_PCH_INCLUDED\n#undef trace_init\n#define trace_init trace_init_{number}\n'
+            f'#pragma clang optimize {"off" if "__Slow" in path.name else "on"}\n'
             f'#include "{path}"\n' for number, path in enumerate(unit)))
     return places
 
 
 def compile_objects(job: Compilation, progress: Progress = lambda *_: None) -> list[Path]:
-    """Compile; the object files, in ``job.work``. Verilator's "Slow" files, about half of its
-    output, run once, at the start; they are not optimised, except those of a small model: there the
-    compiler's start takes longest."""
+    """Compile; the object files, in ``job.work``."""
     tools = toolchain()
-    model = [path for path in job.sources if path.parent == job.work and path.name[0] == "V"]
-    once = [path for path in model if "__Slow" in path.name]
-    slow: list[Path] = []
-    if sum(path.stat().st_size for path in job.sources) < SMALL_BYTES:
-        units = _units(job.sources, "all", 1, job.work)
-    else:
-        slow = _units(once, "model_once", 1, job.work)
-        fast = [path for path in model if path not in once]
-        units = [*_units(fast, "model", _cores(), job.work), *slow,
-                 *(path for path in job.sources if path not in model)]
+    units = _units(job.sources, job.work)
     progress("compiling", 0, len(units))
-    flags = _flags(tools, job.wave, [f"-I{job.work}", *job.defines])
-    objects = [job.work / f"{unit.stem}.o" for unit in units]
-    _parallel([[*tools.compiler, *flags, *(["-O0"] if unit in slow else []), "-c", str(unit), "-o",
-                str(target)] for unit, target in zip(units, objects, strict=True)],
-              job.work, progress)
+    flags = [*_flags(tools, job.wave, [f"-I{job.work}", *job.defines]), *_precompiled(job.wave)]
+    objects = [unit.with_suffix(".o") for unit in units]
+    _parallel([[*tools.compiler, *flags, "-c", str(unit), "-o", str(target)]
+               for unit, target in zip(units, objects, strict=True)], job.work, progress)
     return objects
 
 
@@ -239,8 +249,9 @@ def link(objects: Sequence[Path], output: Path, *, wave: str | None = None,
          libraries: Sequence[str] = ()) -> None:
     """Link ``objects`` and Verilator's runtime to ``output``."""
     tools = toolchain()
-    _run([*tools.compiler, "-o", str(output), *map(str, objects), *map(str, _runtime(wave)),
-          *(["-fno-sanitize=all"] if "ziglang" in tools.compiler else []),
+    _run([*tools.compiler, "-o", str(output), *map(str, objects),
+          *map(str, sorted(_runtime(wave).glob("*.o"))),
+          *(["-fno-sanitize=all"] if _clang(tools) else []),
           "-rdynamic", "-lpthread", "-ldl", *libraries], output.parent)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "BuildError", "convert", "inputs", "instances", "module_files", "own_files",
+__all__ = ["SOURCES", "BuildError", "convert", "instances", "module_files", "own_files",
            "ports", "rtlil", "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
@@ -36,11 +36,6 @@ def ports(component: Any) -> dict[str, tuple[Any, bool]]:
     return {"__".join(map(str, path)): (Value.cast(value), member.flow == In)
             for path, member, value in component.signature.flatten(component)
             if not isinstance(value, Const)}
-
-
-def inputs(component: Any) -> list[str]:
-    """Names of the component's input ports, without clock and reset."""
-    return [name for name, (_, is_input) in ports(component).items() if is_input]
 
 
 @contextmanager

@@ -89,7 +89,8 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     file = Path(module).resolve()
     with tempfile.TemporaryDirectory(prefix="nicbed-bench-") as work:
         results = Path(work) / "results.xml"
-        passed = {"inputs": verilog.inputs(component), "parameters": parameters, "seed": seed}
+        inputs = [name for name, (_, is_input) in verilog.ports(component).items() if is_input]
+        passed = {"inputs": inputs, "parameters": parameters, "seed": seed}
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
         environment = cocotb_environment(top="top", modules=name, results=str(results),
                                          seed=seed, extra={"NICBED_BENCH": json.dumps(passed)})
