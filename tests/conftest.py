@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+BLOCKS = Path(__file__).parent / "rtl"
+
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
 
@@ -36,6 +38,11 @@ def _compile_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # A worker keeps simulators of a file's blocks, which the file's other tests then need not start.
+    if config.pluginmanager.has_plugin("xdist"):
+        for item in items:
+            if item.path.is_relative_to(BLOCKS) and not item.get_closest_marker("xdist_group"):
+                item.add_marker(pytest.mark.xdist_group(str(item.path)))
     if config.getoption("--full"):
         return
     for item in items:

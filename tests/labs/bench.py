@@ -76,11 +76,10 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     from nicbed.testbench.backends.environment import cocotb_environment
     from nicbed.testbench.build import verilog
 
+    from tests.labs.netlists import netlist
     from tests.labs.started import run_case
-    if unkind:
-        from tests.models.unkind_target import unkindly
-        component = unkindly(component)
-    text = verilog.rtlil(component, "top")
+    from tests.models.unkind_target import unkindly
+    text = netlist(component, *([unkindly] if unkind else []))
     fits = "verilator" if many_cycles or not shutil.which("iverilog") else "icarus"
     if os.environ.get("NICBED_BENCH_SIM", fits) == "icarus":
         command = _build_icarus(text, source)
@@ -93,7 +92,9 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
         passed = {"inputs": inputs, "parameters": parameters, "seed": seed}
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
         environment = cocotb_environment(top="top", modules=name, results=str(results),
-                                         seed=seed, extra={"NICBED_BENCH": json.dumps(passed)})
+                                         seed=seed, extra={
+                                             "NICBED_BENCH": json.dumps(passed),
+                                             "COCOTB_REWRITE_ASSERTION_FILES": ""})
         environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), environment["PYTHONPATH"]])
         if testcase is not None:
             environment["COCOTB_TEST_FILTER"] = rf"\.{re.escape(testcase)}$"

@@ -31,6 +31,13 @@ from nicbed.layouts.via import CQ_PAGES, DOORBELL_PAGES
 from tests.models.processor import PROCESSOR_NAMES, ModelProcessor
 from tests.models.via.engine import Engine
 
+# Plain numbers: an enumeration's own operators take as long as the rest of an operation.
+_OPS = tuple(Op)
+_ONCE, _NOT_EQUAL, _INTERRUPTIBLE, _POSTED, _STORE = map(int, (
+    Flag.ONCE, Flag.NOT_EQUAL, Flag.INTERRUPTIBLE, Flag.POSTED, Flag.STORE))
+_IRQ, _TIMEOUT, _INTERRUPTED, _DISCARDED = map(int, (
+    Status.IRQ, Status.TIMEOUT, Status.INTERRUPTED, Status.DISCARDED))
+
 WORD = (1 << 64) - 1
 NAMES = {register.offset: register.name for register in REGISTERS}
 ENGINE_NAMES = {register.name for register in ENGINE_REGISTERS}
@@ -332,17 +339,17 @@ class ModelPort:
     def answer(self, status: int = 0, data: int = 0, check: int = 0) -> None:
         status |= check << 8 | self.fraction << 24
         if self.model.nics[self.node].seen:
-            status |= Status.IRQ
+            status |= _IRQ
         ANSWER.pack_into(self.answers, self.index * ANSWER.size, self.model.now & 0xFFFFFFFF,
                          status, data)
         self.log.append((self.entries[self.index][0] & 15, self.began, self.model.now))
         self.index += 1
-        once = self.entries[self.index - 1][0] >> 8 & Flag.ONCE
-        if status & (Status.TIMEOUT | Status.INTERRUPTED) and not once:
+        once = self.entries[self.index - 1][0] >> 8 & _ONCE
+        if status & (_TIMEOUT | _INTERRUPTED) and not once:
             while self.index < len(self.entries):
                 ANSWER.pack_into(self.answers, self.index * ANSWER.size,
                                  self.model.now & 0xFFFFFFFF,
-                                 Status.DISCARDED | self.fraction << 24, 0)
+                                 _DISCARDED | self.fraction << 24, 0)
                 self.index += 1
         if self.index == len(self.entries):
             self.waiting = True
@@ -353,7 +360,7 @@ class ModelPort:
     def execute(self) -> None:
         model = self.model
         word, work, address, length, *data, trace = self.entries[self.index]
-        op, flags, count = Op(word & 15), word >> 8 & 255, word >> 16 & 15
+        op, flags, count = _OPS[word & 15], word >> 8 & 255, word >> 16 & 15
         process = word >> 20 & 255
         now = model.now
         self.began = now
@@ -366,10 +373,10 @@ class ModelPort:
                 self.answer()
             else:
                 start = now + self.spend(data[2] & 0xFFFFFFFF)
-                model.at(start, lambda: self.poll(start, length, bool(flags & Flag.ONCE)))
+                model.at(start, lambda: self.poll(start, length, bool(flags & _ONCE)))
             return
         start = now + self.spend(work)
-        if op is Op.WAIT_IRQ or op is Op.DELAY and flags & Flag.INTERRUPTIBLE:
+        if op is Op.WAIT_IRQ or op is Op.DELAY and flags & _INTERRUPTIBLE:
             end = start + length if op is Op.WAIT_IRQ else max(start, now + 1)
             self.rest(op is Op.WAIT_IRQ, start if op is Op.WAIT_IRQ else now, end, length)
         elif op is Op.DELAY:
@@ -382,7 +389,7 @@ class ModelPort:
                 self.nic_free = max(self.nic_free, start + beat + 1) + cost
                 model.at(self.nic_free, lambda beat=beat: nic.write(
                     address - NIC_BASE + 8 * beat, data[beat], trace, process))
-            model.at(end if flags & Flag.POSTED else self.nic_free, self.answer)
+            model.at(end if flags & _POSTED else self.nic_free, self.answer)
         elif op is Op.PIO_READ:
             end = self.nic_free = max(start, self.nic_free) + bus.pio_read_cycles
             model.at(end, lambda: self.answer(data=nic.read(address - NIC_BASE, process)))
@@ -391,7 +398,7 @@ class ModelPort:
             lines = (address + length - 1) // 32 - address // 32 + 1
 
             def touched() -> None:
-                if flags & Flag.STORE and nic.processor is not None:
+                if flags & _STORE and nic.processor is not None:
                     nic.processor.stored(address, length)
                 self.answer()
             model.at(start + 2 * lines, touched)
@@ -419,7 +426,7 @@ class ModelPort:
         def over() -> None:
             if self.resting is not None and self.resting[2] == number:
                 self.resting = None
-                self.answer(Status.TIMEOUT if waits else 0)
+                self.answer(_TIMEOUT if waits else 0)
 
         def begins() -> None:
             self.resting = (waits, end, number)
@@ -441,7 +448,7 @@ class ModelPort:
         elif end == self.model.now:
             self.answer()
         else:
-            self.answer(Status.INTERRUPTED, (end - self.model.now) << 8)
+            self.answer(_INTERRUPTED, (end - self.model.now) << 8)
 
     def holds(self, watch: tuple) -> tuple[bool, int]:
         flags, _, address, compare, mask = watch
@@ -449,7 +456,7 @@ class ModelPort:
             word = self.model.nics[self.node].read(address - NIC_BASE)
         else:
             word = self.model.memories[self.node].word(address)
-        return (word & mask == compare) != bool(flags & Flag.NOT_EQUAL), word
+        return (word & mask == compare) != bool(flags & _NOT_EQUAL), word
 
     def poll(self, start: int, timeout: int, once: bool) -> None:
         self.spins += 1
@@ -486,7 +493,7 @@ class ModelPort:
         self.fraction = end & TICKS - 1
         self.watches = []
         begin = (end - period) // TICKS
-        self.answer(0 if held else Status.TIMEOUT, word if held else 0, self.model.now - begin)
+        self.answer(0 if held else _TIMEOUT, word if held else 0, self.model.now - begin)
 
     def check(self, index: int, deadline: int | None, once: bool) -> None:
         began = self.model.now
@@ -502,7 +509,7 @@ class ModelPort:
             elif once and index == len(self.watches) - 1 or (
                     deadline is not None and self.model.now >= deadline):
                 self.watches = []
-                self.answer(Status.TIMEOUT, 0, took)
+                self.answer(_TIMEOUT, 0, took)
             else:
                 self.check((index + 1) % len(self.watches), deadline, once)
 

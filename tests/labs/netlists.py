@@ -1,0 +1,79 @@
+"""Netlists of components, each converted once a process: the cases of a bench differ mostly in what
+its program does, and conversion took a quarter of their time."""
+
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+from types import FunctionType, MethodType
+from typing import Any
+
+from amaranth.hdl import Signal
+from nicbed.testbench.build.verilog import rtlil
+
+__all__ = ["netlist"]
+
+_CONVERTED: dict[Any, str] = {}
+
+
+class _Unknown(Exception):
+    """A component has a part whose equals cannot be told."""
+
+
+def netlist(component: Any, change: Callable[[Any], Any] = lambda component: component) -> str:
+    """RTLIL, as module ``top``, of what ``change`` makes of ``component``; the one of an equal
+    component, if there was one.
+
+    Components are equal if their classes and attributes are: elaborate() sees no more of them. One
+    with a part of another kind than those known here is converted in any case."""
+    try:
+        key = (change.__qualname__, _told(component, {}))
+    except _Unknown:
+        return rtlil(change(component), "top")
+    if key not in _CONVERTED:
+        _CONVERTED[key] = rtlil(change(component), "top")
+    return _CONVERTED[key]
+
+
+def _told(value: Any, seen: dict[int, int]) -> Any:
+    """Something to hash that is equal for equal values. A part that was met before is told by its
+    number in ``seen``."""
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str, bytes, Fraction) or isinstance(
+            value, (type, Enum, Path)):
+        return kind, value
+    if id(value) in seen:
+        return "met", seen[id(value)]
+    seen[id(value)] = len(seen)
+    if kind is dict:
+        return kind, tuple((_told(name, seen), _told(part, seen)) for name, part in value.items())
+    if kind in (list, tuple):
+        return kind, tuple(_told(part, seen) for part in value)
+    if kind in (set, frozenset):
+        return kind, frozenset(_told(part, {}) for part in value)
+    if kind is FunctionType:
+        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        return value.__code__, _told([value.__defaults__, value.__kwdefaults__, held], seen)
+    if kind is MethodType:
+        return kind, _told([value.__func__, value.__self__], seen)
+    if kind is Signal:
+        return kind, value.name, repr(value.shape()), value.init, value.reset_less, repr(
+            value.attrs)
+    if kind.__module__.partition(".")[0] in ("amaranth", "nicbed", "tests"):
+        return kind, tuple((name, _told(part, seen)) for name, part in _attributes(value).items())
+    raise _Unknown(kind)
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object, of its dictionary and its slots, but for the place in the
+    sources where it was made and whether it was used."""
+    found = dict(getattr(value, "__dict__", {}))
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{kind.__name__.lstrip('_')}{name}"
+            if hasattr(value, name):
+                found[name] = getattr(value, name)
+    return {name: part for name, part in found.items()
+            if "src_loc" not in name and "MustUse" not in name}
