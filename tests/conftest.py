@@ -38,7 +38,7 @@ def _compile_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # A worker keeps simulators of a file's blocks, which the file's other tests then need not start.
+    # A worker keeps the simulators of a file's blocks: its other tests need not start them.
     if config.pluginmanager.has_plugin("xdist"):
         for item in items:
             if item.path.is_relative_to(BLOCKS) and not item.get_closest_marker("xdist_group"):

@@ -103,6 +103,7 @@ class Spinning(wiring.Elaboratable):
         return m
 
 
+@pytest.mark.full
 def test_a_leap_is_so_many_spins(tmp_path):
     design = Spinning()
     prove(design, design.ports, tmp_path, depth=3)

@@ -101,11 +101,13 @@ def structure_of(case: Case, base: Description) -> dict[str, Any] | None:
 
 
 def run_cases(description: Description, chosen: Iterable[Case], sim: str = "verilator",
-              limit: int | None = None) -> dict[str, str]:
+              limit: int | None = None, **target: str) -> dict[str, str]:
     """What became of each case: "" for passed, else why not; "structure: …" for one that wants
-    another structure than ``description``'s. ``limit``: cycles that no run may go beyond."""
+    another structure than ``description``'s. ``limit``: cycles that no run may go beyond.
+    ``target``: of one's own."""
     return run_job(description, sim, function=f"{__name__}:run_inside",
-                   arguments={"chosen": [tuple(case) for case in chosen], "limit": limit})
+                   arguments={"chosen": [tuple(case) for case in chosen], "limit": limit},
+                   **target)
 
 
 class LabModel:

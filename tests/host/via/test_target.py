@@ -54,12 +54,6 @@ MODEL_ONLY = {
 }
 """Beside those that want fixtures of pytest, which are the model's: chosen packets lost
 (rtl/vi/send/test_reliable and rtl/vi/receive/test_cases do that on RTL), and what is logged."""
-ICARUS = {
-    "test_a_completion_queue_merges_completions_in_order", "test_an_event_at_the_next_completion",
-    "test_the_states_of_a_vi", "test_a_misaligned_token_is_post_desc",
-    "test_an_rdma_read_that_is_refused", "test_what_has_to_match_and_mending_it",
-}
-"""One of each kind, the first of its parameters; messages themselves with ``--full``."""
 LIMIT = 800_000
 """Cycles that a case may take on Icarus."""
 TOO_LONG = {"test_unreliable_messages_arrive_at_most_once_in_order_and_whole"}
@@ -89,8 +83,8 @@ def by_structure() -> dict[str, list[Case]]:
 
 
 def check(knobs: dict[str, Any], which: list[Case], sim: str = "verilator",
-          limit: int | None = None) -> None:
-    found = run_cases(describe(BASE, knobs), which, sim, limit)
+          limit: int | None = None, **target: str) -> None:
+    found = run_cases(describe(BASE, knobs), which, sim, limit, **target)
     bad = {name: text for name, text in found.items() if text}
     assert len(found) == len(which)
     assert not bad, f"{len(bad)} of {len(found)}: {', '.join(bad)}\n" + "\n".join(
@@ -102,10 +96,17 @@ def test_every_case_has_its_place():
     places = by_structure()
     assert all(places.values()), places
     names = {case.name for module in MODULES for case in cases(importlib.import_module(module))}
-    assert set(MODEL_ONLY) | ICARUS | TOO_LONG <= names
+    assert set(MODEL_ONLY) | TOO_LONG <= names
 
 
+@pytest.mark.xdist_group("unkind engine")
 def test_small():
+    """On the simulator of rtl/vi/test_random."""
+    check({}, by_structure()["small"], target="tests.models.unkind_target:UnkindTarget")
+
+
+@pytest.mark.full
+def test_small_with_memories_of_the_default_target():
     check({}, by_structure()["small"])
 
 
@@ -119,12 +120,6 @@ def test_other_translation_schemes(name):
 @pytest.mark.parametrize("name", [name for name in OTHERS if name not in SCHEMES])
 def test_other_structures(name):
     check(OTHERS[name], by_structure()[name])
-
-
-@pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
-def test_some_on_icarus():
-    check({}, [case for case in by_structure()["small"]
-               if case.name in ICARUS and case.number == 0], "icarus", LIMIT)
 
 
 @pytest.mark.full

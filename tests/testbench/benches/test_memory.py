@@ -57,8 +57,8 @@ def test_two_runs_are_the_same_bytes(one):
 
 @pytest.mark.parametrize("overrides", [
     ["memory.latency=20", "memory.bytes_per_cycle=1/2", "bus.pio_read=30", "bus.pio_write=9"],
-    ["node.cpus=2", "memory.latency=3", "memory.bytes_per_cycle=7/3", "bus.pio_width=4",
-     "bus.burst_beat=5"],
+    ["node.cpus=2", "memory.latency=3", "memory.bytes_per_cycle=7/3", "bus.burst_beat=5"],
+    more(["node.cpus=2", "memory.bytes_per_cycle=7/3", "bus.pio_width=4", "bus.burst_beat=5"]),
     ["node.cpus=3", "memory.upgrade=9", "memory.intervention=0", "cpu.cas=7"],
     more(["memory.latency=0", "memory.bytes_per_cycle=4", "cpu.cache_lines=4096"]),
     more(["memory.bytes_per_cycle=2", "node.cpus=3"]),

@@ -76,13 +76,12 @@ def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     more({"via.design": "kernel", "fabric.nodes": 4}),
 ])
 def test_the_same_of_via(knobs: dict[str, Any]) -> None:
-    """What always runs is under Icarus: host/via/test_target."""
     instances, one = both(knobs, "tests.programs.target_jobs:pairs_over_via")
     assert instances == one
 
 
 @pytest.mark.parametrize("knobs", [
-    {"node.cpus": 2, "memory.bytes": 1 << 16},
+    more({"node.cpus": 2, "memory.bytes": 1 << 16}),
     more({"node.cpus": 3, "fabric.nodes": 2, **SMALL}),
     more({"node.cpus": 8}),
     more({"node.cpus": 2, "fabric.nodes": 4, **SLOW}),
@@ -102,7 +101,7 @@ def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("knobs", [
-    {"node.nics": 2, "node.cpus": 2, "fabric.nodes": 2},
+    more({"node.nics": 2, "node.cpus": 2, "fabric.nodes": 2}),
     more({"node.nics": 4, "node.cpus": 2, "fabric.nodes": 2, **SMALL}),
     more({"node.nics": 2, "node.cpus": 3, "fabric.nodes": 3, "fabric.switches": 2,
           "switch.ports": 5, **FAULTS}),

@@ -329,6 +329,7 @@ def test_too_large_a_netlist_does_not_fit(tmp_path):
         board.title, raised.value.over, found.area)
 
 
+@pytest.mark.full
 def test_a_large_reset_goes_over_a_global_line():
     """Of 1,100 bits; and one of 900 does not."""
 

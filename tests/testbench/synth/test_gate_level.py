@@ -274,7 +274,7 @@ BLOCKS = {
 }
 """Block, and how it is driven."""
 LONG = ("two banks of registers and block RAM", "a NIC processor's core with a clock enable",
-        "a serial line")
+        "a serial line", "a CRC")
 
 
 @pytest.mark.parametrize("name", [more(name) if name in LONG else name for name in BLOCKS])
