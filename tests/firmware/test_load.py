@@ -62,7 +62,7 @@ def timeouts(layer: str, *cycles: int) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(("layer", "senders", "short"), [
-    ("am", 3, 2000), ("gm", 3, 20_000), ("fm", 3, 0), ("via", 3, 5000),
+    ("am", 3, 2000), more("gm", 3, 20_000), more("fm", 3, 0), ("via", 3, 5000),
     *(more(layer, senders, short) for layer, short in (
         ("am", 2000), ("gm", 20_000), ("fm", 0), ("via", 5000)) for senders in (2, 6)),
     *(more(layer, 15, short) for layer, short in (("am", 2000), ("gm", 20_000), ("fm", 0)))])
@@ -118,7 +118,7 @@ class Loses:
 
 
 @pytest.mark.parametrize("layer", ["via", "gm"])
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("times", [more(1), 3])
 def test_only_what_was_lost_goes_again(layer, times):
     """The last packet: a time-out asks, and the answer says that it was lost. The check that
     nothing is sent again sees it."""

@@ -12,6 +12,7 @@ from nicbed.rtl.cpu.coherent_cache import CoherentCache, Mesi
 from nicbed.rtl.cpu.kept_words import KeptWords
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -155,7 +156,7 @@ class Secretive(CoherentCache):
         return m
 
 
-@pytest.mark.parametrize("broken", [Deaf, Loose, Secretive])
+@pytest.mark.parametrize("broken", [Deaf, more(Loose), more(Secretive)])
 def test_broken_ones_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
     with pytest.raises(Refuted):
         check_owned(tmp_path, [broken(lines=2), CoherentCache(lines=2)])

@@ -254,7 +254,7 @@ def check(claims, scheduler, work, *, depth=1):
 
 
 @pytest.mark.parametrize("part, vis", [(Place, 2), (Room, 2), (Turns, 2), more(Place, 8),
-                                       more(Room, 8), (Turns, 8)])
+                                       more(Room, 8), more(Turns, 8)])
 def test_fairness(tmp_path, part, vis):
     scheduler = Scheduler(vis=vis, wakers=3)
     check(part(scheduler), scheduler, tmp_path)
@@ -295,8 +295,8 @@ class Pushing(OnceQueue):
         return m
 
 
-@pytest.mark.parametrize("part, broken", [(Place, Twice), (Place, Deaf), (Turns, Pushing),
-                                          (Room, Twice)])
+@pytest.mark.parametrize("part, broken", [more(Place, Twice), (Place, Deaf), (Turns, Pushing),
+                                          more(Room, Twice)])
 def test_broken_queue_is_refuted(tmp_path, part, broken):
     scheduler = Scheduler(vis=2, wakers=1)
     scheduler._turns = broken(items=4)

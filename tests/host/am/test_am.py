@@ -95,7 +95,7 @@ RATES = {
 
 
 @pytest.mark.parametrize("reply, rate", [
-    (True, "all"), (False, "all"), (True, "drop 10 %"), (False, "corrupt 10 %"),
+    (True, "all"), more(False, "all"), more(True, "drop 10 %"), more(False, "corrupt 10 %"),
     *(more(reply, rate) for reply in (True, False) for rate in RATES
       if (reply, rate) not in ((True, "drop 10 %"), (False, "corrupt 10 %")) and rate != "all")])
 def test_faults_small(reply, rate):
@@ -104,7 +104,7 @@ def test_faults_small(reply, rate):
             **FAULTY, **RATES[rate], "faults.seed": seed}))
 
 
-@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("rate", ["all", *(more(rate) for rate in RATES if rate != "all")])
 def test_faults_bulk(rate):
     run_on_model(scenarios.bulk(settings={**FAULTY, **RATES[rate]}))
     run_on_model(scenarios.mixed(40, nodes=3, settings={**FAULTY, **RATES[rate]}))

@@ -4,6 +4,7 @@ import pytest
 from nicbed.host.am import Gam, wire
 
 from tests.host.am.test_recovery import Loser, kind_of
+from tests.labs.rows import more
 from tests.models.target import Model
 from tests.programs import am as scenarios
 from tests.programs.am import FAULTY, describe, run_on_model
@@ -104,7 +105,7 @@ def test_bulk_and_mixtures():
     run_on_model(scenarios.mixed(nodes=3, settings=ACK))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, more(2)])
 @pytest.mark.parametrize("reply", [True, False])
 def test_faults(seed, reply):
     faults = {**ACK, **FAULTY, **FAULTS, "faults.seed": seed}

@@ -45,7 +45,7 @@ def test_scenarios(scenario, way):
     run(scenario, way)
 
 
-@pytest.mark.parametrize("size, count", [(0, 60), (2500, 60)])
+@pytest.mark.parametrize("size, count", [more(0, 60), (2500, 60)])
 @pytest.mark.parametrize("way", WAYS)
 def test_each_of_many_senders_gets_its_share(way, size, count):
     run(scenarios.shares(3, count, size), way)
@@ -66,7 +66,7 @@ def test_three_nodes(way):
 @FIRMWARES
 @pytest.mark.parametrize("structure", [
     {"nic.receive_ring": 4, "nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128},
-    {"processor.doorbell_queue": 4}, {"nic.mtu": 64, "processor.memory": 16384}])
+    more({"processor.doorbell_queue": 4}), {"nic.mtu": 64, "processor.memory": 16384}])
 def test_little_room(structure, way):
     run(scenarios.in_order(40, work=2000, structure=structure), way)
     run(scenarios.mixed(5, structure=structure), way)
@@ -81,7 +81,7 @@ RATES = {
 
 
 @FIRMWARES
-@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("rate", ["all", *(more(rate) for rate in RATES if rate != "all")])
 def test_nothing_is_lost(rate, way):
     run(scenarios.in_order(80, settings={**FAULTY, **RATES[rate]}), way)
     run(scenarios.bulk((0, 100, 3000), settings={**FAULTY, **RATES[rate]}), way)

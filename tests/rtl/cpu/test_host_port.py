@@ -456,7 +456,7 @@ MANY = more(True, id="many")
 
 
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])
-@pytest.mark.parametrize("posted_writes, cache_lines", [(16, 16), (2, 4), (5, 64)])
+@pytest.mark.parametrize("posted_writes, cache_lines", [more(16, 16), (2, 4), (5, 64)])
 def test_agrees_with_the_model(posted_writes: int, cache_lines: int, many: bool) -> None:
     run_bench(PortSystem(posted_writes=posted_writes, cache_lines=cache_lines), __file__,
               testcase="agrees_with_the_model", turns=12 if many else 6,
@@ -464,7 +464,7 @@ def test_agrees_with_the_model(posted_writes: int, cache_lines: int, many: bool)
 
 
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])
-@pytest.mark.parametrize("posted_writes, cache_lines", [(16, 16), (3, 8)])
+@pytest.mark.parametrize("posted_writes, cache_lines", [more(16, 16), (3, 8)])
 def test_same_in_blocks(posted_writes: int, cache_lines: int, many: bool) -> None:
     run_bench(PortSystem(posted_writes=posted_writes, cache_lines=cache_lines), __file__,
               testcase="is_the_same_in_blocks_of_any_size", turns=4 if many else 1)

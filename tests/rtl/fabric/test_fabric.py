@@ -23,6 +23,7 @@ from tests.labs.bench import (
     within,
 )
 from tests.labs.packets import Watch, packet, timing, with_crc
+from tests.labs.rows import more
 
 
 def delivered(flits):
@@ -94,14 +95,14 @@ async def flies_exactly(dut):
 
 
 @pytest.mark.parametrize(("places", "latency", "buffer", "stall_in", "stall_out"), [
-    ((2, 1, 16), 4, 1024, 0.2, 0.2), ((4, 1, 4), 0, 64, 0, 0.7), ((5, 2, 4), 30, 64, 0.5, 0.2),
-    ((6, 3, 5), 4, 256, 0, 0)])
+    ((2, 1, 16), 4, 1024, 0.2, 0.2), more((4, 1, 4), 0, 64, 0, 0.7), ((5, 2, 4), 30, 64, 0.5, 0.2),
+    more((6, 3, 5), 4, 256, 0, 0)])
 def test_delivers(places, latency, buffer, stall_in, stall_out):
     run_bench(Fabric(topology=chain(*places), buffer=buffer), __file__, testcase="delivers",
               chain=places, latency=latency, stall_in=stall_in, stall_out=stall_out, packets=15)
 
 
-@pytest.mark.parametrize("latency", [0, 4, 24])
+@pytest.mark.parametrize("latency", [0, more(4), 24])
 @pytest.mark.parametrize(("places", "rate", "hop"), [((2, 1, 16), 2, 4), ((3, 3, 4), 2, 1)])
 def test_flight(places, rate, hop, latency):
     run_bench(Fabric(topology=chain(*places), buffer=1024), __file__, testcase="flies_exactly",

@@ -11,6 +11,7 @@ from nicbed.rtl.parts.flit import Flit
 
 from tests.labs.bench import Sink, Source, parameters, reset_and_clock, run_bench, seed, within
 from tests.labs.packets import Watch, packet, timing, with_crc
+from tests.labs.rows import more
 
 MASK = (1 << 32) - 1
 
@@ -109,9 +110,9 @@ async def delays_exactly(dut):
 
 
 @pytest.mark.parametrize(("faults", "mtu"), [
-    ({"drop": 0.3, "seed": 7}, 64), ({"drop": 1.0}, 64), ({"corrupt": 1.0, "seed": 3}, 64),
-    ({"corrupt": 0.1, "seed": 4}, 200), ({"duplicate": 1.0}, 64), ({"duplicate": 0.5}, 8),
-    ({"delay": 0.3, "delay_cycles": 17}, 64), ({"delay": 0.3, "delay_cycles": 0}, 64),
+    ({"drop": 0.3, "seed": 7}, 64), more({"drop": 1.0}, 64), more({"corrupt": 1.0, "seed": 3}, 64),
+    more({"corrupt": 0.1, "seed": 4}, 200), ({"duplicate": 1.0}, 64), more({"duplicate": 0.5}, 8),
+    ({"delay": 0.3, "delay_cycles": 17}, 64), more({"delay": 0.3, "delay_cycles": 0}, 64),
     ({"drop": 0.1, "corrupt": 0.2, "duplicate": 0.2, "delay": 0.2, "delay_cycles": 5,
       "seed": (1 << 32) - 1}, 64)])
 @pytest.mark.parametrize(("stall_in", "stall_out"), [(0, 0), (0.4, 0.6)])

@@ -13,6 +13,7 @@ from nicbed.rtl.parts.flit import Flit
 
 from tests.labs.bench import Sink, Source, parameters, reset_and_clock, run_bench, seed, within
 from tests.labs.packets import Watch, timing
+from tests.labs.rows import more
 
 SIGNALS = ("i__valid", "i__ready", "i__payload", "o__valid", "o__ready", "credit_stall", "idle",
            "event__valid", "event__kind", "event__number")
@@ -127,8 +128,8 @@ async def keeps_the_rate(dut):
 
 
 @pytest.mark.parametrize(("rate", "latency", "hold", "buffer", "pipeline"), [
-    ("2", 4, 0, 1024, 0), ("160/33", 4, 4, 1024, 8), ("8", 0, 0, 64, 0), ("8", 24, 3, 128, 2),
-    ("1/4", 1, 0, 72, 0), ("7/3", 60, 0, 64, 0), ("5", 0, 1, 64, 0)])
+    ("2", 4, 0, 1024, 0), ("160/33", 4, 4, 1024, 8), ("5", 0, 1, 64, 0), more("8", 0, 0, 64, 0),
+    more("8", 24, 3, 128, 2), more("1/4", 1, 0, 72, 0), more("7/3", 60, 0, 64, 0)])
 @pytest.mark.parametrize(("stall_in", "stall_out", "jump"),
                          [(0, 0, 0), (0.3, 0.6, 0), (0.7, 0.2, 0.5), (0, 0.9, 0.5)])
 def test_model(rate, latency, hold, buffer, pipeline, stall_in, stall_out, jump):

@@ -20,6 +20,7 @@ from tests.labs.bench import (
     within,
 )
 from tests.labs.packets import Watch, flits, packet
+from tests.labs.rows import more
 
 
 def event_names(count):
@@ -124,8 +125,8 @@ async def misrouted_do_not_hold(dut):
         await within(5 * 5 * len(used) + 20, sink.receive(2))
 
 
-@pytest.mark.parametrize(("ports", "used"), [(2, [0, 1]), (16, [0, 5, 15]), (8, list(range(8))),
-                                             (4, [2])])
+@pytest.mark.parametrize(("ports", "used"), [more(2, [0, 1]), (16, [0, 5, 15]), (8, list(range(8))),
+                                             more(4, [2])])
 @pytest.mark.parametrize(("stall_in", "stall_out"), [(0, 0), (0.4, 0.4), (0, 0.8)])
 def test_switches(ports, used, stall_in, stall_out):
     run_bench(Switch(ports=ports, used=used), __file__, testcase="switches", used=used,

@@ -165,7 +165,7 @@ class Part(wiring.Component):
         return [port.data for port in reads]
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(more(n) for n in range(6, 60))])
+@pytest.mark.parametrize("seed", [*range(2), *map(more, range(2, 60))])
 @pytest.mark.parametrize("memories", [False, True])
 def test_two_banks_are_two_blocks(seed: int, memories: bool) -> None:
     """With resets where there is no memory: Amaranth's simulator resets what was read, which RTLIL

@@ -7,6 +7,7 @@ import pytest
 from nicbed.rtl.parts.arbiter import RoundRobin
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed
+from tests.labs.rows import more
 
 
 @cocotb.test()
@@ -30,7 +31,7 @@ async def follows_the_model(dut):
             turn = (winner + 1) % count
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 8, 13, 16])
+@pytest.mark.parametrize("count", [1, more(2), 3, more(8), 13, more(16)])
 def test_model(count):
     run_bench(RoundRobin(count=count), __file__, testcase="follows_the_model", count=count)
 

@@ -268,7 +268,7 @@ def test_what_is_there_chooses(here, there):
     assert simulator.structure(one) != simulator.structure(other)
 
 
-@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+@pytest.mark.parametrize("sim", [more("verilator"), "icarus"])
 def test_waveform_is_recorded_and_changes_nothing(sim, tmp_path, request):
     if sim == "icarus":
         request.getfixturevalue("icarus")

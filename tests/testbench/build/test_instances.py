@@ -44,7 +44,7 @@ def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("knobs", [
-    {**CROWDED, **FAULTS},
+    more({**CROWDED, **FAULTS}),
     more({"fabric.nodes": 2, **SLOW}),
     more({"fabric.nodes": 16, **FAULTS}),
     more({"fabric.nodes": 10, "fabric.topology": "fat_tree", "switch.ports": 6,

@@ -274,7 +274,8 @@ BLOCKS = {
 }
 """Block, and how it is driven."""
 LONG = ("two banks of registers and block RAM", "a NIC processor's core with a clock enable",
-        "a serial line", "a CRC")
+        "a serial line", "a CRC", "the state machines of the send DMA",
+        "multipliers, a generator and a FIFO")
 
 
 @pytest.mark.parametrize("name", [more(name) if name in LONG else name for name in BLOCKS])

@@ -13,6 +13,7 @@ from nicbed.rtl.nic.rings.pulled_ring import LineRing
 from nicbed.rtl.nic.rings.send_dma import SendDma
 
 from tests.labs.bench import Sink, cycles, parameters, reset_and_clock, run_bench, seed, within
+from tests.labs.rows import more
 from tests.models.nic import BurstMemory, Events
 
 BASE, REPORT, BUFFERS, NODE = 0x1000, 0x200, 0x8000, 5
@@ -219,8 +220,8 @@ async def is_still_a_ring_with_doorbells(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("ring, stall, o_stall, setup, noise, early, number", [
-    (8, 0.0, 0.0, 2, 0.0, 0, 1), (4, 0.3, 0.3, 5, 0.3, 1, 2), (16, 0.0, 0.8, 12, 0.5, 0, 3),
-    (8, 0.5, 0.0, 0, 0.6, 1, 4)])
+    more(8, 0.0, 0.0, 2, 0.0, 0, 1), (4, 0.3, 0.3, 5, 0.3, 1, 2), (16, 0.0, 0.8, 12, 0.5, 0, 3),
+    more(8, 0.5, 0.0, 0, 0.6, 1, 4)])
 def test_loses_nothing(ring: int, stall: float, o_stall: float, setup: int, noise: float,
                        early: int, number: int) -> None:
     run_bench(SendDma(fifo_bytes=256, mtu=128, ring=ring, coherent=True), __file__,

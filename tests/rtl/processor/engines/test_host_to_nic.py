@@ -9,6 +9,7 @@ from nicbed.layouts.trace import Kind
 from nicbed.rtl.processor.engines.host_to_nic import HostToNic
 
 from tests.labs.bench import parameters, reset_and_clock, run_bench, seed, within
+from tests.labs.rows import more
 from tests.models.nic import BurstMemory, Events
 from tests.models.processor_engines import Firmware, WideMemory
 
@@ -119,7 +120,7 @@ async def is_fast(dut: Any) -> None:
         assert spent <= 2 * (256 + (a != 0)) + 3 * bursts + 3, spent
 
 
-@pytest.mark.parametrize("burst, stall", [(256, 0.0), (8, 0.2), (64, 0.5), (4096, 0.1)])
+@pytest.mark.parametrize("burst, stall", [more(256, 0.0), (8, 0.2), more(64, 0.5), (4096, 0.1)])
 def test_copies(burst: int, stall: float) -> None:
     run_bench(HostToNic(memory_bytes=NIC, host_bytes=HOST), __file__, testcase="copies",
               burst=burst, stall=stall, commands=60, seed=burst)

@@ -11,6 +11,7 @@ from nicbed.rtl.bus.burst import BurstRequest, BurstWord
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
 
 from tests.labs.bench import Monitor, parameters, reset_and_clock, run_bench, seed
+from tests.labs.rows import more
 from tests.models.nic import BurstMemory, Events
 from tests.models.processor_engines import Firmware, WideMemory
 
@@ -119,7 +120,7 @@ async def is_fast(dut: Any) -> None:
         assert spent <= 2 * (256 + (b != 0) + flags) + 6 * bursts + 3, spent
 
 
-@pytest.mark.parametrize("burst, stall", [(256, 0.0), (8, 0.2), (64, 0.5), (4096, 0.1)])
+@pytest.mark.parametrize("burst, stall", [more(256, 0.0), (8, 0.2), more(64, 0.5), (4096, 0.1)])
 def test_copies(burst: int, stall: float) -> None:
     run_bench(NicToHost(memory_bytes=NIC, host_bytes=HOST), __file__, testcase="copies",
               burst=burst, stall=stall, commands=60, seed=burst)

@@ -20,6 +20,7 @@ from tests.labs.bench import (
     seed,
     within,
 )
+from tests.labs.rows import more
 from tests.models.nic import Events
 from tests.models.processor_engines import Firmware, WideMemory
 
@@ -160,7 +161,8 @@ async def is_fast(dut: Any) -> None:
     offered.check()
 
 
-@pytest.mark.parametrize("stall, o_stall", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.75), (0.6, 0.5)])
+@pytest.mark.parametrize("stall, o_stall", [
+    (0.0, 0.0), (0.6, 0.5), more(0.3, 0.0), more(0.0, 0.75)])
 def test_sends(stall: float, o_stall: float) -> None:
     run_bench(NicSend(memory_bytes=NIC), __file__, testcase="sends", stall=stall, o_stall=o_stall,
               packets=150, seed=int(stall * 10 + o_stall * 100))

@@ -309,7 +309,7 @@ def run(testcase: str, *, vis: int = 8, cqs: int = 4, seed: int = 1, **values: A
 
 
 @pytest.mark.parametrize("vis, cqs, stall, beats, take", [
-    (8, 4, 0.0, 32, 0.0), (2, 2, 0.3, 1, 0.3), (16, 8, 0.1, 2, 0.8),
+    more(8, 4, 0.0, 32, 0.0), (2, 2, 0.3, 1, 0.3), (16, 8, 0.1, 2, 0.8),
     more(64, 16, 0.5, 32, 0.0)])
 def test_as_the_model(vis: int, cqs: int, stall: float, beats: int, take: float) -> None:
     run("as_the_model", vis=vis, cqs=cqs, stall=stall, beats=beats, take=take, count=250)

@@ -262,8 +262,8 @@ async def does_what_the_model_does(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("number, stall, burst, page, bad, link", [
-    more(1, 0.0, 256, 1024, 0.0, 0.0), (3, 0.1, 8, 4096, 0.3, 0.0), (2, 0.0, 256, 1024, 0.3, 0.75),
-    more(2, 0.3, 64, 1024, 0.0, 0.0),
+    (2, 0.0, 256, 1024, 0.3, 0.75), more(1, 0.0, 256, 1024, 0.0, 0.0),
+    more(3, 0.1, 8, 4096, 0.3, 0.0), more(2, 0.3, 64, 1024, 0.0, 0.0),
     *(more(number, 0.1 * (number % 5), 8 << number % 6, 1024 << number % 3, 0.2 * (number % 2),
            0.25 * (number % 4)) for number in range(4, 24))])
 def test_does_what_the_model_does(number: int, stall: float, burst: int, page: int, bad: float,

@@ -191,8 +191,8 @@ def run(testcase: str, *, clients: int = 3, seed: int = 1, bench: dict[str, Any]
 
 @pytest.mark.parametrize("via, beats, setup, stall", [
     ({"cache_sets": 4, "cache_ways": 2}, 32, 0, 0.0),
-    ({"cache_sets": 1, "cache_ways": 4, "cache_replacement": "fifo"}, 1, 2, 0.3),
-    ({"cache_sets": 8, "cache_ways": 1, "page_bytes": 65536}, 32, 25, 0.1),
+    more({"cache_sets": 1, "cache_ways": 4, "cache_replacement": "fifo"}, 1, 2, 0.3),
+    more({"cache_sets": 8, "cache_ways": 1, "page_bytes": 65536}, 32, 25, 0.1),
     more({"cache_sets": 2, "cache_ways": 8, "cache_replacement": "random"}, 2, 5, 0.5),
     more({"cache_sets": 64, "cache_ways": 1}, 32, 60, 0.0),
     ({"translation": "table"}, 32, 0, 0.0),
@@ -244,7 +244,8 @@ async def hits_as_the_model(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("sets, ways, replacement", [
-    (1, 8, "lru"), (4, 4, "lru"), (4, 2, "fifo"), (2, 8, "fifo"), (2, 4, "random"), (16, 1, "lru")])
+    (1, 8, "lru"), (4, 2, "fifo"), (2, 4, "random"), more(4, 4, "lru"), more(2, 8, "fifo"),
+    more(16, 1, "lru")])
 def test_hits_as_the_model(sets: int, ways: int, replacement: str) -> None:
     run("hits_as_the_model", translations=64, page_bytes=1024, cache_sets=sets, cache_ways=ways,
         cache_replacement=replacement)

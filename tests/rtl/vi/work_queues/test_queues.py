@@ -346,7 +346,7 @@ async def is_quick(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("vis, depth, stall, o_stall", [
-    (8, 4, 0.4, 0.6), (1024, 16, 0.0, 0.3), more(8, 4, 0.0, 0.0), more(8, 2, 0.2, 0.0)])
+    (8, 4, 0.4, 0.6), more(1024, 16, 0.0, 0.3), more(8, 4, 0.0, 0.0), more(8, 2, 0.2, 0.0)])
 def test_agrees_with_the_model(vis: int, depth: int, stall: float, o_stall: float) -> None:
     run_bench(WorkQueues(vis=vis, depth=depth), __file__, testcase="agrees_with_the_model",
               vis=vis, depth=depth, stall=stall, o_stall=o_stall, takes=1000,
