@@ -17,6 +17,7 @@ from tests.labs.model import ModelLab
 from tests.models.target import Model
 from tests.programs import fm as fm_scenarios
 from tests.programs.am import describe
+from tests.programs.vipl import SMALL
 
 LATENCY = {"sizes": [4, 64], "trips": 4}
 LAYERS = [("am", ""), ("via", "engine"), ("via", "kernel")]
@@ -128,7 +129,8 @@ def test_what_is_returned_for_want_of_room_was_not_lost():
 
 def test_the_target_tells_whether_it_is_traced_or_not():
     """On RTL: the events of a VI engine are those that its register counts."""
-    description = descriptions.for_layer(descriptions.load(), "via")
+    description = descriptions.for_layer(descriptions.load(
+        overrides=[f"{knob}={value}" for knob, value in SMALL.items()]), "via")
     for found in run_job(description, function="tests.programs.sent_again_jobs:streams"):
         assert (found["again"] > 0) == (found["drop"] > 0)
         assert found["again"] == found["register"] and set(found["who"]) <= {"VI engine"}

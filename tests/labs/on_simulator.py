@@ -101,13 +101,11 @@ def structure_of(case: Case, base: Description) -> dict[str, Any] | None:
 
 
 def run_cases(description: Description, chosen: Iterable[Case], sim: str = "verilator",
-              limit: int | None = None, **target: str) -> dict[str, str]:
+              limit: int | None = None) -> dict[str, str]:
     """What became of each case: "" for passed, else why not; "structure: …" for one that wants
-    another structure than ``description``'s. ``limit``: cycles that no run may go beyond.
-    ``target``: of one's own."""
+    another structure than ``description``'s. ``limit``: cycles that no run may go beyond."""
     return run_job(description, sim, function=f"{__name__}:run_inside",
-                   arguments={"chosen": [tuple(case) for case in chosen], "limit": limit},
-                   **target)
+                   arguments={"chosen": [tuple(case) for case in chosen], "limit": limit})
 
 
 class LabModel:

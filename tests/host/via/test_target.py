@@ -83,8 +83,8 @@ def by_structure() -> dict[str, list[Case]]:
 
 
 def check(knobs: dict[str, Any], which: list[Case], sim: str = "verilator",
-          limit: int | None = None, **target: str) -> None:
-    found = run_cases(describe(BASE, knobs), which, sim, limit, **target)
+          limit: int | None = None) -> None:
+    found = run_cases(describe(BASE, knobs), which, sim, limit)
     bad = {name: text for name, text in found.items() if text}
     assert len(found) == len(which)
     assert not bad, f"{len(bad)} of {len(found)}: {', '.join(bad)}\n" + "\n".join(
@@ -99,14 +99,8 @@ def test_every_case_has_its_place():
     assert set(MODEL_ONLY) | TOO_LONG <= names
 
 
-@pytest.mark.xdist_group("unkind engine")
+@pytest.mark.xdist_group("small engine")
 def test_small():
-    """On the simulator of rtl/vi/test_random."""
-    check({}, by_structure()["small"], target="tests.models.unkind_target:UnkindTarget")
-
-
-@pytest.mark.full
-def test_small_with_memories_of_the_default_target():
     check({}, by_structure()["small"])
 
 

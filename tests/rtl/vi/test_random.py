@@ -1,9 +1,7 @@
 """Random programs on the VI engines of the real target, held against their model.
 
-The target has memories as unkind as a device's (:mod:`tests.models.unkind_target`), and with
-``--full`` no send ring.
-
-``nicbed test`` runs 30 programs, ``--full`` 10,000, in one start of the simulator.
+``nicbed test`` runs 30 programs; ``--full`` 10,000, on a target without a send ring whose memories
+are as unkind as a device's (:mod:`tests.models.unkind_target`).
 """
 
 import time
@@ -23,7 +21,7 @@ from tests.programs.via_random.play import Program
 from tests.programs.via_raw import Raw
 from tests.programs.vipl import SMALL
 
-pytestmark = pytest.mark.xdist_group("unkind engine")
+pytestmark = pytest.mark.xdist_group("small engine")
 
 LIMIT = 3_000_000
 """Cycles that a program may take."""
@@ -96,14 +94,16 @@ def description(**knobs: Any) -> Description:
     return describe({**SMALL, **knobs}, {"via.design": "engine"})
 
 
-def on_target(description: Description, function: str, **arguments: Any) -> Any:
-    return run_job(description, function=f"{__name__}:{function}", arguments=arguments,
-                   target="tests.models.unkind_target:UnkindTarget")
+def on_target(function: str, unkind: bool = False, **arguments: Any) -> Any:
+    if unkind:
+        return run_job(description(**{"nic.send_ring": 0}), function=f"{__name__}:{function}",
+                       arguments=arguments, target="tests.models.unkind_target:UnkindTarget")
+    return run_job(description(), function=f"{__name__}:{function}", arguments=arguments)
 
 
-def check(seeds: list[int], description: Description) -> None:
+def check(seeds: list[int], unkind: bool = False) -> None:
     begin = time.monotonic()
-    wrong, statuses, events, most = on_target(description, "run_programs", seeds=seeds)
+    wrong, statuses, events, most = on_target("run_programs", unkind, seeds=seeds)
     print(f"{len(seeds)} programs, at most {most} cycles, {time.monotonic() - begin:.0f} s")
     assert not wrong, f"{len(wrong)} of {len(seeds)}: {sorted(wrong)[:50]}\n" + "\n".join(
         f"seed {seed}: {text}" for seed, text in list(wrong.items())[:5])
@@ -126,17 +126,17 @@ def test_the_model_passes():
 
 def test_random_programs():
     """30 programs of 8 VIs a node, two rounds of some 100 descriptors each."""
-    check(list(range(30)), description())
+    check(list(range(30)))
 
 
 @pytest.mark.full
 def test_many_random_programs():
-    check(list(range(30, 10_060)), description(**{"nic.send_ring": 0}))
+    check(list(range(30, 10_060)), unkind=True)
 
 
 def test_floods():
     """VI_OVERRUN by a work queue, and CATASTROPHIC."""
-    found, counts = on_target(description(), "run_flooded")
+    found, counts = on_target("run_flooded")
     depth, room = description().via.queue_depth, description().via.events
     assert found[0] == (Event.VI_OVERRUN, 3)
     assert counts == [depth, depth]

@@ -2,6 +2,7 @@
 however long or short the time-outs and windows, and many take what the stage takes that they share.
 Many more rows on the model: host/am/test_load, firmware/test_load, host/via/trap/test_load."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from nicbed.testbench.descriptions import load as descriptions
 
 from tests.labs.rows import more
 from tests.programs import load_jobs
+from tests.programs.vipl import SMALL
 
 PATIENT, LONGEST = 10_000_000, 1 << 24
 """Time-outs, in cycles, that never pass here."""
@@ -31,7 +33,7 @@ POINTS = {
 
 
 def check(point: str, nodes: int, name: str, parameters: dict[str, Any],
-          overrides: tuple[str, ...] = (), slack: float = 1.1) -> None:
+          overrides: Sequence[str] = (), slack: float = 1.1) -> None:
     """Every row of the point holds its checks, sends nothing again, shares within 5 %, and is as
     fast as the first with its window, the patient one."""
     layer, knobs, settings = POINTS[point]
@@ -54,7 +56,9 @@ def check(point: str, nodes: int, name: str, parameters: dict[str, Any],
           (other, [PICORV32, pytest.mark.full]) for other in ("via", "gm", "fm"))))])
 def test_two_both_ways(point):
     """On the simulators that other tests have, too."""
-    check(point, 2, "alltoall", {"nodes": [2], "sizes": [256] if "," in point else [16, 1024]})
+    check(point, 2, "alltoall", {"nodes": [2], "sizes": [256] if "," in point else [16, 1024]},
+          overrides=[f"{knob}={value}" for knob, value in SMALL.items()] if point == "engine"
+          else [])
 
 
 @pytest.mark.parametrize("point", [more(point) for point in POINTS])
@@ -83,7 +87,7 @@ def test_fifteen_senders_of_requests():
     assert default["cycles"] < 1.1 * patient["cycles"]
 
 
-@pytest.mark.parametrize("vis", [[1, 8], more([1, 4, 16, 32, 64])], ids=["few", "many"])
+@pytest.mark.parametrize("vis", [more([1, 8]), more([1, 4, 16, 32, 64])], ids=["few", "many"])
 def test_vis_with_long_messages(vis):
     """12 messages of 4 KB each on V VIs, one way: linear in V, whatever the time-out."""
     description = descriptions.for_layer(descriptions.load(), "via")

@@ -16,7 +16,6 @@ from nicbed.rtl.instances.crossbar import Crossbar
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.build import instances, simulator
 from nicbed.testbench.build.verilator import Compilation
-from nicbed.testbench.build.verilog import rtlil
 
 from tests.labs.rows import more
 
@@ -202,9 +201,9 @@ def test_a_class_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(instances, "compile_objects", compile_objects)
 
     def model(ports: int, wave: str | None = None) -> Path:
-        component = Crossbar(ports=ports)
-        return instances._model("switch", component, rtlil(component, "switch_core"),
-                                lambda port: port == "joined", wave, lambda *_: None)
+        core, around = instances._converted(Crossbar(ports=ports), "switch",
+                                            lambda port: port == "joined")
+        return instances._model("switch", core, around, wave, lambda *_: None)
 
     first = model(2)
     assert (first / "Vswitch.h").exists() and model(2) == first
