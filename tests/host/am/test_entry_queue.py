@@ -4,12 +4,13 @@ four at once, errors in one line."""
 import pytest
 from nicbed.host.am import Gam
 from nicbed.host.am import costs as paths
+from nicbed.host.port.costs import Costs
 from nicbed.layouts.operations import Op
 from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 
-from tests.host.am.test_costs import exchange, only
+from tests.host.am.test_costs import exchange, only, spans_of
 from tests.models.target import Model
 from tests.programs.am import describe
 
@@ -49,7 +50,8 @@ def test_the_delay_is_cycles_of_the_nic_processor():
 
 
 def stores(count, settings):
-    """Node 0 stores ``count`` packets into node 1: the cycles that it takes, and the model."""
+    """Node 0 stores ``count`` packets into node 1: the cycles that it takes, the run, and the
+    model."""
     async def asks(node):
         am = Gam(node, [lambda *_: None])
         await am.enable()
@@ -70,13 +72,13 @@ def stores(count, settings):
 
     model = Model(describe(TB2, {"am.chunk_packets": 16, **settings}))
     runtime = model.run([asks, takes], limit=1 << 24)
-    return runtime.results[0], model
+    return runtime.results[0], runtime, model
 
 
 def test_delays_overlap():
     """Of several packets in a row only the first waits."""
-    bare, _ = stores(8, {})
-    delayed, _ = stores(8, {"am.work_send": 3000})
+    bare, *_ = stores(8, {})
+    delayed, *_ = stores(8, {"am.work_send": 3000})
     assert 3000 < delayed - bare < 2 * 3000
 
 
@@ -88,6 +90,45 @@ def test_the_nic_is_told_of_four_packets_at_once():
 
     one = writes(1)
     assert [writes(count) - one for count in (4, 5, 8, 9)] == [0, 1, 1, 2]
+
+
+def test_bulk_data_are_copied_into_entries():
+    """By the CPU of the sender, 8 bytes at a time, at ``cpu.copy_word`` each."""
+    def sending(copy):
+        _, runtime, _ = stores(4, {"cpu.copy_word": copy})
+        return sum(one[4] for one in spans_of(runtime, 0) if one[0] == Activity.BULK_SEND)
+
+    words = 4 * 1024 // 8
+    assert abs(sending(12) - sending(2) - Costs(describe(TB2)).ticks(10 * words)) < 4
+
+
+def test_a_full_ring_holds_packets_up():
+    """With four slots and a receiver that works between messages nothing is overwritten, so nothing
+    is sent again."""
+    structure = {"nic.receive_ring": 4}
+    got = []
+
+    async def asks(node):
+        am = Gam(node, [lambda *_: None])
+        await am.enable()
+        for number in range(60):
+            await am.request(1, 0, number)
+        await am.disable()
+        return am.counters["resent"]
+
+    async def takes(node):
+        def take(am, source, number):
+            got.append(number)
+            node.port.work("alu", 5000)
+
+        am = Gam(node, [take])
+        await am.enable()
+        await am.disable()
+        return am.counters["nacks"]
+
+    model = Model(describe(TB2, structure, {"am.retry_timeout": 1 << 20}))
+    assert model.run([asks, takes], limit=1 << 24).results == [0, 0]
+    assert got == list(range(60))
 
 
 def test_it_needs_a_processor():
