@@ -252,13 +252,14 @@ class Am(Section):
     message_work: int = cost(0, ge=0, le=100000,
                              doc="of a message processor: work for each message, each way, beside "
                                  "the paths that are counted")
-    firmware: str = cost("am", unit="", pattern="^(am|lanai|elan)$",
+    firmware: str = cost("am", unit="", pattern="^(am|lanai|elan|tb2)$",
                          doc="of a NIC processor: 'am', doorbells and a receive ring in host "
                              "memory; 'lanai' polls, receive queue in NIC memory, read by PIO; "
-                             "'elan' loads messages from host memory, hardware receives")
+                             "'elan' loads messages from host memory, hardware receives; 'tb2' "
+                             "gets them by DMA, their lengths are in NIC memory")
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
                           doc="firmwares 'lanai' and 'elan': added to their work for a packet that "
-                              "they send")
+                              "they send; 'tb2': a delay of each, beside its other work")
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
                              doc="firmware 'lanai': added to its work for a packet that it "
                                  "receives")

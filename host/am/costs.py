@@ -56,6 +56,11 @@ STORED_SLOT = Path("stored_slot", load=2, store=5, alu=7)
 """As SLOT, with the slot in host memory: its words are stores, and its first word has the phase
 bit."""
 STORED_BULK_SLOT = Path("stored_bulk_slot", call=1, load=10, store=5, branch=5, alu=15)
+ENTRY = Path("entry", load=3, store=6, alu=10)
+"""As STORED_SLOT, with the packet's length in place of a phase bit: it is put into the word of four
+lengths."""
+BULK_ENTRY = Path("bulk_entry", call=1, load=11, store=6, branch=5, alu=18)
+"""A packet of bulk data into such an entry, besides the copy."""
 MESSAGE_OUT = Path("message_out", load=5, branch=4, alu=8)
 """A message processor: a message of the send queue, its wire header, the NIC's room, the next
 line."""

@@ -11,7 +11,7 @@
 - :class:`ProcessorQueue`: a message processor, which is another CPU of the node
   (``am.message_processor`` = cpu). All packets are lines of a queue in host memory, which it reads.
 
-Two others are in :mod:`.nic_queues` and :mod:`.told_queues`.
+Others are in :mod:`.nic_queues`, :mod:`.told_queues` and :mod:`.entry_queue`.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -55,6 +55,8 @@ class Injection:
         The same of a bulk packet.
     shared
         Whether bulk packets use the room of small packets.
+    untold
+        Whether the NIC has not been told of all packets that were put: see :meth:`tell`.
     ring
         Where packets arrive.
     stores
@@ -64,6 +66,7 @@ class Injection:
     entries = 1
     bulk_entries = 2
     shared = True
+    untold = False
     taken: int
     taken_mask = 0xFFFF
     ring: ReceiveRing
@@ -115,6 +118,11 @@ class Injection:
              number: int) -> int:
         """Put a packet whose last ``length`` bytes are at ``payload``; return the room that it
         takes, as :meth:`small` does. The block must have room for ``bulk_entries``."""
+        raise NotImplementedError
+
+    async def tell(self) -> None:
+        """Tell the NIC of the last packets, for ways that tell it of several bulk packets at
+        once."""
         raise NotImplementedError
 
     @property

@@ -1,6 +1,7 @@
 """Which way to the NIC a node takes."""
 
 from ..port.node import Node
+from .entry_queue import EntryQueue
 from .injection import (
     CoherentQueue,
     FirmwareQueue,
@@ -28,4 +29,6 @@ def injection(node: Node) -> Injection:
             return NicQueues(node)
         case "elan":
             return LoadedQueue(node)
+        case "tb2":
+            return EntryQueue(node)
     return CoherentQueue(node) if coherent else FirmwareQueue(node)

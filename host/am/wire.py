@@ -90,3 +90,5 @@ def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:
 BULK_HEADER_BYTES = AM_HEADER_BYTES
 BULK_DATA = 8 + HEADER_BYTES + AM_HEADER_BYTES
 """Offset of a bulk packet's data in its slot."""
+BULK_ENTRY = HEADER_BYTES + AM_HEADER_BYTES
+"""The same in an entry to be sent."""

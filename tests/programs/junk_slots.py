@@ -1,4 +1,4 @@
-"""Slots and doorbells that make no sense, for firmware am, fm, lanai, elan: programs for any
+"""Slots and doorbells that make no sense, for firmware am, fm, lanai, elan, tb2: programs for any
 target."""
 
 import random
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nicbed.host.am import costs
+from nicbed.host.am.entry_queue import LAP
 from nicbed.host.am.nic_queues import SentCount
 from nicbed.host.processor.loader import NicProcessor
 from nicbed.host.processor.queue import PioQueue, SendQueue
@@ -15,7 +16,8 @@ from nicbed.layouts.packet import HEADER
 from nicbed.layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind, State
 from nicbed.layouts.registers import address
 
-COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16), "elan": ("elan", 0)}
+COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16), "elan": ("elan", 0),
+            "tb2": ("tb2", 32)}
 """Where the firmware counts malformed slots: an object, and the place in it. fm's is am's."""
 SLOTS = 32
 RECEIVE = 8
@@ -29,6 +31,8 @@ def sense(words: list[int], nodes: int, mtu: int, memory: int, firmware: str) ->
     word = SEND_WORD.unpack(words[0])
     if word["destination"] >= nodes:
         return False
+    if firmware == "tb2":
+        return 16 <= word["length"] <= 16 + mtu
     if word["kind"] == SendKind.INLINE:
         return (16 if firmware in ("lanai", "elan") else 0) <= word["length"] <= SLOT_BYTES - 8
     size, place = word["length"] - 16, words[3] & 0xFFFF_FFFF
@@ -118,6 +122,43 @@ async def open_elan(node: Any) -> tuple[NicProcessor, LoadedSlots, int]:
     return processor, LoadedSlots(processor, slots, report), ring
 
 
+class Entries(SendQueue):
+    """The queue of firmware tb2: entries in host memory, and their lengths in NIC memory. The length
+    of an entry is that which its send word has, one to a write."""
+
+    def __init__(self, processor: NicProcessor, entries: int, report: int) -> None:
+        super().__init__(processor, 1, SLOTS, report)
+        self._entries = entries
+        self._entry_bytes = processor.description.slot_bytes
+        self._lengths = processor.address("lengths")
+        self._words = [0] * (SLOTS // 4)
+
+    async def put(self, words: Sequence[int], trace: int = 0) -> None:
+        posted = self.room.posted
+        at = self._entries + posted % SLOTS * self._entry_bytes
+        self.memory.write(at, b"".join(word.to_bytes(8, "little") for word in words))
+        await self.port.touch(at, 8 * len(words), store=True)
+        length = 8 + SEND_WORD.get(words[0], "length") | (0 if posted & SLOTS else LAP)
+        index, shift = posted % SLOTS // 4, 16 * (posted % 4)
+        self._words[index] = self._words[index] & ~(0xFFFF << shift) | length << shift
+        self.room.posted += 1
+        await self.port.pio_write(self._lengths + 8 * index, self._words[index])
+
+
+async def open_tb2(node: Any) -> tuple[NicProcessor, Entries, int]:
+    """Firmware tb2 with entries as large as the slots of its ring."""
+    description = node.description
+    entries, report = node.allocate(SLOTS * description.slot_bytes), node.allocate(8)
+    ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
+    processor = node.service(NicProcessor)
+    await processor.start("tb2", parameters={
+        "send_entries": SLOTS, "send_base": entries, "send_bytes": description.slot_bytes,
+        "send_report": report, "receive_base": ring,
+        "receive_entries": description.nic.receive_ring, "receive_bytes": description.slot_bytes,
+        "nodes": node.nodes, "mtu": description.nic.mtu})
+    return processor, Entries(processor, entries, report), ring
+
+
 async def open_firmware(node: Any, firmware: str
                         ) -> tuple[NicProcessor, SendQueue, int]:
     """Firmware with a queue and a ring of its own."""
@@ -125,6 +166,8 @@ async def open_firmware(node: Any, firmware: str
         return await open_lanai(node)
     if firmware == "elan":
         return await open_elan(node)
+    if firmware == "tb2":
+        return await open_tb2(node)
     description = node.description
     ring = node.allocate(description.nic.receive_ring * description.slot_bytes)
     report = node.allocate(8)
@@ -194,7 +237,8 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
             taken += 1
             phase ^= taken % description.nic.receive_ring == 0
             await port.pio_write(address("receive_taken") if firmware == "elan"
-                                 else processor.address("forward"), taken)
+                                 else processor.address("tb2" if firmware == "tb2" else "forward"),
+                                 taken)
         return [HEADER.unpack(header)["source"] for header, _ in packets], \
             (await processor.state()).name
 

@@ -19,8 +19,9 @@ WAYS = {
     "coherent": ({**CORE, "nic.attachment": "memory_bus"}, {}),
     "lanai": ({**CORE}, {"am.firmware": "lanai"}),
     "elan": ({**CORE, **UNCACHED}, {"am.firmware": "elan"}),
+    "tb2": ({**CORE}, {"am.firmware": "tb2"}),
 }
-FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai", "elan"])
+FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai", "elan", "tb2"])
 PATIENT = {"timeout": 250_000}
 """No time-out is shorter than what full queues may take."""
 
@@ -53,7 +54,7 @@ def test_each_of_many_senders_gets_its_share(way, size, count):
 
 @pytest.mark.parametrize("call, way", [
     *((call, "doorbell queue") for call in ("request", "store", "disable")),
-    *(more(call, way) for call in ("request", "store", "disable") for way in ("lanai", "elan"))])
+    *(more(call, way) for call in ("request", "store", "disable") for way in ("lanai", "elan", "tb2"))])
 def test_a_lost_peer_is_an_error(call, way):
     run(scenarios.peer_gone(call, **PATIENT), way)
 
@@ -136,7 +137,7 @@ def test_the_same_packets_on_all_cores():
     assert all(len(packets) >= 10 for packets in logs[0])
 
 
-@pytest.mark.parametrize("firmware", ["am", "lanai", "elan"])
+@pytest.mark.parametrize("firmware", ["am", "lanai", "elan", "tb2"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nonsense_is_counted_and_dropped(seed, firmware):
     model = Model(describe(CORE, UNCACHED))

@@ -61,18 +61,18 @@ def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am", **structur
     return found
 
 
-@pytest.mark.parametrize("firmware", ["am", more("lanai"), more("elan")])
+@pytest.mark.parametrize("firmware", ["am", more("lanai"), more("elan"), more("tb2")])
 def test_scenarios(firmware):
     run(PLAIN, firmware, processor="picorv32")
 
 
-@pytest.mark.parametrize("firmware", ["am", "lanai", more("elan")])
+@pytest.mark.parametrize("firmware", ["am", "lanai", more("elan"), more("tb2")])
 def test_nothing_is_lost(firmware):
     run(FAULTS, firmware, processor="picorv32")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("firmware", ["am", "lanai", "elan"])
+@pytest.mark.parametrize("firmware", ["am", "lanai", "elan", "tb2"])
 def test_nothing_is_lost_for_long(firmware):
     run(MORE_FAULTS, firmware, processor="picorv32")
 
@@ -80,6 +80,11 @@ def test_nothing_is_lost_for_long(firmware):
 def test_doorbell_words():
     run([(name, {**parameters, "settings": {"processor.doorbells": "words"}})
          for name, parameters in (("in_order", {"count": 100}), ("bulk", {}))],
+        processor="picorv32")
+
+
+def test_entries_and_lengths():
+    run([("in_order", {"count": 60, "settings": {**FAULTY, **RATES["all"]}}), ("bulk", {})], "tb2",
         processor="picorv32")
 
 
@@ -130,7 +135,7 @@ def test_all_of_a_stream_is_marked():
 
 def test_nonsense_is_counted_and_dropped():
     """Drawn slots and doorbells, by the kernel and by a process that owns nothing."""
-    jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3), ("lanai", 500, 4)]
+    jobs = [("am", 500, 1), ("am", 500, 2), ("fm", 500, 3), ("lanai", 500, 4), ("tb2", 500, 7)]
     nonsense({}, jobs)
 
 
