@@ -137,6 +137,11 @@ class CoherentCache(wiring.Component):
         """Bytes of a line."""
         return self._line_bytes
 
+    @property
+    def block_stores(self) -> bool:
+        """Whether there are block stores."""
+        return self._block_stores
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         line_bits = ceil_log2(self._line_bytes)
