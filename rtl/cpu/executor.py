@@ -442,9 +442,11 @@ class Executor:
         host, now = self.host, self.port.now
         spends = self.state == State.WORK
         waits = (self.state == State.RUN) & self.waits
+        quiet = self.posted.empty & self.irq.settled
+        if self.blocks is not None:
+            quiet &= self.blocks.ready
         m.d.comb += [
-            self.quiet.eq(self.posted.empty & self.irq.settled
-                          & (self.blocks.ready if self.blocks is not None else 1)),
+            self.quiet.eq(quiet),
             host.rests.eq((spends | waits | host.stopped) & self.quiet),
             host.distance.eq(~0),
         ]

@@ -134,11 +134,11 @@ def _copy_checks(raw: Mapping[str, Any], copy: Mapping[int, Fraction], descripti
     expected = copy_ticks(description, parameters["copied"])
     port = port_bytes_per_cycle(description)
     # Each line copied is read twice, once for the store, and written back once; by block stores
-    # read and written once. A line more or less is carried at the ends of the time, one a CPU where
-    # its write is posted.
-    block = description.cpu.copy_by == "block"
+    # read and written once. A line more or less is carried at the ends of the time; where its
+    # write is posted, one a CPU, and most of the beat before it.
+    block, line = description.cpu.copy_by == "block", description.cpu.line_bytes
     carried = max(Fraction(((2 if block else 3) * cpus * parameters["copied"]
-                            - (cpus if block else 1) * description.cpu.line_bytes) * TICKS, ticks)
+                            - (cpus * line + 8 if block else line)) * TICKS, ticks)
                   for cpus, ticks in raw["copy"].items())
     return [
         check("one CPU copies as fast as its accesses add up to",
