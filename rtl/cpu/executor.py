@@ -87,7 +87,7 @@ class Executor:
         self.writes = Signal()
         self.touching = Signal()
         self.waits = Signal()
-        self.quiet = Signal()       # no posted write, block store or interrupt is on its way
+        self.quiet = Signal()       # no posted write or interrupt is on its way through the port
         self.owns = Signal()
         # An access to the cache, if no block store holds it back.
         self.accesses = Signal() if port.block_stores else cache.valid
@@ -442,11 +442,8 @@ class Executor:
         host, now = self.host, self.port.now
         spends = self.state == State.WORK
         waits = (self.state == State.RUN) & self.waits
-        quiet = self.posted.empty & self.irq.settled
-        if self.blocks is not None:
-            quiet &= self.blocks.ready
         m.d.comb += [
-            self.quiet.eq(quiet),
+            self.quiet.eq(self.posted.empty & self.irq.settled),
             host.rests.eq((spends | waits | host.stopped) & self.quiet),
             host.distance.eq(~0),
         ]
