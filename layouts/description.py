@@ -205,6 +205,10 @@ class Cpu(Section):
     cas_place: str = structure("memory", pattern="^(memory|cache)$",
                                doc="of one CPU: compare-and-swap past the cache, in the 'memory', "
                                    "or in the 'cache', which takes the line as a store does")
+    copy_by: str = structure("cache", pattern="^(cache|block)$",
+                             doc="'block': the CPU has block stores, which put whole lines to "
+                                 "memory past the cache, posted, and a copy of lines uses them; "
+                                 "'cache': it copies by loads and stores alone")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what each path of a layer takes: its code against that "
                                 "of which the items below are counted")
@@ -214,6 +218,9 @@ class Cpu(Section):
     branch: int = cost(2, ge=0, le=100000, doc="a test and branch")
     alu: int = cost(1, ge=0, le=100000, doc="an arithmetic instruction")
     copy_word: int = cost(2, ge=0, le=100000, doc="copying 8 bytes, both in the cache")
+    copy_line: int = cost(2, ge=0, le=100000,
+                          doc="copying a line with cpu.copy_by = 'block', beside its load and its "
+                              "block store")
     flush: int = cost(20, ge=0, le=100000, doc="a memory barrier or write-buffer flush")
     poll_check: int = cost(3, ge=0, le=100000, doc="one test of a polled word: load, mask, branch")
     interrupt: int = cost(1000, ge=0, le=1000000, doc="taking an interrupt, to the user's handler")
@@ -419,7 +426,8 @@ class Description(Section):
         if self.nic.attachment == "memory_bus":
             for name, value, needed in (("node.cpus", self.node.cpus, 1),
                                         ("cpu.line_bytes", self.cpu.line_bytes, 32),
-                                        ("cpu.cas_place", self.cpu.cas_place, "memory")):
+                                        ("cpu.cas_place", self.cpu.cas_place, "memory"),
+                                        ("cpu.copy_by", self.cpu.copy_by, "cache")):
                 if value != needed:
                     raise ValueError(f"{name} = {value}: must be {needed} where nic.attachment = "
                                      "'memory_bus'")

@@ -14,7 +14,7 @@ __all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
 CPU_ITEMS = tuple(name for name in Cpu.model_fields
                   if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas",
-                                   "cas_place", "path_scale"))
+                                   "cas_place", "copy_by", "path_scale"))
 VIA_ITEMS = ("register_page",)
 AM_ITEMS = ("message_work",)
 ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS
@@ -63,6 +63,8 @@ class Costs:
         Factor on what a path takes (``cpu.path_scale``).
     rate
         CPU cycles of each of the APP_ITEMS.
+    block_bytes
+        Bytes of a line where there are block stores (``cpu.copy_by``), else 0.
     numerator, denominator
         Ticks (1/TICKS of a target cycle) a CPU cycle, as a fraction in lowest terms.
     """
@@ -71,6 +73,7 @@ class Costs:
         cpu = description.cpu
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
         self.scale = Fraction(cpu.path_scale)
+        self.block_bytes = cpu.line_bytes if cpu.copy_by == "block" else 0
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
         self.price |= {item: getattr(description.am, item) for item in AM_ITEMS}
         self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)

@@ -211,6 +211,15 @@ class Node:
         await port.flush()
         self.memory.write(address, data)
 
+    async def store_blocks(self, address: int, data: bytes) -> None:
+        """The CPU writes ``data``, whole lines, to memory by block stores
+        (:meth:`Port.store_blocks`). This takes CPU time; the data becomes visible at its end."""
+        port = self.port
+        port.work("store", len(data) // self.description.cpu.line_bytes)
+        await port.store_blocks(address, len(data))
+        await port.flush()
+        self.memory.write(address, data)
+
     async def load(self, address: int, length: int) -> bytes:
         """The CPU reads memory. This takes CPU time; the result is the content at its end."""
         port = self.port

@@ -51,6 +51,7 @@ W_WATCH = int(Op.WATCH)
 W_IRQ = int(Op.WAIT_IRQ)
 W_CAS = int(Op.CAS)
 W_STOP = int(Op.STOP)
+W_BLOCK = W_STORE | Flag.BLOCK << 8
 F_ONCE = Flag.ONCE << 8
 F_NOT_EQUAL = Flag.NOT_EQUAL << 8
 TIMEOUT = int(Status.TIMEOUT)
@@ -341,6 +342,30 @@ class Port(Work):
         if self.count == BLOCK:
             await self.executed
         self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+
+    async def store_blocks(self, address: int, length: int) -> None:
+        """Block stores of ``length`` bytes of memory: whole lines, past the cache. Their data are
+        there when it has ended, for all; only their writes occupy the memory later.
+
+        Raises
+        ------
+        RuntimeError
+            The CPU has no block stores (``cpu.copy_by``).
+        ValueError
+            ``address`` or ``length`` is not a multiple of a line.
+        """
+        line = self.costs.block_bytes
+        if not line:
+            raise RuntimeError("the CPU has no block stores: they need cpu.copy_by = 'block'")
+        for name, value in (("address", address), ("length", length)):
+            if value % line:
+                raise ValueError(f"block stores are of whole lines of {line} bytes: {name} = "
+                                 f"{value:#x}")
+        if length <= 0:
+            return
+        if self.count == BLOCK:
+            await self.executed
+        self._put(W_BLOCK, address, length, 0, 0, 0, 0, 0)
 
     async def poll(self, watches: Watch | Iterable[Watch], timeout: int = 0,
                    once: bool = False) -> Poll:

@@ -139,13 +139,15 @@ class MemoryController(wiring.Component):
     ----------
     initiators : :class:`int`
         1 to 16.
+    writers : :class:`int`
+        Further initiators, which only write, and strobe no byte: what they do is not snooped.
     words : :class:`int`
         The memory's 8-byte words: a power of two, 2 or more.
 
     Members
     -------
     burst : ``In(Burst)``, lock : ``In(1)``, one of each an initiator
-        The initiators.
+        The initiators, the writers behind the others.
     port : ``Out(MemoryPort)``
         The memory.
     snoop : ``Out(Snoop)``
@@ -161,26 +163,29 @@ class MemoryController(wiring.Component):
     Raises
     ------
     TypeError
-        ``initiators`` or ``words`` is not an integer.
+        ``initiators``, ``writers`` or ``words`` is not an integer.
     ValueError
-        ``initiators`` is not 1 to 16, or ``words`` is not a power of two of at least 2.
+        ``initiators`` is not 1 to 16, ``writers`` is negative, or ``words`` is not a power of two of at least 2.
     """
 
     event_sources = (Block.MEMORY, Block.MEMORY)
     """The block of each of :attr:`events`."""
 
-    def __init__(self, *, initiators: int, words: int, traced: bool = False) -> None:
-        for name, value in (("initiators", initiators), ("words", words)):
+    def __init__(self, *, initiators: int, words: int, traced: bool = False,
+                 writers: int = 0) -> None:
+        for name, value in (("initiators", initiators), ("words", words), ("writers", writers)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
         if not 1 <= initiators <= 16:
             raise ValueError(f"initiators must be 1 to 16, not {initiators}")
+        if writers < 0:
+            raise ValueError(f"writers must not be negative, not {writers}")
         check_power_of_two("words", words)
-        self._initiators = initiators
+        self._initiators = initiators + writers
         self._words = words
         super().__init__({
-            "burst": In(Burst).array(initiators),
-            "lock": In(1).array(initiators),
+            "burst": In(Burst).array(initiators + writers),
+            "lock": In(1).array(initiators + writers),
             "port": Out(MemoryPort(words)),
             "snoop": Out(Snoop),
             "timing": In(Timing),
@@ -191,7 +196,7 @@ class MemoryController(wiring.Component):
 
     @property
     def initiators(self) -> int:
-        """Initiators."""
+        """Initiators, the writers among them."""
         return self._initiators
 
     @property

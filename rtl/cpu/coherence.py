@@ -11,6 +11,7 @@ from amaranth.utils import ceil_log2
 from ...layouts.operations import CACHE_LINE
 from ..parts.arbiter import RoundRobin
 from ..parts.sizes import check_count
+from .block_stores import PostedLine
 
 if TYPE_CHECKING:
     from .host_port import HostPort
@@ -71,11 +72,16 @@ class AddressBus(wiring.Component):
         Caches, 2 or more.
     line_bytes : :class:`int`
         Bytes of a line.
+    block_stores : :class:`bool`
+        Whether the CPUs have block stores. A phase also waits while the line is in another's buffer
+        for them.
 
     Members
     -------
     cache : ``In(CoherencePort)``, one a cache
         The caches.
+    posted : ``In(PostedLine)``, one a cache
+        Only with ``block_stores``: the lines in the CPUs' buffers.
 
     Raises
     ------
@@ -85,10 +91,14 @@ class AddressBus(wiring.Component):
         ``caches`` is less than 2.
     """
 
-    def __init__(self, *, caches: int, line_bytes: int = CACHE_LINE) -> None:
+    def __init__(self, *, caches: int, line_bytes: int = CACHE_LINE,
+                 block_stores: bool = False) -> None:
         check_count("caches", caches, least=2)
         self._line_bits = ceil_log2(line_bytes)
-        super().__init__({"cache": In(CoherencePort).array(caches)})
+        self._block_stores = block_stores
+        super().__init__({
+            "cache": In(CoherencePort).array(caches),
+            **({"posted": In(PostedLine).array(caches)} if block_stores else {})})
 
     @property
     def caches(self) -> int:
@@ -103,10 +113,13 @@ class AddressBus(wiring.Component):
         for number, cache in enumerate(self.cache):
             waits = Signal(name=f"waits_{number}")
             others = [other for other in self.cache if other is not cache]
+            line = cache.address[self._line_bits:]
+            held = [other.held & (other.address[self._line_bits:] == line) for other in others]
+            if self._block_stores:
+                held += [posted.valid & (posted.address[self._line_bits:] == line)
+                         for other, posted in enumerate(self.posted) if other != number]
             with m.If(cache.request):
-                m.d.comb += waits.eq(Cat(
-                    other.held & (other.address[self._line_bits:]
-                                  == cache.address[self._line_bits:]) for other in others).any())
+                m.d.comb += waits.eq(Cat(held).any())
             m.d.comb += [
                 arbiter.requests[number].eq(cache.request & ~waits),
                 cache.grant.eq(arbiter.grant[number] & commits),
@@ -130,7 +143,11 @@ class AddressBus(wiring.Component):
 def join_ports(m: Module, ports: Sequence["HostPort"]) -> None:
     """Join the host ports of a node with several CPUs by an :class:`AddressBus`, and tell each
     what the others store."""
-    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=ports[0].line_bytes)
+    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=ports[0].line_bytes,
+                                                block_stores=ports[0].block_stores)
+    if ports[0].block_stores:
+        for port, posted in zip(ports, bus.posted, strict=True):
+            m.d.comb += posted.eq(port.posted)
     for port, cache in zip(ports, bus.cache, strict=True):
         connect(m, port.bus, cache)
         others = [other for other in ports if other is not port]

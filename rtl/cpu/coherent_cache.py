@@ -40,7 +40,9 @@ class CoherentCache(wiring.Component):
       another has it; a store in M, and all others lose it;
     - n + 1 more if a miss has to write back a dirty victim first (a request and n beats with no
       byte strobed);
-    - ``fetch`` of a line that is there: as a miss, without an address phase.
+    - ``fetch`` of a line that is there: as a miss, without an address phase;
+    - a block store: 1, an address phase that makes the line invalid in all caches, this one, too; a
+      cycle more if the NIC changes a tag meanwhile.
 
     From its address phase to its end an access holds its line: phases of others for it wait. So
     does a compare-and-swap, by ``hold``. A store ends only in a cycle in which no other cache takes
@@ -60,6 +62,8 @@ class CoherentCache(wiring.Component):
         Other CPUs of the node, 1 or more.
     line_bytes : :class:`int`
         Bytes of a line: a power of two, 16 or more.
+    block_stores : :class:`bool`
+        Whether there are block stores.
 
     Members
     -------
@@ -67,6 +71,8 @@ class CoherentCache(wiring.Component):
     done : ``Out(1)``, reads : ``Out(1)``, word : ``Out(64)``, stale : ``Out(1)``,
     memory : ``Out(Burst)``
         As those of :class:`TagCache`.
+    block : ``In(1)``
+        Only with ``block_stores``, and with ``store``: the access is a block store.
     hold : ``In(1)``
         Hold the line at ``address`` after an access, too.
     snoop : ``In(Snoop)``
@@ -86,11 +92,13 @@ class CoherentCache(wiring.Component):
         ``lines`` or ``line_bytes`` is not a power of two, or too small.
     """
 
-    def __init__(self, *, lines: int, peers: int = 1, line_bytes: int = CACHE_LINE) -> None:
+    def __init__(self, *, lines: int, peers: int = 1, line_bytes: int = CACHE_LINE,
+                 block_stores: bool = False) -> None:
         check_power_of_two("lines", lines)
         check_power_of_two("line_bytes", line_bytes, least=16)
         self._lines = lines
         self._line_bytes = line_bytes
+        self._block_stores = block_stores
         index_bits = ceil_log2(lines)
         # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
         self._epoch = Signal(index_bits, reset_less=True)
@@ -116,6 +124,7 @@ class CoherentCache(wiring.Component):
             "news": In(Stored).array(peers),
             "bus": Out(CoherencePort),
             "timing": In(Timing),
+            **({"block": In(1)} if block_stores else {}),
         })
 
     @property
@@ -127,6 +136,11 @@ class CoherentCache(wiring.Component):
     def line_bytes(self) -> int:
         """Bytes of a line."""
         return self._line_bytes
+
+    @property
+    def block_stores(self) -> bool:
+        """Whether there are block stores."""
+        return self._block_stores
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -196,11 +210,13 @@ class CoherentCache(wiring.Component):
             loses.eq(self.store & bus.commits & (other.address[line_bits:] == line)),
         ]
         self._access(m, state=state, entered=entered, enters=enters, changes=changes,
-                     victim=Cat(slot, tag), strikes=strikes, misses=misses, loses=loses)
+                     victim=Cat(slot, tag), strikes=strikes, misses=misses, loses=loses,
+                     nic_changes=nic_changes)
         return m
 
     def _access(self, m: Module, *, state: Value, entered: Signal, enters: Signal, changes: Value,
-                victim: Value, strikes: Value, misses: Value, loses: Value) -> None:
+                victim: Value, strikes: Value, misses: Value, loses: Value,
+                nic_changes: Value) -> None:
         request, bus = self.memory.request, self.bus
         line_bits = ceil_log2(self._line_bytes)
         beats = self._line_bytes // 8
@@ -254,6 +270,10 @@ class CoherentCache(wiring.Component):
                 m.d.sync += [taking.eq(1), left.eq(self.timing.memory_upgrade - 2)]
                 m.next = "UPGRADE"
 
+        def store_block() -> None:
+            m.d.comb += [bus.request.eq(~nic_changes), self.done.eq(bus.grant),
+                         enters.eq(self.hit & bus.grant), entered.eq(Mesi.I)]
+
         def finish() -> None:
             """The last beat is here. If tags change otherwise in this cycle: repeat."""
             with m.If(taking & ~struck & ~strikes):
@@ -267,7 +287,13 @@ class CoherentCache(wiring.Component):
         with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += [struck.eq(0), missed.eq(0)]
-                with m.If(self.hit & self.fetch):
+                if self._block_stores:
+                    with m.If(self.block):
+                        store_block()
+                    fetches = m.Elif(self.hit & self.fetch)
+                else:
+                    fetches = m.If(self.hit & self.fetch)
+                with fetches:
                     read()
                 with m.Elif(self.hit & self.store & (state == Mesi.S)):
                     upgrade()

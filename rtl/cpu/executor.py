@@ -10,6 +10,7 @@ from amaranth.utils import ceil_log2
 from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
 from ..bus.pio import PIO_ADDRESS_BITS
 from ..bus.posted_writes import PostedBuffer
+from .block_stores import BlockBuffer
 from .coherence import covers
 from .coherent_cache import CoherentCache
 from .compare_and_swap import CompareSwap
@@ -45,6 +46,9 @@ class Executor:
         self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.owned_swaps else CompareSwap()
         m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
+        self.blocks: BlockBuffer | None = None
+        if port.block_stores:
+            m.submodules.blocks = self.blocks = BlockBuffer(line_bytes=port.line_bytes)
         self.host = port.host
         self.entry = port.host.entry
 
@@ -85,6 +89,8 @@ class Executor:
         self.waits = Signal()
         self.quiet = Signal()       # no posted write or interrupt is on its way through the port
         self.owns = Signal()
+        # An access to the cache, if no block store holds it back.
+        self.accesses = Signal() if port.block_stores else cache.valid
 
         self._connect(m)
         self._work(m)
@@ -147,6 +153,7 @@ class Executor:
             with m.If(self.swap.done & self.swap.memory.write.valid):
                 m.d.comb += [port.taken.valid.eq(1), port.taken.address.eq(
                     Cat(Const(0, self.line_bits), entry.address[self.line_bits:]))]
+        self._connect_cache(m)
         # At most one of the two is active, so both may use the responses.
         swap, cache = self.swap.memory, self.cache.memory
         for side in (swap, cache):
@@ -169,6 +176,22 @@ class Executor:
             m.d.comb += port.memory.request.payload.eq(swap.request.payload)
         with m.Elif(cache.request.valid):
             m.d.comb += port.memory.request.payload.eq(cache.request.payload)
+
+    def _connect_cache(self, m: Module) -> None:
+        """Accesses to the cache. One to a line that is in the buffer for block stores waits, and a
+        block store until the buffer is empty."""
+        cache, blocks = self.cache, self.blocks
+        if blocks is None:
+            return
+        line = cache.address[self.line_bits:]
+        meets = blocks.posted.valid & (blocks.posted.address[self.line_bits:] == line)
+        m.d.comb += [
+            cache.valid.eq(self.accesses & Mux(cache.block, blocks.ready, ~meets)),
+            blocks.take.eq(cache.block & cache.done),
+            blocks.address.eq(cache.address),
+            self.port.posted.eq(blocks.posted),
+        ]
+        wiring.connect(m, blocks.memory, wiring.flipped(self.port.block_memory))
 
     def _connect_nics(self, m: Module) -> None:
         """The NICs' buses: the oldest beat goes to that of its NIC."""
@@ -325,7 +348,7 @@ class Executor:
         """In the cache: the line first, as a store takes it, then the swap, from the cycle on in
         which it is owned."""
         m.d.comb += [
-            self.swap.valid.eq(1),
+            self.swap.valid.eq(1 if self.blocks is None else self.blocks.ready),
             self.kept.drop.eq(1),
             self.kept.line.eq(self.entry.address),
             self.finishes.eq(self.swap.done),
@@ -333,7 +356,7 @@ class Executor:
         ]
         if self.port.owned_swaps:
             m.d.comb += [
-                self.cache.valid.eq(~self.owns),
+                self.accesses.eq(~self.owns),
                 self.cache.address.eq(self.entry.address),
                 self.cache.store.eq(1),
                 self.swap.valid.eq(self.owns | self.cache.done),
@@ -351,13 +374,15 @@ class Executor:
             reach.eq(entry.address[:line_bits] + Mux(entry.length == 0, 0, entry.length - 1)),
             line.eq(Mux(self.touching, at, entry.address[line_bits:])),
             further.eq(Mux(self.touching, left, reach[line_bits:])),
-            self.cache.valid.eq(1),
+            self.accesses.eq(1),
             self.cache.address.eq(line << line_bits),
             self.cache.store.eq(self.flag(Flag.STORE)),
             self.kept.drop.eq(self.cache.store),
             self.kept.line.eq(self.cache.address),
             self.finishes.eq(self.cache.done & (further == 0)),
         ]
+        if self.port.block_stores:
+            m.d.comb += self.cache.block.eq(self.cache.store & self.flag(Flag.BLOCK))
         m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
                      left.eq(further - self.cache.done)]
 

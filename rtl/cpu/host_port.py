@@ -12,6 +12,7 @@ from ..bus.memory import Snoop
 from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
+from .block_stores import PostedLine
 from .coherence import CoherencePort, Stored
 from .coherent_cache import CoherentCache
 from .executor import Executor
@@ -83,6 +84,8 @@ class HostPort(wiring.Component):
     TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
                               (on a coherent bus, a store to a clean line: 2); with ``peers`` as
                               :class:`CoherentCache` says
+    TOUCH, block stores       W + 1 for each line, when the :class:`BlockBuffer` is empty: n + 2
+                              cycles after it took the last one
     POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
                               word read there by the same watch is kept, else latency + 6; of a NIC
                               address 1 + ``bus.pio_read``), P the whole cycles of its own work
@@ -100,6 +103,11 @@ class HostPort(wiring.Component):
     A poll's timeout counts from the end of its own work, a wait's from its beginning. It ends a
     wait at that cycle, if not yet in its work, and a poll with the check that is under way then
     (its work included), and discards the rest of the block. A poll with ONCE ends after one round.
+
+    A block store has taken effect when its TOUCH has ended, as any other store: the data are in
+    memory, and no cache has the line. What is posted is the write, which occupies the memory port
+    later. Until it has passed, accesses to that line wait, of this CPU and of others; a
+    compare-and-swap past the cache waits for any.
 
     latency + 6 is that of a line of 32 bytes, 4 beats; of n beats latency + 2 + n, and n + 1 more
     for a dirty victim.
@@ -131,6 +139,8 @@ class HostPort(wiring.Component):
     owned_swaps : :class:`bool`
         Whether a CAS is done in the cache, on a line that it takes as a store does. Always with
         ``peers``; not with ``coherent``.
+    block_stores : :class:`bool`
+        Whether there are block stores. Not with ``coherent``.
 
     Members
     -------
@@ -146,6 +156,10 @@ class HostPort(wiring.Component):
         Only with ``peers``: the other caches; in the last cycle of a TOUCH that stores, or of a CAS
         that writes, what it stored; and the others' ``stored``. ``snoop`` is of the NIC's accesses
         alone then.
+    block_memory : ``Out(Burst)``
+        Only with ``block_stores``: their port of the memory controller, as a writer.
+    posted : ``Out(PostedLine)``
+        Only with ``block_stores``: the line that is on its way there.
     irq : ``In(1)``
         The interrupt line: of the NICs that interrupt this CPU.
     now : ``In(32)``, timing : ``In(Timing)``
@@ -155,12 +169,12 @@ class HostPort(wiring.Component):
     ------
     TypeError, ValueError
         As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if
-        ``coherent`` is wanted with ``peers`` or ``owned_swaps``.
+        ``coherent`` is wanted with ``peers``, ``owned_swaps`` or ``block_stores``.
     """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
-                 nics: int = 1, owned_swaps: bool = False) -> None:
+                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False) -> None:
         if peers and coherent:
             raise ValueError("a NIC on the memory bus watches the lines of one CPU")
         if owned_swaps and coherent:
@@ -171,9 +185,12 @@ class HostPort(wiring.Component):
         self._source = source
         self._peers = peers
         self._coherent = coherent
+        self._block_stores = block_stores
         self._cache = (
-            CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes) if peers else
-            TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent))
+            CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes,
+                          block_stores=block_stores) if peers else
+            TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent,
+                     block_stores=block_stores))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
@@ -186,6 +203,7 @@ class HostPort(wiring.Component):
             "timing": In(Timing),
             **({"bus": Out(CoherencePort), "stored": Out(Stored),
                 "news": In(Stored).array(peers)} if peers else {}),
+            **({"block_memory": Out(Burst), "posted": Out(PostedLine)} if block_stores else {}),
         })
 
     @property
@@ -217,6 +235,11 @@ class HostPort(wiring.Component):
     def owned_swaps(self) -> bool:
         """Whether a CAS is done in the cache."""
         return self._owned_swaps
+
+    @property
+    def block_stores(self) -> bool:
+        """Whether there are block stores."""
+        return self._block_stores
 
     @property
     def nics(self) -> int:

@@ -32,6 +32,8 @@ class TagCache(wiring.Component):
     line becomes invalid, and a read for ownership follows. A store that misses is a read for
     ownership in any case.
 
+    A block store makes the line invalid without reading it or writing it back, in 1 cycle.
+
     A store makes the line dirty. Snoops take effect in the cycle in which they arrive: another
     initiator's write makes a line invalid, and its read makes a dirty line clean. If a snoop and
     the access change tags in the same cycle, the access takes a cycle longer. A line written to by
@@ -52,12 +54,16 @@ class TagCache(wiring.Component):
         Bytes of a line: a power of two, 16 or more.
     coherent : :class:`bool`
         Whether a store to a clean line is a transaction that other agents can watch.
+    block_stores : :class:`bool`
+        Whether there are block stores. Not with ``coherent``.
 
     Members
     -------
     valid : ``In(1)``, address : ``In(32)``, store : ``In(1)``, fetch : ``In(1)``
         The access: a store or a load of any byte of the line; ``fetch`` reads the line from memory
         even on a hit.
+    block : ``In(1)``
+        Only with ``block_stores``, and with ``store``: the access is a block store.
     hit : ``Out(1)``
         In a cycle with ``valid``: the line at ``address`` is in the cache now.
     done : ``Out(1)``
@@ -80,25 +86,12 @@ class TagCache(wiring.Component):
     TypeError
         ``lines`` or ``source`` is not an integer.
     ValueError
-        ``lines`` is not a power of two of at least 2, ``line_bytes`` not one of at least 16, or
-        ``source`` is not 0 to 15.
+        ``lines`` is not a power of two of at least 2, ``line_bytes`` not one of at least 16,
+        ``source`` is not 0 to 15, or ``block_stores`` is wanted with ``coherent``.
     """
 
-    valid: In(1)
-    address: In(32)
-    store: In(1)
-    fetch: In(1)
-    hit: Out(1)
-    done: Out(1)
-    reads: Out(1)
-    word: Out(64)
-    stale: Out(1)
-    taken: Out(LineTaken)
-    memory: Out(Burst)
-    snoop: In(Snoop)
-
     def __init__(self, *, lines: int, source: int = 0, line_bytes: int = CACHE_LINE,
-                 coherent: bool = False) -> None:
+                 coherent: bool = False, block_stores: bool = False) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -106,11 +99,28 @@ class TagCache(wiring.Component):
         check_power_of_two("line_bytes", line_bytes, least=16)
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
+        if block_stores and coherent:
+            raise ValueError("a NIC on the memory bus is not told of block stores")
         self._lines = lines
         self._line_bytes = line_bytes
         self._source = source
         self._coherent = coherent
-        super().__init__()
+        self._block_stores = block_stores
+        super().__init__({
+            "valid": In(1),
+            "address": In(32),
+            "store": In(1),
+            "fetch": In(1),
+            "hit": Out(1),
+            "done": Out(1),
+            "reads": Out(1),
+            "word": Out(64),
+            "stale": Out(1),
+            "taken": Out(LineTaken),
+            "memory": Out(Burst),
+            "snoop": In(Snoop),
+            **({"block": In(1)} if block_stores else {}),
+        })
 
     @property
     def lines(self) -> int:
@@ -186,7 +196,8 @@ class TagCache(wiring.Component):
                          write.data.held.eq(~self.snoop.write),
                          write.data.epoch.eq(epoch), write.data.tag.eq(snooped_tag)]
         with m.Elif(enters):
-            m.d.comb += [write.en.eq(1), write.addr.eq(index), write.data.held.eq(1),
+            m.d.comb += [write.en.eq(1), write.addr.eq(index),
+                         write.data.held.eq(~self.block if self._block_stores else 1),
                          write.data.dirty.eq(self.store), write.data.epoch.eq(epoch),
                          write.data.tag.eq(tag)]
 
@@ -245,7 +256,13 @@ class TagCache(wiring.Component):
         with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += struck.eq(0)
-                with m.If(self.hit & ~self.fetch):
+                if self._block_stores:
+                    with m.If(self.block):
+                        m.d.comb += [enters.eq(self.hit), self.done.eq(~(enters & changes))]
+                    hits = m.Elif(self.hit & ~self.fetch)
+                else:
+                    hits = m.If(self.hit & ~self.fetch)
+                with hits:
                     if self._coherent:
                         m.d.comb += self.done.eq(~upgrades & ~(loses & changes))
                         with m.If(upgrades):

@@ -78,7 +78,7 @@ class Node(wiring.Component):
     The memory itself is outside and the node's number is an input, so that all nodes are one
     module. Initiators on the bus, in order: the host ports, the NIC's send DMA, its receive DMA,
     and the DMA of its VI engine or processor. At the memory controller: the bus, then the host
-    ports.
+    ports, then their buffers for block stores.
 
     With ``node.nics`` above 1 each NIC has a bus of its own, which all host ports are on, and a
     wire address: NIC ``k`` of node ``n`` has ``n * node.nics + k``. It interrupts CPU ``k`` modulo
@@ -180,8 +180,10 @@ class Node(wiring.Component):
         for number, (nic, bus) in enumerate(zip(nics, buses, strict=True)):
             m.submodules[name("nic", number)] = rest(nic)
             m.submodules[name("bus", number)] = rest(bus)
+        block_stores = description.cpu.copy_by == "block"
         controller = MemoryController(initiators=len(buses) + self._cpus, traced=self._cpus > 1,
-                                      words=description.memory.bytes // 8)
+                                      words=description.memory.bytes // 8,
+                                      writers=self._cpus if block_stores else 0)
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
@@ -221,7 +223,8 @@ class Node(wiring.Component):
                           cache_lines=description.cpu.cache_lines, source=len(buses) + number,
                           peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
                           coherent=description.nic.attachment == "memory_bus",
-                          owned_swaps=description.cpu.cas_place == "cache")
+                          owned_swaps=description.cpu.cas_place == "cache",
+                          block_stores=block_stores)
                  for number in range(self._cpus)]
         if peers:
             join_ports(m, ports)
@@ -237,6 +240,10 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(self.timing),
             ]
+            if block_stores:
+                writer = len(buses) + self._cpus + number
+                connect(m, port.block_memory, controller.burst[writer])
+                m.d.comb += controller.lock[writer].eq(0)
             if peers:
                 with m.If(controller.snoop.source >= len(buses) if several
                           else controller.snoop.source != 0):

@@ -26,16 +26,21 @@ class _Port:
         self._latency = memory.latency
         self._beats = cpu.line_bytes // _BEAT
         self._cas = cpu.cas
+        self._last = "read"
 
-    def beat(self, earliest: int) -> int:
-        """The cycle, from ``earliest`` on, in which a beat is carried."""
+    def _free(self, earliest: int) -> int:
+        """The cycle, from ``earliest`` on, in which a beat may be carried."""
         cycle = earliest
         while True:
             self._owed = max(0, self._owed - self._rate * (cycle - self._at))
             self._at = cycle
             if self._owed <= self._rate:
-                break
+                return cycle
             cycle += 1
+
+    def beat(self, earliest: int) -> int:
+        """The cycle, from ``earliest`` on, in which a beat is carried."""
+        cycle = self._free(earliest)
         self._owed += self._beat_costs - (self._rate if self._owed else 0)
         self._at = cycle + 1
         return cycle
@@ -49,6 +54,27 @@ class _Port:
     def read(self, begin: int) -> int:
         """The cycle after a line's read: request, latency, beats, handed over a cycle later."""
         return self._burst(begin + self._latency + 1) + 2
+
+    def write_and_read(self, write: int | None, begin: int) -> tuple[int, int]:
+        """The cycles after the write of a line that a block store put into its buffer in cycle
+        ``write`` (None: nothing is there), and after a line's read that begins later, in
+        ``begin``. They take turns if both want the port."""
+        wants = {"read": begin + self._latency + 1}
+        if write is not None:
+            wants["write"] = write + 2
+        left = dict.fromkeys(wants, self._beats)
+        ends = {"write": 0}
+        while left:
+            cycle = self._free(min(wants.values()))
+            ready = [name for name in left if wants[name] <= cycle]
+            turn = next((name for name in ready if name != self._last), ready[0])
+            self._last = turn
+            wants[turn] = self.beat(cycle) + 1
+            left[turn] -= 1
+            if not left[turn]:
+                ends[turn] = wants.pop(turn)
+                del left[turn]
+        return ends["write"], ends["read"] + 1
 
     def write_back(self, begin: int) -> int:
         """The cycle after a line's write: request, beats."""
@@ -86,6 +112,13 @@ def contract(description: Description) -> dict[str, int]:
     for name, before in reads.items():
         for access in ("load", "store"):
             found[f"{access} {name}"] = _Port(description).read(before)
+    if description.cpu.copy_by == "block":
+        found |= dict.fromkeys(("block store", "block store hit", "block store dirty elsewhere"), 1)
+        # It is in the buffer from cycle 1 on.
+        port = _Port(description)
+        free = port.write_back(1)
+        found |= {"block store behind another": free,
+                  "load behind a block store": port.read(free) - 1}
     for name, store in (("owned", "hit"), ("clean", "hit, exclusive"), ("shared", "hit, shared"),
                         ("miss", "miss"), ("dirty elsewhere", "dirty elsewhere")):
         port = _Port(description)
@@ -100,14 +133,24 @@ def contract(description: Description) -> dict[str, int]:
 
 def copy_ticks(description: Description, size: int) -> Fraction:
     """Ticks in which one CPU copies ``size`` bytes between lines in memory: each line is read in
-    place of a dirty one, and read for ownership in place of a clean one."""
+    place of a dirty one, and read for ownership in place of a clean one. By block stores it is read
+    in place of a clean one, while the line before is written, and stored in a cycle if that has
+    passed."""
     cost = Fraction(description.nic.clock_mhz) / Fraction(description.cpu.clock_mhz)
     line = description.cpu.line_bytes
-    work = description.cpu.copy_word * line // _BEAT * cost
+    block = description.cpu.copy_by == "block"
+    work = (description.cpu.copy_line if block else
+            description.cpu.copy_word * line // _BEAT) * cost
     port, cycle, spent = _Port(description), 0, Fraction(0)
+    posted: int | None = None
     for _ in range(size // line):
         spent += work
         cycle += int(spent)
         spent -= int(spent)
-        cycle = port.read(port.read(port.write_back(cycle)))
+        if block:
+            written, cycle = port.write_and_read(posted, cycle)
+            posted = max(cycle, written)
+            cycle = posted + 1
+        else:
+            cycle = port.read(port.read(port.write_back(cycle)))
     return (cycle + spent) * TICKS

@@ -17,7 +17,7 @@ from tests.labs.rows import more
 pytestmark = needs_prover
 
 LINE_BITS = 5
-INPUTS = ("address", "store", "fetch", "hold")
+INPUTS = ("address", "store", "fetch", "hold", "block")
 
 
 def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
@@ -25,7 +25,7 @@ def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
     begun = Signal(name=f"{name}_begun")
     m.d.sync += begun.eq(cache.valid & ~cache.done)
     m.d.comb += Assume(~begun | cache.valid)
-    for field in INPUTS:
+    for field in INPUTS[:len(INPUTS) if cache.block_stores else -1]:
         before = Signal.like(getattr(cache, field), name=f"{name}_{field}_before")
         m.d.sync += before.eq(getattr(cache, field))
         m.d.comb += Assume(~begun | (getattr(cache, field) == before))
@@ -35,6 +35,8 @@ def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
         # A burst is answered when it was asked for.
         Assume(cache.timing.memory_upgrade >= 2),
     ]
+    if cache.block_stores:
+        m.d.comb += Assume(cache.store | ~cache.block)
 
 
 def stays(m: Module, value: Signal) -> None:
@@ -66,7 +68,8 @@ def states(m: Module, cache: CoherentCache, name: str) -> dict[str, Value]:
 
 
 class Owned(wiring.Elaboratable):
-    """Of any line: if one cache has it in E or M, no other has it at all."""
+    """Of any line: if one cache has it in E or M, no other has it at all; after a block store none
+    has it."""
 
     def __init__(self, caches: list[CoherentCache]) -> None:
         self.caches = caches
@@ -80,6 +83,7 @@ class Owned(wiring.Elaboratable):
         stays(m, line)
         m.d.comb += Assume(~ResetSignal())
         found = []
+        stored = Signal()
         for number, cache in enumerate(self.caches):
             name = f"cache_{number}"
             tags = cache._tags.read_port(domain="comb")
@@ -97,6 +101,15 @@ class Owned(wiring.Elaboratable):
             m.d.comb += Assert(~(mine & (at["VICTIM"] | at["BACK"] | at["PHASE"]))
                                | (state == Mesi.I))
             found.append((cache, at, state, cache._taking & mine))
+            if cache.block_stores:
+                m.d.comb += Assert(~(cache.valid & cache.block) | at["LOOKUP"])
+                with m.If(mine & cache.block & cache.done):
+                    m.d.comb += stored.eq(1)
+        if self.caches[0].block_stores:
+            gone = Signal()
+            m.d.sync += gone.eq(stored)
+            for _, _, state, _ in found:
+                m.d.comb += Assert(~gone | (state == Mesi.I))
         for number, (cache, at, state, taking) in enumerate(found):
             owned = (state == Mesi.E) | (state == Mesi.M)
             # A line that is being read is not there yet; one that is upgraded is shared, or gone.
@@ -129,6 +142,10 @@ def test_a_line_has_one_owner(tmp_path: Any) -> None:
     check_owned(tmp_path, [CoherentCache(lines=2) for _ in range(2)])
 
 
+def test_a_block_store_leaves_the_line_in_no_cache(tmp_path: Any) -> None:
+    check_owned(tmp_path, [CoherentCache(lines=2, block_stores=True) for _ in range(2)])
+
+
 class Deaf(CoherentCache):
     """Never busy: another's phase may come in a cycle in which the NIC changes tags."""
 
@@ -156,10 +173,27 @@ class Secretive(CoherentCache):
         return m
 
 
+class Lenient(CoherentCache):
+    """Leaves others a copy of a line to which it has a block store."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        with m.If(self.block):
+            m.d.comb += self.bus.exclusive.eq(0)
+        return m
+
+
 @pytest.mark.parametrize("broken", [Deaf, more(Loose), more(Secretive)])
 def test_broken_ones_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
     with pytest.raises(Refuted):
         check_owned(tmp_path, [broken(lines=2), CoherentCache(lines=2)])
+
+
+@pytest.mark.full
+def test_a_block_store_that_leaves_copies_is_refuted(tmp_path: Any) -> None:
+    with pytest.raises(Refuted):
+        check_owned(tmp_path, [kind(lines=2, block_stores=True)
+                               for kind in (Lenient, CoherentCache)])
 
 
 class Spinner(wiring.Elaboratable):

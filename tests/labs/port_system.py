@@ -32,7 +32,9 @@ class PortSystem(wiring.Component):
     """Everything of a node but the NIC, which the bench plays."""
 
     def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
-                 coherent: bool = False, pio_width: int = 8, owned_swaps: bool = False) -> None:
+                 coherent: bool = False, pio_width: int = 8, owned_swaps: bool = False,
+                 block_stores: bool = False) -> None:
+        self._block_stores = block_stores
         self._owned_swaps = owned_swaps
         self._pio_width = pio_width
         self._coherent = coherent
@@ -54,18 +56,22 @@ class PortSystem(wiring.Component):
         m.submodules.keeper = keeper = Timekeeper(ports=1)
         m.submodules.box = box = Mailbox()
         m.submodules.bus = bus = Bus(ports=1, engines=1, pio_width=self._pio_width)
-        m.submodules.controller = controller = MemoryController(initiators=2, words=WORDS)
+        m.submodules.controller = controller = MemoryController(
+            initiators=2, words=WORDS, writers=int(self._block_stores))
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
         m.submodules.port = port = HostPort(posted_writes=self._posted_writes,
                                             cache_lines=self._cache_lines, source=1,
                                             coherent=self._coherent,
-                                            owned_swaps=self._owned_swaps)
+                                            owned_swaps=self._owned_swaps,
+                                            block_stores=self._block_stores)
         host = port.host
         connect(m, port.pio, bus.port[0])
         connect(m, port.taken, flipped(self.taken))
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
         connect(m, port.memory, controller.burst[1])
+        if self._block_stores:
+            connect(m, port.block_memory, controller.burst[2])
         connect(m, controller.port, memory.port)
         connect(m, bus.pio, flipped(self.pio))
         m.d.comb += [

@@ -32,8 +32,10 @@ Program = Generator[list[bytes], list[Answer], None]
 class SmpSystem(wiring.Component):
     """Everything of a node but its NIC and its memory."""
 
-    def __init__(self, *, cpus: int, cache_lines: int = 4, line_bytes: int = 32) -> None:
+    def __init__(self, *, cpus: int, cache_lines: int = 4, line_bytes: int = 32,
+                 block_stores: bool = False) -> None:
         self._cpus = cpus
+        self._block_stores = block_stores
         self._cache_lines = cache_lines
         self._line_bytes = line_bytes
         super().__init__({
@@ -51,7 +53,8 @@ class SmpSystem(wiring.Component):
         m.submodules.registers = registers = TimingRegisters(description=Description())
         m.submodules.keeper = keeper = Timekeeper(ports=cpus)
         m.submodules.bus = bus = Bus(ports=cpus, engines=1)
-        m.submodules.controller = controller = MemoryController(initiators=1 + cpus, words=WORDS)
+        m.submodules.controller = controller = MemoryController(
+            initiators=1 + cpus, words=WORDS, writers=cpus if self._block_stores else 0)
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
         connect(m, controller.port, flipped(self.memory))
@@ -63,7 +66,8 @@ class SmpSystem(wiring.Component):
             self.stall.eq(keeper.stall), self.cycle.eq(keeper.cycle),
         ]
         ports = [HostPort(posted_writes=4, cache_lines=self._cache_lines, source=1 + number,
-                          line_bytes=self._line_bytes, peers=cpus - 1) for number in range(cpus)]
+                          line_bytes=self._line_bytes, peers=cpus - 1,
+                          block_stores=self._block_stores) for number in range(cpus)]
         join_ports(m, ports)
         for number, port in enumerate(ports):
             m.submodules[f"port_{number}"] = port
@@ -71,6 +75,8 @@ class SmpSystem(wiring.Component):
             host = port.host
             connect(m, port.pio, bus.port[number])
             connect(m, port.memory, controller.burst[1 + number])
+            if self._block_stores:
+                connect(m, port.block_memory, controller.burst[1 + cpus + number])
             m.d.comb += [
                 port.timing.eq(registers.timing), controller.lock[1 + number].eq(port.lock),
                 port.snoop.eq(controller.snoop),

@@ -126,6 +126,8 @@ def test_a_route_longer_than_the_header_is_refused() -> None:
      "cpu.line_bytes = 64: must be 32 where nic.attachment = 'memory_bus'"),
     ({"cpu": {"cas_place": "cache"}, "nic": {"attachment": "memory_bus"}},
      "cpu.cas_place = cache: must be memory where nic.attachment = 'memory_bus'"),
+    ({"cpu": {"copy_by": "block"}, "nic": {"attachment": "memory_bus"}},
+     "cpu.copy_by = block: must be cache where nic.attachment = 'memory_bus'"),
     ({"cpu": {"line_bytes": 48}}, "cpu.line_bytes = 48: must be a power of two"),
     ({"cpu": {"line_bytes": 64, "cache_lines": 32768}},
      r"cpu.cache_lines \* cpu.line_bytes = 2097152: must be at most 1 MB"),

@@ -42,6 +42,9 @@ def random_program(seed: int, operations: int, found: dict[tuple[int, int], byte
                 seen.append((port.status & 255, port.data))
             elif what == "compute":
                 port.work("alu", draw.randrange(200))
+            elif what == "touch" and port.costs.block_bytes and draw.random() < 0.6:
+                line = port.costs.block_bytes
+                await port.store_blocks(place & -line, line * draw.choice((1, 3)))
             elif what == "touch":
                 await port.touch(place, draw.randrange(1, 200), store=draw.random() < 0.5)
             elif what == "read":

@@ -21,7 +21,8 @@ QUIET = 400
 class Access:
     """What CPU 0 does to a line, where the line is ``before``, and how it came there: steps (CPU,
     "load" or "store"), each done to all lines before the next. A step by CPU ``VICTIM`` is CPU 0's,
-    to the lines that have the same place in the cache."""
+    to the lines that have the same place in the cache. Of two operations, "first, second", only the
+    second is timed; it follows at once."""
 
     name: str
     operation: str
@@ -32,6 +33,11 @@ class Access:
     def cpus(self) -> int:
         """CPUs that take part."""
         return 1 + max([0, *(cpu for cpu, _ in self.steps)])
+
+    def possible(self, description: Description) -> bool:
+        """Whether a node of ``description`` has the CPUs and operations for it."""
+        return self.cpus <= description.node.cpus and (
+            description.cpu.copy_by == "block" or "block" not in self.operation)
 
 
 VICTIM = -1
@@ -50,6 +56,11 @@ ACCESSES = (
     Access("store miss", "store", "in memory"),
     Access("store clean elsewhere", "store", "clean in another cache", ((1, "load"),)),
     Access("store dirty elsewhere", "store", "dirty in another cache", ((1, "store"),)),
+    Access("block store", "block", "in memory"),
+    Access("block store hit", "block", "in the cache, dirty", ((0, "store"),)),
+    Access("block store dirty elsewhere", "block", "dirty in another cache", ((1, "store"),)),
+    Access("block store behind another", "block, block", "in memory"),
+    Access("load behind a block store", "block, load", "in memory"),
     Access("cas owned", "cas", "in the cache, dirty", ((0, "store"),)),
     Access("cas clean", "cas", "in the cache, clean, in no other", ((0, "load"),)),
     Access("cas shared", "cas", "in the cache, clean, and in another", ((1, "load"), (0, "load"))),
@@ -66,7 +77,10 @@ def cache_bytes(description: Description) -> int:
 
 def free_after(description: Description) -> int:
     """Cycles after an access in which a slow port of the memory is free again."""
-    return 2 + ceil(16 / description.memory.bytes_per_cycle)
+    left = 16
+    if description.cpu.copy_by == "block":
+        left += description.cpu.line_bytes + 8
+    return 2 + ceil(left / description.memory.bytes_per_cycle)
 
 
 def samples(description: Description) -> int:
@@ -97,13 +111,22 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
             return []
         await port.delay(QUIET + 16 * description.memory.latency)
         stamps = []
+
+        async def do(operation: str, address: int) -> None:
+            if operation == "cas":
+                await port.cas(address, 0, 1)
+            elif operation == "block":
+                await port.store_blocks(address, line)
+            else:
+                await port.touch(address, 8, store=operation == "store")
+
+        *before, timed = access.operation.split(", ")
         for number in range(count):
             await port.delay(apart)
+            for operation in before:
+                await do(operation, block + number * line)
             stamps.append(stamp(cpu))
-            if access.operation == "cas":
-                await port.cas(block + number * line, 0, 1)
-            else:
-                await port.touch(block + number * line, 8, store=access.operation == "store")
+            await do(timed, block + number * line)
             stamps.append(stamp(cpu))
         await port.flush()
         return stamps

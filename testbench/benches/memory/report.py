@@ -76,7 +76,8 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     clock, results = document["clock_mhz"], document["results"]
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     names = [access.name for access in ACCESSES if access.name in results["accesses"]]
-    colours = {"load": PALETTE[0], "store": PALETTE[2], "cas": PALETTE[1]}
+    colours = {"load": PALETTE[0], "store": PALETTE[2], "cas": PALETTE[1],
+               "block": PALETTE[3]}
     left.barh(names, [results["accesses"][name] for name in names], height=0.66,
               color=[colours[name.split()[0]] for name in names])
     left.invert_yaxis()

@@ -41,10 +41,12 @@ def _whole(found: list[Any]) -> int:
 
 async def measure_copy(lab: Any, cpus: int) -> int:
     """Ticks in which each of ``cpus`` CPUs copies ``copied_bytes`` from lines in memory to lines in
-    memory, as in the middle of a long copy: a line read takes the place of one written before."""
+    memory, as in the middle of a long copy: a line read takes the place of one written before, or,
+    by block stores, of one read before."""
     description = lab.description
     line, cache, size = (description.cpu.line_bytes, cache_bytes(description),
                          copied_bytes(description))
+    block = description.cpu.copy_by == "block"
 
     async def program(cpu: Node) -> Any:
         port = cpu.port
@@ -53,14 +55,20 @@ async def measure_copy(lab: Any, cpus: int) -> int:
         source = cpu.allocate(2 * cache, cache) + 2 * line
         target = source + (description.cpu.cache_lines - 2) // 2 * line
         for at in range(0, size, line):
-            await port.touch(source + cache + at, 8, store=True)
+            await port.touch(source + cache + at, 8, store=not block)
         await Barrier(cpu, "start", cpus).wait()
         await port.delay(free_after(description))
         begin = stamp(cpu)
         for at in range(0, size, line):
-            port.work("copy_word", line // 8)
+            if block:
+                port.work("copy_line")
+            else:
+                port.work("copy_word", line // 8)
             await port.touch(source + at, line)
-            await port.touch(target + at, line, store=True)
+            if block:
+                await port.store_blocks(target + at, line)
+            else:
+                await port.touch(target + at, line, store=True)
         end = stamp(cpu)
         await port.flush()
         return begin, end

@@ -52,6 +52,24 @@ def test_programs_for_cpus_that_are_not_there_are_refused(programs, cpus, text):
         run(*programs, cpus=cpus)
 
 
+def test_block_stores_are_of_whole_lines_and_need_their_knob():
+    async def program(cpu):
+        at = cpu.allocate(64)
+        for address, length, text in ((at + 8, 32, "address = 0x"), (at, 40, "length = 0x28")):
+            with pytest.raises(ValueError, match=f"whole lines of 32 bytes: {text}"):
+                await cpu.port.store_blocks(address, length)
+        await cpu.store_blocks(at, bytes(range(64)))
+        return cpu.memory.read(at, 64)
+
+    async def without(cpu):
+        with pytest.raises(RuntimeError, match="they need cpu.copy_by = 'block'"):
+            await cpu.store_blocks(cpu.allocate(64), bytes(64))
+
+    description = Description.model_validate({"cpu": {"copy_by": "block"}})
+    assert Model(description).run([program, None]).results[0] == bytes(range(64))
+    run(without)
+
+
 def test_memory_is_one_and_what_is_allocated_is_apart():
     async def program(cpu):
         places = [cpu.allocate(24) for _ in range(5)]

@@ -368,6 +368,8 @@ def test_bus_refuses(arguments: dict[str, Any], error: type[Exception], text: st
 @pytest.mark.parametrize("make, error, text", [
     (lambda: MemoryController(initiators=0, words=16), ValueError, "initiators must be 1 to 16"),
     (lambda: MemoryController(initiators=17, words=16), ValueError, "1 to 16, not 17"),
+    (lambda: MemoryController(initiators=1, words=16, writers=-1), ValueError,
+     "writers must not be negative, not -1"),
     (lambda: MemoryController(initiators=1, words=12), ValueError, "power of two, .* not 12"),
     (lambda: MemoryController(initiators=1.5, words=16), TypeError, "initiators must be an int"),
     (lambda: HostMemory(words=3, kind="array"), ValueError, "words must be a power of two"),

@@ -87,6 +87,51 @@ async def takes_the_promised_cycles(dut: Any) -> None:
 
 
 @cocotb.test()
+async def block_stores_take_the_promised_cycles(dut: Any) -> None:
+    line = parameters()["line_bytes"]
+    beats, x, y, far = line // 8, 2 * line, 3 * line, 2 * line + 4 * line
+
+    def touch(at: int, flags: int = 0, length: int = line) -> bytes:
+        return entry(Op.TOUCH, address=at, length=length, flags=flags)
+
+    load, store, block = touch(x), touch(x, Flag.STORE), touch(x, Flag.STORE | Flag.BLOCK)
+    rest = (0, entry(Op.DELAY, work=60 << 8), 60)
+    for latency in (8, 0, 30):
+        driver = await start(dut, memory__latency=latency)
+        miss = latency + 2 + beats
+        steps = [
+            (0, load, miss), (1, block, 1), rest, (0, load, miss), (0, load, 1),
+            (0, block, 1), rest, (0, load, miss), (1, load, miss), (1, block, 1), rest,
+            (0, store, miss), (1, block, 1), rest,
+            # Dirty in another cache, and in this one: nothing is written back.
+            (0, load, miss), (0, store, 1), (0, block, 1), rest, (0, touch(far), miss),
+        ]
+        found = await spans(driver, [step[:2] for step in steps])
+        assert found == [step[-1] for step in steps], f"latency {latency}: {found}"
+
+        # The write occupies the buffer, and holds its line; what is elsewhere goes on.
+        other = touch(y, Flag.STORE | Flag.BLOCK)
+        driver = await start(dut, memory__latency=latency)
+        ends: dict[str, list[int]] = {}
+
+        def first(driver: SmpDriver = driver, ends: dict[str, list[int]] = ends) -> Program:
+            answers = yield [entry(Op.DELAY, work=10 << 8), block, load, other, other, touch(far)]
+            ends["first"] = [answer.cycle for answer in answers]
+
+        def second(driver: SmpDriver = driver, ends: dict[str, list[int]] = ends) -> Program:
+            answers = yield [entry(Op.DELAY, work=11 << 8), load]
+            ends["second"] = [answer.cycle for answer in answers]
+
+        await driver.run([first(), second(), *(iter_nothing() for _ in range(driver.cpus - 2))])
+        begins, free = 10, 10 + beats + 2
+        assert ends["first"][:2] == [begins, begins + 1]
+        # Two waited for the line, and the one that reads it holds it.
+        assert sorted([ends["first"][2], ends["second"][1]]) == [free + miss, free + 2 * miss]
+        again = ends["first"][3]
+        assert again == ends["first"][2] + 1 and ends["first"][4] == again + beats + 2
+
+
+@cocotb.test()
 async def a_shared_line_is_not_exclusive(dut: Any) -> None:
     """Who reads a line that another holds stores to it by an upgrade, and so does the other."""
     driver = await start(dut)
@@ -129,7 +174,16 @@ class Checked:
             address = rng.choice(self.words)
             begun = driver.cycle
             kind = rng.random()
-            if kind < 0.3:
+            if kind < parameters()["blocks"]:
+                line = parameters()["line_bytes"]
+                first, length = address & -line, line * rng.choice((1, 1, 3))
+                yield [*before, entry(Op.TOUCH, address=first, length=length,
+                                      flags=Flag.STORE | Flag.BLOCK, work=rng.choice((0, 300)))]
+                for word in self.words:
+                    if first <= word < first + length:
+                        driver.write(word, self.unique(port))
+                self.counts["block"] += 1
+            elif kind < 0.3:
                 length = rng.choice((8, 8, 8, 64, 100))
                 yield [*before, entry(Op.TOUCH, address=address, length=length, flags=Flag.STORE,
                                       work=rng.choice((0, 300)))]
@@ -210,7 +264,7 @@ async def is_sequentially_consistent(dut: Any) -> None:
         if given["dma"]:
             engine.stop()
         counts += checked.counts
-    assert len(counts) == 6, counts
+    assert len(counts) == 6 + bool(given["blocks"]), counts
 
 
 @cocotb.test()
@@ -317,13 +371,14 @@ def iter_nothing() -> Program:
     yield from ()
 
 
-def system(cpus: int, line_bytes: int = 32) -> SmpSystem:
-    return SmpSystem(cpus=cpus, cache_lines=4, line_bytes=line_bytes)
+def system(cpus: int, line_bytes: int = 32, block_stores: bool = False) -> SmpSystem:
+    return SmpSystem(cpus=cpus, cache_lines=4, line_bytes=line_bytes, block_stores=block_stores)
 
 
-def bench(testcase: str, cpus: int, line_bytes: int = 32, **arguments: Any) -> None:
-    run_bench(system(cpus, line_bytes), __file__, testcase=testcase, many_cycles=True, cpus=cpus,
-              line_bytes=line_bytes, **arguments)
+def bench(testcase: str, cpus: int, line_bytes: int = 32, block_stores: bool = False,
+          **arguments: Any) -> None:
+    run_bench(system(cpus, line_bytes, block_stores), __file__, testcase=testcase, many_cycles=True,
+              cpus=cpus, line_bytes=line_bytes, blocks=0.2 * block_stores, **arguments)
 
 
 @pytest.mark.parametrize("testcase", [
@@ -345,6 +400,24 @@ def test_directed(testcase: str, cpus: int, line_bytes: int) -> None:
 def test_model(cpus: int, line_bytes: int, shared: int, dma: bool, turns: int) -> None:
     bench("is_sequentially_consistent", cpus, line_bytes, shared=shared, dma=dma, turns=turns,
           count=120)
+
+
+def test_block_stores() -> None:
+    """One simulator for both: the cycles, and whatever the CPUs do."""
+    bench("block_stores_take_the_promised_cycles", 2, block_stores=True)
+    bench("is_sequentially_consistent", 2, block_stores=True, shared=4, dma=True, turns=3,
+          count=120)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("cpus, line_bytes, shared, dma", [
+    (2, 64, 2, True), (8, 32, 6, True), (4, 256, 3, False)])
+def test_block_stores_of_others(cpus: int, line_bytes: int, shared: int, dma: bool) -> None:
+    for testcase in ("block_stores_take_the_promised_cycles", "takes_the_promised_cycles",
+                     "counts_by_swaps", "a_lock_changes_hands_under_fire"):
+        bench(testcase, cpus, line_bytes, block_stores=True)
+    bench("is_sequentially_consistent", cpus, line_bytes, block_stores=True, shared=shared,
+          dma=dma, turns=10, count=120)
 
 
 @pytest.mark.parametrize("cpus, cycles", [(2, 20), more(4, 30)])

@@ -28,6 +28,7 @@ class Cache:
         self.tags: dict[int, tuple[int, bool]] = {}
         self.snoops = 0.0
         self.bursts: list[tuple[int, int]] = []
+        self.waited = 0
 
     def holds(self, address: int) -> bool:
         held = self.tags.get((address >> 5) % self.lines)
@@ -128,6 +129,30 @@ class Cache:
             await falling
         raise AssertionError("no end after 2000 cycles")
 
+    async def block_store(self, address: int) -> int:
+        """Cycles of a block store, which takes the line out of the cache and reads nothing."""
+        dut = self.dut
+        falling = FallingEdge(dut.clk)
+        dut.valid.value, dut.address.value = 1, address
+        dut.store.value, dut.fetch.value, dut.block.value = 1, 0, 1
+        for cycle in range(1, 2000):
+            snoop = self.snoop()
+            dut.snoop.value = pack(Snoop, snoop) if snoop else 0
+            await ReadOnly()
+            held = self.holds(address)
+            changed = bool(snoop) and self.apply(snoop)
+            done = int(dut.done.value)
+            self.waited += held and changed
+            assert done == int(not (held and changed))
+            assert not int(dut.memory__request__valid.value)
+            if done and held:
+                del self.tags[(address >> 5) % self.lines]
+            await falling
+            if done:
+                dut.valid.value = dut.block.value = 0
+                return cycle
+        raise AssertionError("no end after 2000 cycles")
+
 
 @cocotb.test()
 async def takes_the_promised_cycles(dut: Any) -> None:
@@ -153,11 +178,16 @@ async def agrees_with_the_model(dut: Any) -> None:
         address = rng.randrange(4 * lines * 32)
         hit = cache.holds(address)
         fetch = rng.random() < 0.3
+        if rng.random() < parameters()["blocks"]:
+            there = [line for line, _ in cache.tags.values()]
+            await cache.block_store(32 * rng.choice(there) if there else address)
+            continue
         took, word, _ = await cache.access(address, rng.random() < 0.5, fetch)
         if not cache.snoops and not cache.stall:
             assert took == 1 if hit and not fetch else took in (5, 10)
         if not cache.snoops:
             assert (word is None) == (hit and not fetch)
+    assert bool(cache.waited) == bool(parameters()["blocks"])
 
 
 @cocotb.test()
@@ -184,7 +214,13 @@ async def is_empty_after_each_reset(dut: Any) -> None:
 @pytest.mark.parametrize("accesses", [150, more(600)])
 def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
     run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
-              lines=lines, stall=stall, snoops=snoops, accesses=accesses)
+              lines=lines, stall=stall, snoops=snoops, accesses=accesses, blocks=0)
+
+
+def test_block_stores() -> None:
+    run_bench(TagCache(lines=2, source=OWN, block_stores=True), __file__,
+              testcase="agrees_with_the_model", lines=2, stall=0.0, snoops=0.8, accesses=300,
+              blocks=0.4)
 
 
 def test_cycles() -> None:
@@ -236,6 +272,8 @@ def test_kept_words() -> None:
     (lambda: TagCache(lines=1), ValueError, "at least 2, not 1"),
     (lambda: TagCache(lines="8"), TypeError, "lines must be an integer, not '8'"),
     (lambda: TagCache(lines=8, source=16), ValueError, "source must be 0 to 15, not 16"),
+    (lambda: TagCache(lines=8, coherent=True, block_stores=True), ValueError,
+     "a NIC on the memory bus is not told of block stores"),
     (lambda: KeptWords(source=-1), ValueError, "source must be 0 to 15, not -1"),
 ])
 def test_refuses(make: Any, error: type[Exception], text: str) -> None:

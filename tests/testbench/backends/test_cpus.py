@@ -41,13 +41,17 @@ def test_random_programs_are_the_same_traced_or_not_skipping_or_not() -> None:
           "memory__bytes_per_cycle": "7/3"}),
     more({"node__cpus": 8, "cpu__clock_mhz": 450}),
     more({"node__cpus": 4, "cpu__line_bytes": 256, "fabric__nodes": 3}),
+    more({"node__cpus": 3, "cpu__copy_by": "block", "memory__latency": 20}),
+    more({"cpu__copy_by": "block", "memory__bytes_per_cycle": "7/3"}),
 ])
 def test_random_programs_are_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     """Cycles, answers, marks, events and memories."""
     same(describe(**knobs), "random_cpus", ["one-design"], seeds=[*range(4)], trace=True)
 
 
-@pytest.mark.parametrize("knobs", [{"node__cpus": 2}, more({"node__cpus": 4})])
+@pytest.mark.parametrize("knobs", [
+    {"node__cpus": 2}, more({"node__cpus": 4}), more({"node__cpus": 2, "cpu__copy_by": "block"}),
+    more({"cpu__copy_by": "block"})])
 def test_random_programs_are_the_same_under_icarus(icarus: None, knobs: dict[str, Any]) -> None:
     same(describe(**knobs), "random_cpus", ["icarus"], seeds=[1, 2], operations=25, trace=True)
 
