@@ -165,7 +165,8 @@ class MemoryController(wiring.Component):
     TypeError
         ``initiators``, ``writers`` or ``words`` is not an integer.
     ValueError
-        ``initiators`` is not 1 to 16, ``writers`` is negative, or ``words`` is not a power of two of at least 2.
+        ``initiators`` is not 1 to 16, ``writers`` is negative, or ``words`` is not a power of two
+        of at least 2.
     """
 
     event_sources = (Block.MEMORY, Block.MEMORY)

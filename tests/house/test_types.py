@@ -1,4 +1,5 @@
-"""The types of layouts, host and testbench hold: pyright, as ``pyproject.toml`` sets it."""
+"""The types of layouts, host and testbench hold, and all of Python is clean: pyright and ruff, as
+``pyproject.toml`` sets them."""
 
 import json
 import subprocess
@@ -17,3 +18,9 @@ def test_pyright_finds_nothing():
              f"{one['message']}" for one in found["generalDiagnostics"]
              if one["severity"] == "error"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_ruff_finds_nothing():
+    run = subprocess.run([sys.executable, "-m", "ruff", "check", "--output-format", "concise",
+                          "--no-cache", "."], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -123,8 +123,8 @@ async def open_elan(node: Any) -> tuple[NicProcessor, LoadedSlots, int]:
 
 
 class Entries(SendQueue):
-    """The queue of firmware tb2: entries in host memory, and their lengths in NIC memory. The length
-    of an entry is that which its send word has, one to a write."""
+    """The queue of firmware tb2: entries in host memory, and their lengths in NIC memory. The
+    length of an entry is that which its send word has, one to a write."""
 
     def __init__(self, processor: NicProcessor, entries: int, report: int) -> None:
         super().__init__(processor, 1, SLOTS, report)

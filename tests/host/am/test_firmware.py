@@ -54,7 +54,8 @@ def test_each_of_many_senders_gets_its_share(way, size, count):
 
 @pytest.mark.parametrize("call, way", [
     *((call, "doorbell queue") for call in ("request", "store", "disable")),
-    *(more(call, way) for call in ("request", "store", "disable") for way in ("lanai", "elan", "tb2"))])
+    *(more(call, way) for call in ("request", "store", "disable")
+      for way in ("lanai", "elan", "tb2"))])
 def test_a_lost_peer_is_an_error(call, way):
     run(scenarios.peer_gone(call, **PATIENT), way)
 

@@ -114,7 +114,8 @@ async def block_stores_take_the_promised_cycles(dut: Any) -> None:
         driver = await start(dut, memory__latency=latency)
         ends: dict[str, list[int]] = {}
 
-        def first(driver: SmpDriver = driver, ends: dict[str, list[int]] = ends) -> Program:
+        def first(driver: SmpDriver = driver, ends: dict[str, list[int]] = ends,
+                  other: Any = other) -> Program:
             answers = yield [entry(Op.DELAY, work=10 << 8), block, load, other, other, touch(far)]
             ends["first"] = [answer.cycle for answer in answers]
 

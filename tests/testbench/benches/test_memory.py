@@ -70,7 +70,8 @@ def test_two_runs_are_the_same_bytes(one):
     more(["cpu.cas_place=cache", "cpu.cas=9", "memory.bytes_per_cycle=7/3"]),
     more(["cpu.copy_by=block", "memory.latency=3", "memory.bytes_per_cycle=7/3",
           "cpu.clock_mhz=450"]),
-    more(["cpu.copy_by=block", "memory.latency=0", "cpu.copy_line=0", "memory.bytes_per_cycle=1/2"]),
+    more(["cpu.copy_by=block", "memory.latency=0", "cpu.copy_line=0",
+          "memory.bytes_per_cycle=1/2"]),
     more(["cpu.copy_by=block", "node.cpus=3", "cpu.line_bytes=64", "memory.bytes_per_cycle=5"]),
 ])
 def test_every_check_holds_off_the_defaults(overrides):
