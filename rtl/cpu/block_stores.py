@@ -21,8 +21,8 @@ class BlockBuffer(wiring.Component):
     Latency: the write is requested in the cycle after the line was taken. (The port is at rest in
     a later one, so no leap over idle time comes before it.) Its beats follow, with no byte strobed,
     as the memory's bytes are always current. Throughput: a line of n beats every n + 2 cycles
-    without other users of the memory. Back-pressure: ``ready`` is low from the cycle after a line was taken
-    to the cycle of its last beat. Reset: empty.
+    without other users of the memory. Back-pressure: ``ready`` is low from the cycle
+    after a line was taken to the cycle of its last beat. Reset: empty.
 
     Parameters
     ----------
