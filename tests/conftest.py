@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-BLOCKS = Path(__file__).parent / "rtl"
-
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
 
@@ -40,10 +38,11 @@ def _compile_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # A worker keeps the simulators of a file's blocks: its other tests need not start them.
+    # A worker keeps the simulators of a file, which the file's other tests then need not start; and
+    # no other worker waits for a build of theirs.
     if config.pluginmanager.has_plugin("xdist"):
         for item in items:
-            if item.path.is_relative_to(BLOCKS) and not item.get_closest_marker("xdist_group"):
+            if not item.get_closest_marker("xdist_group"):
                 item.add_marker(pytest.mark.xdist_group(str(item.path)))
     if config.getoption("--full"):
         return

@@ -18,6 +18,7 @@ from .verilator import (
     compile_objects,
     design_header,
     link,
+    runtime_beside,
     toolchain,
     verilate,
 )
@@ -163,12 +164,13 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     objects = work / "objects"
     objects.mkdir()
     models, own = [], {}
-    for done, (name, make) in enumerate(makes.items()):
-        progress("converting", done, len(makes))
-        text, around = make()
-        own |= dict.fromkeys(own_files(text, ".cpp"))
-        models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
-            "compiling", done, len(makes))))
+    with runtime_beside(wave):
+        for done, (name, make) in enumerate(makes.items()):
+            progress("converting", done, len(makes))
+            text, around = make()
+            own |= dict.fromkeys(own_files(text, ".cpp"))
+            models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
+                "compiling", done, len(makes))))
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
                 _shortcuts(description, models[0], wave is not None)))

@@ -5,8 +5,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,8 @@ from .cache import entry
 from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
 __all__ = ["Progress", "Toolchain", "Compilation", "toolchain", "verilate", "compile_objects",
-           "link", "compile_all", "cocotb_libraries", "design_header", "wave_format", "build_block"]
+           "link", "compile_all", "cocotb_libraries", "design_header", "wave_format", "build_block",
+           "runtime_beside"]
 
 Progress = Callable[[str, int, int], None]
 """Called with the current step, how much of it is done, and the total."""
@@ -178,6 +180,9 @@ def _runtime(wave: str | None) -> Path:
     def build(place: Path) -> None:
         # Only the models' files depend on VL_TRACE and the prefix.
         flags = _flags(tools, wave, [])
+        # The compiler of PyPI compiles the libraries of C++ when it links for the first time.
+        empty = place / "empty.cpp"
+        empty.write_text("int main() {}\n")
         commands = [[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
                      str(place / f"{name}.o")] for name in names]
         if _clang(tools):
@@ -185,10 +190,21 @@ def _runtime(wave: str | None) -> Path:
             commands.append([*tools.compiler, *flags, "-Xclang", "-fno-pch-timestamp", "-x",
                              "c++-header", str(tools.include / PRECOMPILED), "-o",
                              str(place / _HEADERS)])
+        commands.insert(0, [*tools.compiler, *flags, str(empty), "-o", str(place / "empty")])
         _parallel(commands, place, lambda *_: None)
 
     return entry("runtime", [tools.version, tools.compiler_version, *tools.compiler, *names,
                              PRECOMPILED, str(tools.root), str(wave)], build)
+
+
+@contextmanager
+def runtime_beside(wave: str | None) -> Iterator[None]:
+    """Compile what all models share beside what is done meanwhile: on a machine where nothing was
+    built before, the first conversion compiles Yosys, on one core."""
+    with ThreadPoolExecutor(1) as pool:
+        shared = pool.submit(_runtime, wave)
+        yield
+        shared.result()
 
 
 def _precompiled(wave: str | None) -> list[str]:

@@ -13,6 +13,7 @@ from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
 from nicbed.testbench.build.verilog import rtlil
 
 from tests.formal.prover import needs_prover
+from tests.labs.rows import more
 
 PUBLISHED = [module for module in CORE_MODULES if not module.endswith(SUFFIX)]
 
@@ -123,9 +124,9 @@ def test_equal(tmp_path: Path, module: str) -> None:
 
 @needs_prover
 @pytest.mark.parametrize("module, register", [("picorv32", "quotient <="),
-                                              ("picorv32", "cpuregs[latched_rd] <="),
-                                              ("serv_rf_top", "memory[i_waddr] <="),
-                                              ("serv_rf_top", "wen0_r    <=")])
+                                              more("picorv32", "cpuregs[latched_rd] <="),
+                                              more("serv_rf_top", "memory[i_waddr] <="),
+                                              more("serv_rf_top", "wen0_r    <=")])
 def test_a_missed_enable_is_found(tmp_path: Path, module: str, register: str) -> None:
     """The proof fails where one register, or memory, goes without."""
     before, _, after = core_verilog(module + SUFFIX).partition(register)

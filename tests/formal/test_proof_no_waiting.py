@@ -18,6 +18,7 @@ from nicbed.rtl.vi.send.turn import SendDecide
 from nicbed.rtl.vi.types import ControlPacket
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -243,17 +244,18 @@ def check_owed(owed, work, depth=1):
     prove(claims, ports_of(owed, more=[claims.watched]), work, depth=depth)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("slots", [4, 8])
 def test_who_waits_for_a_slot(tmp_path, slots):
     check_full(SendSlots(slots=slots, words=2), SendTransmit(slots=slots), tmp_path)
 
 
-@pytest.mark.parametrize("slots", [4, 8])
+@pytest.mark.parametrize("slots", [4, more(8)])
 def test_what_is_left_to_packets(tmp_path, slots):
     check_left(SendSlots(slots=slots, words=2), SendTransmit(slots=slots), tmp_path)
 
 
-@pytest.mark.parametrize("window", [1, 8, 32])
+@pytest.mark.parametrize("window", [1, more(8), more(32)])
 def test_who_waits_for_its_window(tmp_path, window):
     decide = SendDecide(window=window, mtu=64)
     prove(Window(decide), ports_of(decide), tmp_path, depth=1)
@@ -291,6 +293,7 @@ class Hasty(OwedAnswers):
         return m
 
 
+@pytest.mark.full
 def test_broken_slots_are_refuted(tmp_path):
     with pytest.raises(Refuted, match=r"DONE \(FAIL"):
         check_full(Roomy(slots=2, words=2), SendTransmit(slots=2), tmp_path, depth=24)

@@ -253,14 +253,14 @@ def check(claims, scheduler, work, *, depth=1):
     prove(claims, [*ports, *chosen], work, depth=depth)
 
 
-@pytest.mark.parametrize("part, vis", [(Place, 2), (Room, 2), (Turns, 2), more(Place, 8),
+@pytest.mark.parametrize("part, vis", [(Place, 2), more(Room, 2), more(Turns, 2), more(Place, 8),
                                        more(Room, 8), more(Turns, 8)])
 def test_fairness(tmp_path, part, vis):
     scheduler = Scheduler(vis=vis, wakers=3)
     check(part(scheduler), scheduler, tmp_path)
 
 
-@pytest.mark.parametrize("wakers", [1, 3, 5])
+@pytest.mark.parametrize("wakers", [1, more(3), more(5)])
 def test_wake_ups(tmp_path, wakers):
     scheduler = Scheduler(vis=8, wakers=wakers)
     check(Woken(scheduler), scheduler, tmp_path)

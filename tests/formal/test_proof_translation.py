@@ -15,6 +15,7 @@ from nicbed.rtl.vi.translate.table_walk import TableWalk
 from nicbed.rtl.vi.translate.translator import Translator
 
 from tests.formal.prover import Refuted, needs_prover, prove
+from tests.labs.rows import more
 
 pytestmark = needs_prover
 
@@ -203,7 +204,7 @@ def ports(claims: NeverAgain) -> list[Value]:
             *(Value.cast(value) for _, _, value in component.signature.flatten(component))]
 
 
-@pytest.mark.parametrize("sets, ways", [(2, 2), (1, 4), (4, 1)])
+@pytest.mark.parametrize("sets, ways", [(2, 2), more(1, 4), more(4, 1)])
 def test_never_again(tmp_path, sets, ways):
     claims = NeverAgain(OpenTranslator(sets=sets, ways=ways))
     prove(claims, ports(claims), tmp_path, depth=3)

@@ -121,7 +121,7 @@ class Levels(wiring.Elaboratable):
         return m
 
 
-@pytest.mark.parametrize(("buffer", "pipeline"), [(64, 0), (64, 8), more(256, 8)])
+@pytest.mark.parametrize(("buffer", "pipeline"), [more(64, 0), (64, 8), more(256, 8)])
 def test_link_credits(tmp_path, buffer, pipeline):
     link = Link(buffer=buffer, pipeline=pipeline)
     prove(CreditBounds(link), inputs(link), tmp_path, depth=2)
@@ -133,7 +133,7 @@ def test_arbiter_fairness(tmp_path, count):
     prove(Fairness(arbiter), inputs(arbiter), tmp_path, depth=2)
 
 
-@pytest.mark.parametrize("depth", [2, 16, 512])
+@pytest.mark.parametrize("depth", [2, more(16), more(512)])
 def test_queue_levels(tmp_path, depth):
     queue = Queue(shape=Flit, depth=depth)
     prove(Levels(queue), inputs(queue), tmp_path, depth=2)
@@ -179,9 +179,9 @@ class EagerQueue(Queue):
 
 @pytest.mark.parametrize("broken", [
     lambda: (link := LeakyLink(buffer=64), CreditBounds(link)),
-    lambda: (arbiter := GreedyArbiter(count=8), Fairness(arbiter)),
-    lambda: (arbiter := DoubleArbiter(count=8), Fairness(arbiter)),
-    lambda: (queue := EagerQueue(shape=Flit, depth=4), Levels(queue)),
+    more(lambda: (arbiter := GreedyArbiter(count=8), Fairness(arbiter))),
+    more(lambda: (arbiter := DoubleArbiter(count=8), Fairness(arbiter))),
+    more(lambda: (queue := EagerQueue(shape=Flit, depth=4), Levels(queue))),
 ], ids=["credit", "unfair", "two grants", "overflow"])
 def test_broken_design_is_refuted(tmp_path, broken):
     component, claims = broken()

@@ -1,19 +1,19 @@
 """Active Messages on a NIC with a VI engine in it: the same cycles as on one without.
 
-Both simulators are those that other tests build: the default target, and that of
-rtl/vi/test_ideal."""
+The simulators are those that other tests build: the default target, and that of
+host/via/test_target."""
 
 from typing import Any
 
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import run_job
-from nicbed.testbench.descriptions.load import for_layer
 
 from tests.programs import am as scenarios
-from tests.programs.am import FAULTY
+from tests.programs.am import FAULTY, describe
+from tests.programs.vipl import SMALL
 
 WITHOUT = Description()
-WITH = for_layer(WITHOUT, "via")
+WITH = describe(SMALL, {"via.design": "engine"})
 
 
 def both(function: str, arguments: dict[str, Any]) -> list[Any]:

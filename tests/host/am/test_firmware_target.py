@@ -66,7 +66,7 @@ def test_scenarios(firmware):
     run(PLAIN, firmware, processor="picorv32")
 
 
-@pytest.mark.parametrize("firmware", ["am", "lanai", more("elan"), more("tb2")])
+@pytest.mark.parametrize("firmware", ["am", more("lanai"), more("elan"), more("tb2")])
 def test_nothing_is_lost(firmware):
     run(FAULTS, firmware, processor="picorv32")
 

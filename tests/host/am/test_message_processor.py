@@ -191,6 +191,7 @@ def test_message_work_delays_each_message_twice():
     assert abs(trip(100) - trip(0) - 20 * 4 * 100) < 20 * 40
 
 
+@pytest.mark.full
 def test_in_a_simulator():
     """Nothing is lost, with and without faults; the queues wrap several times."""
     bulk = ("bulk", {"settings": {**FAULTY, **HARD_RATES["all"]}})

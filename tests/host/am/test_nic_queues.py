@@ -57,7 +57,7 @@ def test_a_full_receive_queue_holds_packets_up(structure):
     scenario.check(model.run(scenario.programs, limit=1 << 26).results)
 
 
-@pytest.mark.parametrize("core", ["serv", "picorv32", "vexriscv"])
+@pytest.mark.parametrize("core", ["serv", more("picorv32"), more("vexriscv")])
 def test_the_queues_fit_nic_memory(core):
     """With each core's program, and with the longest packets and the least memory."""
     for memory, mtu in ((1 << 14, 64), (1 << 15, 1024), (1 << 16, 1024)):

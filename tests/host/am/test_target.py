@@ -73,6 +73,7 @@ def test_faults_long(seed):
     run(Description(), faulty(10_000, list(RATES), seed))
 
 
+@pytest.mark.full
 def test_small_rings_and_fifos():
     small = {"structure": {"fabric.nodes": 4}}
     run(describe(SMALL), [

@@ -198,6 +198,7 @@ def test_on_the_target_with_and_without_faults():
     on_target(3, jobs)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 def test_same_cycles_on_icarus():
     jobs = [("mm", {"blocks": 2, "block": 4}, {}), ("sample-sort", {"keys": 20}, {})]

@@ -51,6 +51,7 @@ def test_faults():
             for seed, rates in enumerate(RATES.values())])
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 def test_same_cycles_on_icarus():
     jobs = [("random_program", {"seed": 9, "nodes": 2, "rounds": 1})]

@@ -183,6 +183,7 @@ def test_errors_are_the_same() -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed, least", [
     (1, 200), more(2, 2000)])
 def test_a_line_that_damages_frames(seed: int, least: int,

@@ -18,6 +18,7 @@ from tests.labs.bench import (
     within,
 )
 from tests.labs.packets import Watch, flits, packet, with_crc
+from tests.labs.rows import more
 
 LENGTHS = [1, 3, 4, 7, 8, 9, 12, 15, 16, 24, 61, 64, 128]
 
@@ -92,12 +93,12 @@ async def swallows_a_lone_crc(dut):
     assert await within(100, sink.receive(3)) == flits(data, 1)
 
 
-@pytest.mark.parametrize("stall", [0, 0.3, 0.8])
+@pytest.mark.parametrize("stall", [more(0), 0.3, more(0.8)])
 def test_append(stall):
     run_bench(CrcAppend(), __file__, testcase="appends", stall=stall)
 
 
-@pytest.mark.parametrize("stall", [0, 0.3, 0.8])
+@pytest.mark.parametrize("stall", [more(0), 0.3, more(0.8)])
 def test_check(stall):
     run_bench(CrcCheck(), __file__, testcase="checks", stall=stall)
 

@@ -23,6 +23,7 @@ from tests.labs.bench import (
     seed,
     within,
 )
+from tests.labs.rows import more
 from tests.models.nic import BurstMemory, Events, Pio, packet, timing, wire
 
 NODE = 3
@@ -429,7 +430,7 @@ def nic(**changes: int) -> tuple[Nic, dict[str, int]]:
 
 
 @pytest.mark.parametrize("changes, drop, burst, stall, tx_stall, number, count", [
-    ({}, False, 64, 0.3, 0.75, 2, 20), (SMALL, True, 256, 0.3, 0.3, 3, 40)],
+    ({}, False, 64, 0.3, 0.75, 2, 20), more(SMALL, True, 256, 0.3, 0.3, 3, 40)],
     ids=["default", "small"])
 def test_all(changes: dict[str, int], drop: bool, burst: int, stall: float, tx_stall: float,
              number: int, count: int) -> None:

@@ -215,7 +215,7 @@ def board_core(description: Description, **arguments: Any) -> BoardCore:
 
 
 @pytest.mark.parametrize("nic, layer, changes", [
-    ("board-via", "via", ()), ("default", "am", ()),
+    ("board-via", "via", ()), more("default", "am", ()),
     more("default", "am", ("fabric.switches=2",)), more("default", "via", ("link.buffer=64",)),
 ])
 def test_no_combinational_path_between_nodes(

@@ -29,6 +29,7 @@ from nicbed.rtl.processor.subsystem import Processor
 from nicbed.rtl.processor.types import CoreSide
 
 from tests.labs.control_bench import simulate
+from tests.labs.rows import more
 
 MEMORY = 1 << 14
 WORDS_AT = 0x1000
@@ -446,7 +447,7 @@ def test_doorbell_words(play: Any) -> None:
     play(body)
 
 
-@pytest.mark.parametrize("divider, seed", [(1, 1), (2, 2), (7, 3)])
+@pytest.mark.parametrize("divider, seed", [more(1, 1), (2, 2), more(7, 3)])
 def test_no_wake_is_lost(play: Any, divider: int, seed: int) -> None:
     """Firmware that sleeps whenever it sees nothing takes every doorbell, or learns of a loss, and
     sees every word written, at whatever cycle they come."""

@@ -3,10 +3,13 @@
 from functools import cache
 from typing import Any
 
+import pytest
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.descriptions.load import for_layer, load
 
 from tests.programs import via_ideal_jobs as jobs
+
+pytestmark = pytest.mark.full
 
 
 @cache

@@ -33,6 +33,7 @@ def run(description: Description, runs: list[dict[str, Any]]) -> None:
         assert min(got["ends"]) >= got["cycles"] * (1 - 2 / one["count"]), (one, got["ends"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("via", [
     {}, more({"send_slots": 4, "window": 2}), more({"send_slots": 64, "window": 32})])
 def test_many_vis(via: dict[str, int]) -> None:

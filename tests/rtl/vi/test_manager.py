@@ -21,6 +21,7 @@ from tests.labs.bench import (
     unpack,
     within,
 )
+from tests.labs.rows import more
 from tests.models.vi.contexts import ContextModel
 
 CLOSED, IDLE, CONNECTED, ERROR = ViState
@@ -223,13 +224,13 @@ async def _falls(dut: Any) -> None:
         await edge
 
 
-@pytest.mark.parametrize("vis, breakers, stall", [(8, 5, 0.0), (1024, 2, 0.5)])
+@pytest.mark.parametrize("vis, breakers, stall", [(8, 5, 0.0), more(1024, 2, 0.5)])
 def test_does_one_thing(vis: int, breakers: int, stall: float) -> None:
     run_bench(Manager(vis=vis, breakers=breakers), __file__, testcase="does_one_thing", vis=vis,
               breakers=breakers, stall=stall, rounds=1200, seed=vis)
 
 
-@pytest.mark.parametrize("vis, breakers, stall", [(8, 5, 0.0), (64, 1, 0.4)])
+@pytest.mark.parametrize("vis, breakers, stall", [(8, 5, 0.0), more(64, 1, 0.4)])
 def test_breaks_once(vis: int, breakers: int, stall: float) -> None:
     run_bench(Manager(vis=vis, breakers=breakers), __file__, testcase="breaks_once", vis=vis,
               breakers=breakers, stall=stall, seed=breakers)

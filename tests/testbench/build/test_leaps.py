@@ -44,6 +44,7 @@ def test_a_flit_in_each_phase():
                    arguments={"shifts": range(48), "cases": cases}) == []
 
 
+@pytest.mark.full
 def test_one_design_makes_the_same_checks():
     """Of a structure that test_instances has, too."""
     instances, one = (run_job(describe(CROWDED), sim, function=JOBS + "rows",

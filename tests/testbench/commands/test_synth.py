@@ -303,6 +303,7 @@ def test_what_is_wrong_is_said_before_anything_is_made(small, capsys):
         assert code == 2 and error.startswith(f"nicbed: {begins}"), error
 
 
+@pytest.mark.full
 def test_too_large_a_netlist_does_not_fit(tmp_path):
     """158 multipliers, of which the smallest board's device has 156."""
 

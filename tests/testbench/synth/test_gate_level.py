@@ -133,6 +133,7 @@ def _check(block, *, cycles=1500, often=None, fixed=None, narrow=None, still=(),
                 often=often or {}, fixed=fixed or {}, narrow=narrow or {}, still=list(still))
 
 
+@pytest.mark.full
 def test_memories_of_every_shape():
     """Four addresses, so that reads meet writes; all shapes of DP16KD must be there."""
     _check(Rams(), narrow={f"{name}__{side}_addr": 2 for name in RAMS for side in "rw"})
@@ -284,6 +285,7 @@ def test_block(name):
     _check(make(), **how)
 
 
+@pytest.mark.full
 def test_luts_as_look_ups():
     """As in a whole board's netlist, whose simulator knows no unknown values."""
     make, how = BLOCKS["a CRC"]

@@ -139,7 +139,7 @@ def test_keeps_pace() -> None:
 
 
 @pytest.mark.parametrize("stall, burst, page", [
-    (0.3, 64, 1024), (0.1, 8, 4096), more(0.0, 256, 1024)])
+    (0.3, 64, 1024), more(0.1, 8, 4096), more(0.0, 256, 1024)])
 def test_sends_arrive(stall: float, burst: int, page: int) -> None:
     run_bench(small(), __file__, testcase="sends_arrive", stall=stall, burst=burst, page=page,
               seed=burst, many_cycles=True)

@@ -200,13 +200,13 @@ async def forgotten(dut: Any) -> None:
     assert told(lab, 8) == [(1, PacketKind.SEND, None)]
 
 
-@pytest.mark.parametrize("testcase", ["carries", "cannot", "again"])
+@pytest.mark.parametrize("testcase", ["carries", more("cannot"), more("again")])
 def test_carries(testcase: str) -> None:
     run_bench(sender(), __file__, testcase=testcase)
 
 
 @pytest.mark.parametrize("kind, echo", [
-    (PacketKind.ACK, 0), (PacketKind.ACK, 1), (PacketKind.NAK, 0)])
+    (PacketKind.ACK, 0), more(PacketKind.ACK, 1), more(PacketKind.NAK, 0)])
 def test_urgent(kind: PacketKind, echo: int) -> None:
     run_bench(sender(), __file__, testcase="urgent", kind=int(kind), echo=echo)
 

@@ -124,7 +124,7 @@ async def errors(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("level, stall, seed", [
-    (UD, 0.2, 2), more(RD, 0.1, 3), (RR, 0.2, 5), more(UD, 0.0, 1), more(RR, 0.0, 4)])
+    (UD, 0.2, 2), more(RD, 0.1, 3), more(RR, 0.2, 5), more(UD, 0.0, 1), more(RR, 0.0, 4)])
 def test_errors(level: int, stall: float, seed: int) -> None:
     run_bench(sender(), __file__, testcase="errors", level=int(level), stall=stall, count=24,
               seed=seed, many_cycles=True)

@@ -70,7 +70,7 @@ async def error_behind(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("level, before, stall", [
-    more(RR, 2, 0.0), (RD, 0, 0.3), more(RR, 1, 0.3), more(RR, 0, 0.1), more(RD, 2, 0.0)])
+    more(RR, 2, 0.0), more(RD, 0, 0.3), more(RR, 1, 0.3), more(RR, 0, 0.1), more(RD, 2, 0.0)])
 def test_error_behind(level: int, before: int, stall: float) -> None:
     run_bench(sender(), __file__, testcase="error_behind", level=int(level),
               before=before, stall=stall, many_cycles=True)

@@ -241,6 +241,7 @@ async def read_of_a_silent_peer(dut: Any) -> None:
     check((await lab.completed(1))[0], 2, behind[1], Status.FLUSHED)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("level", [more(RD), RR])
 def test_read_of_a_silent_peer(level: int) -> None:
     run_bench(sender(), __file__, testcase="read_of_a_silent_peer", level=int(level),

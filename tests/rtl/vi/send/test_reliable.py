@@ -126,7 +126,7 @@ async def lossy(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("loss, stall, ready, delay, window, timeout, seed", [
-    (0.1, 0.0, 0.7, 100, 1, 900, 5), (0.0, 0.0, 0.5, 900, 4, 100, 6),
+    (0.1, 0.0, 0.7, 100, 1, 900, 5), more(0.0, 0.0, 0.5, 900, 4, 100, 6),
     more(0.0, 0.2, 0.3, 60, 2, 5000, 2), more(0.0, 0.0, 0.0, 0, 4, 5000, 1),
     more(0.2, 0.0, 0.0, 30, 4, 800, 3), more(0.3, 0.1, 0.4, 200, 4, 600, 4)])
 def test_lossy(loss: float, stall: float, ready: float, delay: int, window: int, timeout: int,

@@ -21,6 +21,7 @@ from tests.labs.bench import (
     unpack,
     within,
 )
+from tests.labs.rows import more
 from tests.models.vi.contexts import ContextModel
 
 
@@ -181,8 +182,8 @@ async def keeps_up(dut: Any) -> None:
     assert unpack(Token, 0)["queue"] == 0
 
 
-@pytest.mark.parametrize("vis, depth, stall, pause", [(8, 4, 0.5, 30), (1024, 64, 0.0, 0),
-                                                      (16, 16, 0.2, 6)])
+@pytest.mark.parametrize("vis, depth, stall, pause", [(8, 4, 0.5, 30), more(1024, 64, 0.0, 0),
+                                                      more(16, 16, 0.2, 6)])
 def test_sorts_what_comes(vis: int, depth: int, stall: float, pause: int) -> None:
     run_bench(Doorbells(vis=vis, depth=depth), __file__, testcase="sorts_what_comes", vis=vis,
               writes=800, stall=stall, pause=pause, seed=vis)

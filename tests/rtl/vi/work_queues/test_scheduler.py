@@ -20,6 +20,7 @@ from tests.labs.bench import (
     seed,
     within,
 )
+from tests.labs.rows import more
 
 
 @cocotb.test()
@@ -101,7 +102,8 @@ async def is_quick(dut: Any) -> None:
 
 
 @pytest.mark.parametrize("vis, wakers, stall, o_stall", [
-    (8, 3, 0.0, 0.0), (8, 3, 0.5, 0.5), (8, 1, 0.0, 0.97), (4, 2, 0.9, 0.1), (64, 3, 0.2, 0.5)])
+    (8, 3, 0.0, 0.0), (8, 3, 0.5, 0.5), more(8, 1, 0.0, 0.97), more(4, 2, 0.9, 0.1),
+    more(64, 3, 0.2, 0.5)])
 def test_takes_turns(vis: int, wakers: int, stall: float, o_stall: float) -> None:
     run_bench(Scheduler(vis=vis, wakers=wakers), __file__, testcase="takes_turns", vis=vis,
               wakers=wakers, stall=stall, o_stall=o_stall, wakes=1000, seed=vis + wakers)
