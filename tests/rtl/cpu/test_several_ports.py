@@ -412,7 +412,7 @@ def test_block_stores() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("cpus, line_bytes, shared, dma", [
-    (2, 64, 2, True), (8, 32, 6, True), (4, 256, 3, False)])
+    (2, 64, 2, True), (8, 32, 6, True), (4, 128, 3, False)])
 def test_block_stores_of_others(cpus: int, line_bytes: int, shared: int, dma: bool) -> None:
     for testcase in ("block_stores_take_the_promised_cycles", "takes_the_promised_cycles",
                      "counts_by_swaps", "a_lock_changes_hands_under_fire"):
