@@ -38,12 +38,6 @@ def _compile_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # A worker keeps the simulators of a file, which the file's other tests then need not start; and
-    # no other worker waits for a build of theirs.
-    if config.pluginmanager.has_plugin("xdist"):
-        for item in items:
-            if not item.get_closest_marker("xdist_group"):
-                item.add_marker(pytest.mark.xdist_group(str(item.path)))
     if config.getoption("--full"):
         return
     for item in items:

@@ -7,10 +7,10 @@ from nicbed.testbench.commands import measure as command
 
 
 @pytest.mark.parametrize(("given", "called"), [
-    ([], ["-n", "2", "--dist", "loadgroup"]),
+    ([], ["-n", "2", "--dist", "loadfile"]),
     (["-n0", "tests/test_x.py"], ["-n0", "tests/test_x.py"]),
     (["--durations", "-k", "link"], ["--durations=30", "-k", "link", "-n", "2", "--dist",
-                                     "loadgroup"]),
+                                     "loadfile"]),
     (["--durations=5", "-n1"], ["--durations=5", "-n1"]),
 ])
 def test_arguments(given, called, monkeypatch):
