@@ -12,7 +12,6 @@ from tests.programs.firmware import describe, lengths
 
 JOBS = "tests.programs.firmware"
 CORES = ("picorv32", more("vexriscv"), more("serv"))
-pytestmark = pytest.mark.xdist_group("picorv32")
 
 
 def job(core: str, name: str, nic: dict[str, Any] | None = None, **arguments: Any) -> Any:

@@ -15,7 +15,6 @@ from tests.programs import am as scenarios
 from tests.programs import junk_slots
 from tests.programs.am import FAULTY, describe
 
-pytestmark = pytest.mark.xdist_group("picorv32")
 RATES = {
     "drop": {"faults.drop": 0.05}, "corrupt": {"faults.corrupt": 0.05},
     "duplicate": {"faults.duplicate": 0.1},

@@ -12,7 +12,6 @@ from tests.host.am.test_target import PLAIN, RATES, SMALL, describe, faulty, run
 from tests.programs import am as scenarios
 
 MEMORY = descriptions.load("memory-bus")
-pytestmark = pytest.mark.xdist_group("memory-bus")
 icarus = pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 
 

@@ -19,7 +19,6 @@ from tests.models.target import Model
 from tests.programs import am as scenarios
 from tests.programs.am import FAULTY, Scenario, answering, describe
 
-pytestmark = pytest.mark.xdist_group("smp")
 WAY = {"node.cpus": 2, "nic.attachment": "local_bus", "via.design": "kernel",
        "am.message_processor": "cpu"}
 icarus = pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")

@@ -8,7 +8,6 @@ from nicbed.testbench.backends.session import run_job
 from tests.programs import fm as scenarios
 from tests.programs.am import describe
 
-pytestmark = pytest.mark.xdist_group("picorv32")
 JOBS: list[tuple[str, dict[str, Any]]] = [
     ("four_words", {}), ("frames", {}), ("all_to_all", {"nodes": 2}), ("decoupled", {}),
     ("itself", {}), ("misuse", {}), ("lossy", {"rate": "corrupt"}),

@@ -59,7 +59,6 @@ def test_every_case_has_its_place():
     assert {case.name for case in places["common"]} >= SMOKE
 
 
-@pytest.mark.xdist_group("picorv32")
 def test_some():
     smoke()
 

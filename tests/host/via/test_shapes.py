@@ -23,7 +23,7 @@ CHOSEN = {
     "cq": {"queues": [1, 8, 64]},
 }
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("via-shapes")]
+pytestmark = pytest.mark.full
 
 
 @cache

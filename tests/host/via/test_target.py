@@ -99,7 +99,6 @@ def test_every_case_has_its_place():
     assert set(MODEL_ONLY) | TOO_LONG <= names
 
 
-@pytest.mark.xdist_group("small engine")
 def test_small():
     check({}, by_structure()["small"])
 

@@ -36,7 +36,6 @@ from tests.programs.am import FAULTY, describe, run_many
 from tests.programs.board_jobs import content, digest
 
 pytest.importorskip("serial")
-pytestmark = pytest.mark.xdist_group("board")
 TIMINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "slow link": {"link.bytes_per_cycle": "2/3", "link.latency": 40, "bus.pio_write": 9},

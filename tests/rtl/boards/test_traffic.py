@@ -12,8 +12,6 @@ from nicbed.testbench.descriptions import load as descriptions
 from tests.labs.board.lab import Traffic
 from tests.programs import target_jobs
 
-pytestmark = pytest.mark.xdist_group("board")
-
 
 def test_one_round_trip_an_attention(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever was read and written: a page that is wanted, or a log that is full, is one more."""

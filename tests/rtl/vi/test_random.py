@@ -21,8 +21,6 @@ from tests.programs.via_random.play import Program
 from tests.programs.via_raw import Raw
 from tests.programs.vipl import SMALL
 
-pytestmark = pytest.mark.xdist_group("small engine")
-
 LIMIT = 3_000_000
 """Cycles that a program may take."""
 STATUSES = Status.ERRORS

@@ -15,8 +15,6 @@ from tests.programs.vipl import SMALL
 
 PATIENT, LONGEST = 10_000_000, 1 << 24
 """Time-outs, in cycles, that never pass here."""
-PICORV32 = pytest.mark.xdist_group("picorv32")
-
 AM = [{"am.retry_timeout": PATIENT}, {}, {"am.retry_timeout": 1000},
       {"am.request_window": 4, "am.reply_window": 5}]
 VIA = [{"via.retry_timeout": LONGEST}, {}, {"via.retry_timeout": 2000}]
@@ -51,9 +49,7 @@ def check(point: str, nodes: int, name: str, parameters: dict[str, Any],
 
 @pytest.mark.parametrize("point", [
     "am", "engine", more("kernel trap"),
-    *(pytest.param(f"{layer}, picorv32", marks=marks)
-      for layer, marks in (("am", [PICORV32]), *(
-          (other, [PICORV32, pytest.mark.full]) for other in ("via", "gm", "fm"))))])
+    "am, picorv32", *(more(f"{layer}, picorv32") for layer in ("via", "gm", "fm"))])
 def test_two_both_ways(point):
     """On the simulators that other tests have, too."""
     check(point, 2, "alltoall", {"nodes": [2], "sizes": [256] if "," in point else [16, 1024]},

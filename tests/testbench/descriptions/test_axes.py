@@ -84,7 +84,6 @@ def test_layers_of_firmware_need_a_processor(layer):
         descriptions.for_layer(descriptions.load(), layer)
 
 
-@pytest.mark.xdist_group("picorv32")
 @pytest.mark.parametrize("place", [
     {"processor": "picorv32"}, {"attachment": "memory bus"},
     more({"attachment": "I/O bus"}), more({"processor": "vexriscv"}), more({"processor": "serv"}),
@@ -96,7 +95,6 @@ def test_the_estimates_agree_with_the_truth(place):
 
 
 @pytest.mark.full
-@pytest.mark.xdist_group("axes")
 class TestShapes:
     """What the field has seen, on the target."""
 

@@ -33,7 +33,6 @@ NOT_OF_WORDS = {
 }
 """Takes doorbells for a queue."""
 
-pytestmark = pytest.mark.xdist_group("picorv32")
 
 
 def describe_target(**nic: Any) -> Description:
