@@ -65,12 +65,12 @@ class Flag(IntFlag):
     """WATCH, POLL: holds when (word & mask) != compare; without it, when ==."""
     INTERRUPTIBLE = 8
     """DELAY: an interrupt ends it early; the answer's data is the remaining work."""
-    BLOCK = 32
-    """TOUCH with STORE, of whole lines: block stores, which put lines to memory past the cache,
-    posted. Without block stores in the port they are other stores."""
     ONCE = 16
     """POLL: check each watch once, in turn, until one holds. If none does, the poll ends with
     TIMEOUT after the last check, and the rest of the block is executed."""
+    BLOCK = 32
+    """TOUCH with STORE, of whole lines: block stores, which put lines to memory past the cache,
+    posted. Without block stores in the port they are other stores."""
 
 
 class Status(IntFlag):

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from amaranth.hdl import UnusedElaboratable
 
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
@@ -19,8 +20,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
-    # Blocks that a test only asks for their properties, or that refuse their parameters.
+    # Blocks that a test only asks for their properties, that refuse their parameters, or whose
+    # netlist is known. They may be forgotten in a test or between two.
     config.addinivalue_line("filterwarnings", "ignore::amaranth.hdl.UnusedElaboratable")
+    warnings.simplefilter("ignore", UnusedElaboratable)
     if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
         _compile_tools()
 

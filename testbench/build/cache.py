@@ -29,4 +29,4 @@ def sources_key(boards: bool = False) -> str:
     """A hash of all sources of a simulator, without its description: of the target, or of a board's
     top."""
     return tree_hash([_PACKAGE / "rtl", _PACKAGE / "layouts", Path(__file__).parent],
-                           (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")
+                     (".py", ".v", ".cpp", ".h"), without=None if boards else "boards")

@@ -74,8 +74,9 @@ def _converted(component: Any, name: str, held: Callable[[str], bool]) -> tuple[
     return rtlil(component, name + CORE), held_inputs(component, name, held)
 
 
-def _converted_crossbar(size: int) -> tuple[str, str]:
-    """As :func:`_converted`. All descriptions have the same ones, so they are kept."""
+def _converted_crossbar(size: int, sources: str) -> tuple[str, str]:
+    """As :func:`_converted`. All descriptions have the same ones of the same ``sources``
+    (:func:`sources_key`), so they are kept."""
     from importlib.metadata import version
 
     def make(work: Path) -> None:
@@ -87,7 +88,7 @@ def _converted_crossbar(size: int) -> tuple[str, str]:
             (work / name).write_text(text)
 
     files = ("core.il", "class.v")
-    place = entry("crossbar", [sources_key(), version("amaranth"), sys.version, str(size)], make)
+    place = entry("crossbar", [sources, version("amaranth"), sys.version, str(size)], make)
     core, around = ((place / name).read_text() for name in files)
     return core, around
 
@@ -155,12 +156,13 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     from ...rtl.instances.trunk import Trunk
 
     sizes = _sizes(description.switch.ports)
-    cpus = built_cpus(description)
+    cpus, sources = built_cpus(description), sources_key()
     makes: dict[str, Callable[[], tuple[str, str]]] = {
         "station": lambda: _converted(Station(description=description, cpus=cpus), "station",
                                       _held),
         "trunk": lambda: _converted(Trunk(description=description), "trunk", _held),
-        **{_crossbar(size): lambda size=size: _converted_crossbar(size) for size in sizes}}
+        **{_crossbar(size): lambda size=size: _converted_crossbar(size, sources)
+           for size in sizes}}
     objects = work / "objects"
     objects.mkdir()
     models, own = [], {}
@@ -174,13 +176,13 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
                 _shortcuts(description, models[0], wave is not None)))
-    sources = []
+    shell = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)
-        sources = verilate([objects / "target.v"], objects, top="target",
-                           public=("clk",), wave=wave)
+        shell = verilate([objects / "target.v"], objects, top="target",
+                         public=("clk",), wave=wave)
     job = Compilation(
-        objects, [*sources, SOURCES / ("bare.cpp" if bare else "main.cpp"),
+        objects, [*shell, SOURCES / ("bare.cpp" if bare else "main.cpp"),
                   SOURCES / "machine.cpp", *own], wave,
         [*design_header("instances.h"), *(f"-I{model}" for model in models)])
     compiled = [one for model in models for one in sorted(model.glob("*.o"))]

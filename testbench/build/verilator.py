@@ -154,12 +154,12 @@ def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[s
              f"-DVM_TRACE_FST={int(wave == 'fst')}", f"-DVM_TRACE_VCD={int(wave == 'vcd')}",
              "-DVM_TRACE_SAIF=0", "-DVM_PREFIX=Vtop", '-DVM_PREFIX_INCLUDE="Vtop.h"',
              f"-I{tools.include}", f"-I{tools.include / 'vltstd'}", *defines]
-    if _clang(tools):
+    if _from_pypi(tools):
         flags += ["-fno-sanitize=all", "-Wno-everything"]
     return flags
 
 
-def _clang(tools: Toolchain) -> bool:
+def _from_pypi(tools: Toolchain) -> bool:
     """Whether the compiler is the one of PyPI, whose options and version are known."""
     return "ziglang" in tools.compiler
 
@@ -180,17 +180,17 @@ def _runtime(wave: str | None) -> Path:
     def build(place: Path) -> None:
         # Only the models' files depend on VL_TRACE and the prefix.
         flags = _flags(tools, wave, [])
-        # The compiler of PyPI compiles the libraries of C++ when it links for the first time.
-        empty = place / "empty.cpp"
-        empty.write_text("int main() {}\n")
         commands = [[*tools.compiler, *flags, "-c", str(tools.include / f"{name}.cpp"), "-o",
                      str(place / f"{name}.o")] for name in names]
-        if _clang(tools):
+        if _from_pypi(tools):
+            # It compiles the libraries of C++ when it links for the first time.
+            empty = place / "empty.cpp"
+            empty.write_text("int main() {}\n")
+            commands.insert(0, [*tools.compiler, *flags, str(empty), "-o", str(place / "empty")])
             # The headers are the same if the versions are, whatever time an installer gives them.
             commands.append([*tools.compiler, *flags, "-Xclang", "-fno-pch-timestamp", "-x",
                              "c++-header", str(tools.include / PRECOMPILED), "-o",
                              str(place / _HEADERS)])
-        commands.insert(0, [*tools.compiler, *flags, str(empty), "-o", str(place / "empty")])
         _parallel(commands, place, lambda *_: None)
 
     return entry("runtime", [tools.version, tools.compiler_version, *tools.compiler, *names,
@@ -267,7 +267,7 @@ def link(objects: Sequence[Path], output: Path, *, wave: str | None = None,
     tools = toolchain()
     _run([*tools.compiler, "-o", str(output), *map(str, objects),
           *map(str, sorted(_runtime(wave).glob("*.o"))),
-          *(["-fno-sanitize=all"] if _clang(tools) else []),
+          *(["-fno-sanitize=all"] if _from_pypi(tools) else []),
           "-rdynamic", "-lpthread", "-ldl", *libraries], output.parent)
 
 

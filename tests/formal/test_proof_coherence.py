@@ -17,7 +17,7 @@ from tests.labs.rows import more
 pytestmark = needs_prover
 
 LINE_BITS = 5
-INPUTS = ("address", "store", "fetch", "hold", "block")
+INPUTS = ("address", "store", "fetch", "hold")
 
 
 def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
@@ -25,7 +25,7 @@ def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
     begun = Signal(name=f"{name}_begun")
     m.d.sync += begun.eq(cache.valid & ~cache.done)
     m.d.comb += Assume(~begun | cache.valid)
-    for field in INPUTS[:len(INPUTS) if cache.block_stores else -1]:
+    for field in (*INPUTS, *(["block"] if cache.block_stores else [])):
         before = Signal.like(getattr(cache, field), name=f"{name}_{field}_before")
         m.d.sync += before.eq(getattr(cache, field))
         m.d.comb += Assume(~begun | (getattr(cache, field) == before))

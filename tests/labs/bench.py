@@ -79,7 +79,7 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
     from tests.labs.netlists import netlist
     from tests.labs.started import run_case
     from tests.models.unkind_target import unkindly
-    text = netlist(component, *([unkindly] if unkind else []))
+    text = netlist(component, unkindly if unkind else None)
     fits = "verilator" if many_cycles or not shutil.which("iverilog") else "icarus"
     if os.environ.get("NICBED_BENCH_SIM", fits) == "icarus":
         command = _build_icarus(text, source)

@@ -20,31 +20,34 @@ class _Unknown(Exception):
     """A component has a part whose equals cannot be told."""
 
 
-def netlist(component: Any, change: Callable[[Any], Any] = lambda component: component) -> str:
-    """RTLIL, as module ``top``, of what ``change`` makes of ``component``; the one of an equal
-    component, if there was one.
+def netlist(component: Any, change: Callable[[Any], Any] | None = None) -> str:
+    """RTLIL, as module ``top``, of ``component``, or of what ``change`` makes of it; the one of an
+    equal component, if there was one.
 
     Components are equal if their classes and attributes are: elaborate() sees no more of them. One
     with a part of another kind than those known here is converted in any case."""
+    def converted() -> str:
+        return rtlil(change(component) if change else component, "top")
+
     try:
-        key = (change.__qualname__, _told(component, {}))
+        key = change, _told(component, {})
     except _Unknown:
-        return rtlil(change(component), "top")
+        return converted()
     if key not in _CONVERTED:
-        _CONVERTED[key] = rtlil(change(component), "top")
+        _CONVERTED[key] = converted()
     return _CONVERTED[key]
 
 
-def _told(value: Any, seen: dict[int, int]) -> Any:
+def _told(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
     """Something to hash that is equal for equal values. A part that was met before is told by its
-    number in ``seen``."""
+    number in ``seen``, which holds it, so that its address is not another's meanwhile."""
     kind = type(value)
     if value is None or kind in (bool, int, float, str, bytes, Fraction) or isinstance(
             value, (type, Enum, Path)):
         return kind, value
     if id(value) in seen:
-        return "met", seen[id(value)]
-    seen[id(value)] = len(seen)
+        return "met", seen[id(value)][0]
+    seen[id(value)] = len(seen), value
     if kind is dict:
         return kind, tuple((_told(name, seen), _told(part, seen)) for name, part in value.items())
     if kind in (list, tuple):

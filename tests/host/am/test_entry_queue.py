@@ -1,52 +1,17 @@
-"""Active Messages through entries in host memory: what they cost, delays that overlap, lengths of
-four at once, errors in one line."""
+"""Active Messages through entries in host memory: delays that overlap, lengths of four at once,
+copies, a full ring. (What a message costs is in test_told_queues.)"""
 
-import pytest
 from nicbed.host.am import Gam
-from nicbed.host.am import costs as paths
 from nicbed.host.port.costs import Costs
 from nicbed.layouts.operations import Op
-from nicbed.layouts.trace import TICKS, Activity
-from nicbed.testbench.descriptions import load
-from nicbed.testbench.errors import UserError
+from nicbed.layouts.trace import Activity
 
-from tests.host.am.test_costs import exchange, only, spans_of
+from tests.host.am.test_costs import spans_of
+from tests.host.am.test_told_queues import START, WAYS
 from tests.models.target import Model
 from tests.programs.am import describe
 
-TB2 = {"nic.processor": "vexriscv", "am.firmware": "tb2"}
-START = 20_000
-"""Cycles until the firmware runs."""
-STORED = 2 * TICKS
-"""A line stored on the model target."""
-
-
-@pytest.mark.parametrize("words", [1, 4])
-def test_overheads_are_their_items_and_bus_operations(words):
-    """o_s: the named items, the line that is stored, one access for the length, however many words
-    there are. o_r: the check that found the message, the items, its second line."""
-    asked, answered, costs, ticks = exchange(
-        words, TB2, {"bus.pio_read": 30, "bus.pio_write": 9}, wait=START)
-    check = costs.ticks(costs.price["poll_check"]) + TICKS
-    o_s = only(asked, Activity.REQUEST_SEND)
-    assert abs(o_s[4] - ticks(paths.REQUEST[words], paths.ENTRY) - STORED - TICKS) < 1
-    handle = only(answered, Activity.REQUEST_HANDLE)
-    second_line = 2 * TICKS if words > 2 else 0
-    assert abs(handle[4] - check - ticks(paths.REQUEST_HANDLE[words]) - second_line) < 2
-    reply = only(answered, Activity.REPLY_SEND)
-    assert abs(reply[4] - ticks(paths.REPLY[words], paths.ENTRY) - STORED - TICKS) < 1
-
-
-def test_the_delay_is_cycles_of_the_nic_processor():
-    """A round trip passes it twice; a slower processor spends the same number of its own."""
-    def round_trip(settings):
-        spans, *_ = exchange(1, TB2, settings, wait=START)
-        return only(spans, Activity.REPLY_HANDLE)[3] - only(spans, Activity.REQUEST_SEND)[2]
-
-    for divider in (1, 2):
-        bare = {"processor.clock_divider": divider}
-        longer = round_trip({**bare, "am.work_send": 2000}) - round_trip(bare)
-        assert abs(longer / TICKS - 2 * 2000 * divider) < 400 * divider
+TB2 = WAYS["tb2"][0]
 
 
 def stores(count, settings):
@@ -129,8 +94,3 @@ def test_a_full_ring_holds_packets_up():
     model = Model(describe(TB2, structure, {"am.retry_timeout": 1 << 20}))
     assert model.run([asks, takes], limit=1 << 24).results == [0, 0]
     assert got == list(range(60))
-
-
-def test_it_needs_a_processor():
-    with pytest.raises(UserError, match="am.firmware = 'tb2': needs a NIC processor"):
-        load.load("default", ["am.firmware=tb2"])

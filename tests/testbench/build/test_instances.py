@@ -5,6 +5,7 @@ netlists of the blocks, and nothing of what joins and clocks them: one is elabor
 machine.cpp.
 """
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -209,3 +210,18 @@ def test_a_class_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (first / "Vswitch.h").exists() and model(2) == first
     assert len({first, model(3), model(2, "vcd")}) == 3
     assert compiled == [None, None, "vcd"]
+
+
+@pytest.mark.full
+def test_what_a_build_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                            capsys: pytest.CaptureFixture[str]) -> None:
+    """Printed, for docs/performance.md: CPU time of another structure of a node, and its share of
+    the tools, where switches and all that models share is built."""
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
+    simulator.build(Description())
+    before = os.times()
+    simulator.build(describe({"nic.mtu": 512}))
+    after = os.times()
+    own, tools = (sum(after[at:at + 2]) - sum(before[at:at + 2]) for at in (0, 2))
+    with capsys.disabled():
+        print(f"\nanother structure: {own + tools:.1f} s of CPU, {tools:.1f} s of them tools")
