@@ -35,6 +35,10 @@ longer than the code of a small model."""
 
 _HEADERS = "headers.pch"
 
+_OPTIMISED = "-O3"
+"""Of whatever is compiled and linked: the compiler of PyPI has own libraries for each level, and
+compiles them when it first needs them, for up to a minute."""
+
 RUNTIME = ("verilated", "verilated_vpi", "verilated_dpi", "verilated_threads")
 
 
@@ -149,7 +153,7 @@ class Compilation:
 
 
 def _flags(tools: Toolchain, wave: str | None, defines: Sequence[str]) -> list[str]:
-    flags = ["-O3", "-std=gnu++17", "-w", "-DVERILATOR=1", "-DVM_COVERAGE=0", "-DVM_SC=0",
+    flags = [_OPTIMISED, "-std=gnu++17", "-w", "-DVERILATOR=1", "-DVM_COVERAGE=0", "-DVM_SC=0",
              "-DVM_TIMING=0", f"-DVM_TRACE={int(wave is not None)}",
              f"-DVM_TRACE_FST={int(wave == 'fst')}", f"-DVM_TRACE_VCD={int(wave == 'vcd')}",
              "-DVM_TRACE_SAIF=0", "-DVM_PREFIX=Vtop", '-DVM_PREFIX_INCLUDE="Vtop.h"',
@@ -265,7 +269,7 @@ def link(objects: Sequence[Path], output: Path, *, wave: str | None = None,
          libraries: Sequence[str] = ()) -> None:
     """Link ``objects`` and Verilator's runtime to ``output``."""
     tools = toolchain()
-    _run([*tools.compiler, "-o", str(output), *map(str, objects),
+    _run([*tools.compiler, _OPTIMISED, "-o", str(output), *map(str, objects),
           *map(str, sorted(_runtime(wave).glob("*.o"))),
           *(["-fno-sanitize=all"] if _from_pypi(tools) else []),
           "-rdynamic", "-lpthread", "-ldl", *libraries], output.parent)

@@ -1,10 +1,12 @@
 """Verilator is run, and what it says is told."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from nicbed.testbench.build import verilator
-from nicbed.testbench.build.verilator import BuildError, Toolchain, verilate
+from nicbed.testbench.build.verilator import BuildError, Compilation, Toolchain, verilate
 
 
 def test_what_it_says_need_not_be_text(monkeypatch, tmp_path):
@@ -21,3 +23,15 @@ def test_what_it_says_need_not_be_text(monkeypatch, tmp_path):
     with pytest.raises(BuildError) as refused:
         verilate([], tmp_path, top="top")
     assert refused.value.log == "path: top.\ufffd834"
+
+
+def test_all_is_compiled_and_linked_at_one_level(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The compiler of PyPI compiles its libraries again for another level, for 20 s."""
+    commands: list[Sequence[str]] = []
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
+    monkeypatch.setattr(verilator, "_run", lambda command, work: commands.append(command))
+    verilator.compile_all(Compilation(tmp_path, []), tmp_path / "simulator")
+    levels = [[word for word in command if word.startswith("-O")] for command in commands]
+    assert len(commands) > len(verilator.RUNTIME)
+    assert levels == [["-O3"]] * len(commands)
