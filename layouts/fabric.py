@@ -5,11 +5,13 @@ The nodes of a graph are wire addresses: those of the NICs. Where each node has 
 the nodes' numbers."""
 
 from dataclasses import dataclass
+from enum import Enum, IntEnum
 from typing import Any
 
-from .packet import FLIT_BYTES, HOPS, encode_route
+from .packet import FLIT_BYTES, encode_displacement, encode_route
 
-__all__ = ["SWITCH_PIPELINE", "Topology", "chain", "fat_tree", "link_depth", "mesh", "topology"]
+__all__ = ["SWITCH_PIPELINE", "MeshPort", "Routing", "Topology", "chain", "fat_tree", "link_depth",
+           "mesh", "topology"]
 
 SWITCH_PIPELINE = 8
 """Flits of room that a link into a switch has beyond ``link.buffer``, because of
@@ -17,6 +19,25 @@ SWITCH_PIPELINE = 8
 _SLACK = 3
 """Flits of room beyond ``link.buffer``: one on the wire, one being taken, one whose credit is on
 its way back."""
+
+
+class Routing(Enum):
+    """What the route field of a header holds."""
+
+    PORTS = "ports"
+    """The output port of each switch on the way."""
+    DISPLACEMENT = "displacement"
+    """How far it is to the right and down in a mesh."""
+
+
+class MeshPort(IntEnum):
+    """The ports of a mesh's switch."""
+
+    RIGHT = 0
+    LEFT = 1
+    DOWN = 2
+    UP = 3
+    NODE = 4
 
 
 def link_depth(buffer: int, pipeline: int = 0) -> int:
@@ -29,13 +50,15 @@ def link_depth(buffer: int, pipeline: int = 0) -> int:
 class Topology:
     """Switches of ``ports`` ports; ``places[node]`` is its (switch, port), ``trunks`` are pairs of
     (switch, port) joined by a link each way. Of several shortest ways from a switch a packet takes
-    the one of the lowest port, or, if ``spread``, the one that its destination's number chooses."""
+    the one of the lowest port, or, if ``spread``, the one that its destination's number chooses.
+    ``routing``: how routes tell the way."""
 
     switches: int
     ports: int
     places: tuple[tuple[int, int], ...]
     trunks: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
     spread: bool = False
+    routing: Routing = Routing.PORTS
 
     def neighbours(self, switch: int) -> list[tuple[int, int]]:
         """(port, switch behind it) of each of the switch's trunks, by port."""
@@ -68,7 +91,11 @@ class Topology:
 
     def route(self, source: int, destination: int) -> int:
         """The header's route field from ``source`` to ``destination``."""
-        return encode_route(self.way(source, destination))
+        way = self.way(source, destination)
+        if self.routing is Routing.PORTS:
+            return encode_route(way)
+        return encode_displacement(way.count(MeshPort.RIGHT) - way.count(MeshPort.LEFT),
+                                   way.count(MeshPort.DOWN) - way.count(MeshPort.UP))
 
 
 def chain(nodes: int, switches: int, ports: int, what: str = "fabric.nodes") -> Topology:
@@ -127,29 +154,26 @@ def fat_tree(nodes: int, uplinks: int, ports: int, what: str = "fabric.nodes") -
 
 
 def mesh(nodes: int, columns: int, ports: int, what: str = "fabric.nodes") -> Topology:
-    """A switch a node, ``columns`` in a row. Ports 0 and 1 lead along the row, to the right and to
-    the left, 2 and 3 along the column, down and up, 4 to the node. Packets go along the row first,
-    so that they cannot wait for each other in a circle. ``what``: as of :func:`chain`.
+    """A switch a node, ``columns`` in a row, with the ports :class:`MeshPort`. Packets go along the
+    row first, so that they cannot wait for each other in a circle; routes are displacements.
+    ``what``: as of :func:`chain`.
 
     Raises
     ------
     ValueError
-        The nodes fill no rectangle, a switch has less than 5 ports, or a way is longer than a
-        route can be.
+        The nodes fill no rectangle, or a switch has less than 5 ports.
     """
     if nodes % columns:
         raise ValueError(f"{what} = {nodes}: a mesh of {columns} columns (fabric.columns) is "
                          "no rectangle then")
     if ports < 5:
         raise ValueError(f"switch.ports = {ports}: must be at least 5 for a mesh")
-    longest = columns + nodes // columns - 1
-    if longest > HOPS:
-        raise ValueError(f"{what} = {nodes}: the longest way through a mesh of {columns} "
-                         f"columns (fabric.columns) has {longest} switches, and a route {HOPS}")
-    across = tuple(((node, 0), (node + 1, 1)) for node in range(nodes)
+    across = tuple(((node, MeshPort.RIGHT), (node + 1, MeshPort.LEFT)) for node in range(nodes)
                    if node % columns != columns - 1)
-    down = tuple(((node, 2), (node + columns, 3)) for node in range(nodes - columns))
-    return Topology(nodes, ports, tuple((node, 4) for node in range(nodes)), across + down)
+    down = tuple(((node, MeshPort.DOWN), (node + columns, MeshPort.UP))
+                 for node in range(nodes - columns))
+    return Topology(nodes, len(MeshPort), tuple((node, MeshPort.NODE) for node in range(nodes)),
+                    across + down, routing=Routing.DISPLACEMENT)
 
 
 def topology(description: Any) -> Topology:

@@ -86,7 +86,8 @@ class Fabric(wiring.Component):
                       for number in range(topology.switches)]
 
         nodes = len(topology.places)
-        self._switches = [Switch(ports=topology.ports, used=used) for used in self._used]
+        self._switches = [Switch(ports=topology.ports, used=used, routing=topology.routing)
+                          for used in self._used]
         self._injectors = [FaultInjector(mtu=mtu) for _ in range(nodes)]
         self._uplinks = [Link(buffer=buffer, pipeline=SWITCH_PIPELINE) for _ in range(nodes)]
         self._downlinks = [Link(buffer=buffer) for _ in range(nodes)]

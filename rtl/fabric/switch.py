@@ -7,26 +7,26 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from ...layouts.packet import HEADER, HOP_BITS
+from ...layouts.fabric import MeshPort, Routing
+from ...layouts.packet import HOP_BITS
 from ...layouts.trace import Kind
 from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
 from ..parts.flit import Flit, FlitStream
+from .routing import ROUTE_BITS, routes
 
 __all__ = ["Switch"]
 
 _MISROUTED = 2
-_ROUTE_BITS = HEADER.mask("route").bit_length()
-assert HEADER.offset("route") == 0
 
 
 class Switch(wiring.Component):
     """Sends packets from ``ports`` inputs to the outputs that their routes name.
 
     A packet's first flit names its output in the lowest hop of its route, which is shifted off as
-    it passes. A free output is granted to the next requesting input (round-robin) and keeps this
-    input until the packet's last flit has passed. A packet for a missing port is dropped and
-    reported.
+    it passes; or, by ``routing``, as a displacement in a mesh (:mod:`.routing`). A free output is
+    granted to the next requesting input (round-robin) and keeps this input until the packet's last
+    flit has passed. A packet for a missing port is dropped and reported.
 
     Latency: none, flits pass combinationally. The latency of a switch is spent in the buffers
     before it (``Link.hold``). Throughput: a flit a cycle and output; no cycle is lost between
@@ -45,6 +45,8 @@ class Switch(wiring.Component):
         The ports that have hardware, ascending; all by default.
     masked : :class:`bool`
         With ``joined``, which says at run time what of that leads somewhere.
+    routing : :class:`Routing`
+        What routes hold.
 
     Members
     -------
@@ -64,15 +66,20 @@ class Switch(wiring.Component):
     TypeError
         A parameter is of a wrong kind.
     ValueError
-        ``ports`` is not 2 to 16; ``used`` is empty, not ascending or has a missing port.
+        ``ports`` is not 2 to 16, or not 5 in a mesh; ``used`` is empty, not ascending or has a
+        missing port.
     """
 
     def __init__(self, *, ports: int, used: Iterable[int] | None = None,
-                 masked: bool = False) -> None:
+                 masked: bool = False, routing: Routing = Routing.PORTS) -> None:
         if not isinstance(ports, int) or isinstance(ports, bool):
             raise TypeError(f"ports must be an integer, not {ports!r}")
         if not 2 <= ports <= 1 << HOP_BITS:
             raise ValueError(f"ports must be 2 to {1 << HOP_BITS}, not {ports}")
+        if not isinstance(routing, Routing):
+            raise TypeError(f"routing must be a Routing, not {routing!r}")
+        if routing is Routing.DISPLACEMENT and ports != len(MeshPort):
+            raise ValueError(f"ports must be {len(MeshPort)} in a mesh, not {ports}")
         chosen = tuple(range(ports)) if used is None else tuple(used)
         if not all(isinstance(port, int) and not isinstance(port, bool) for port in chosen):
             raise TypeError(f"used must be port numbers, not {chosen!r}")
@@ -83,6 +90,7 @@ class Switch(wiring.Component):
         self._ports = ports
         self._used = chosen
         self._masked = masked
+        self._routing = routing
         count = len(chosen)
         super().__init__({
             "i": In(FlitStream).array(count),
@@ -100,6 +108,10 @@ class Switch(wiring.Component):
     def used(self) -> tuple[int, ...]:
         return self._used
 
+    @property
+    def routing(self) -> Routing:
+        return self._routing
+
     def elaborate(self, platform) -> Module:
         m = Module()
         count = len(self._used)
@@ -108,18 +120,16 @@ class Switch(wiring.Component):
         # once.
         valids = Signal(count)
         heads = Signal(count)
-        hops = [Signal(count, name=f"hops_{bit}") for bit in range(HOP_BITS)]
+        way = routes(self._routing, [i.p.data for i in self.i])
         m.d.comb += [
             valids.eq(Cat(i.valid for i in self.i)),
             heads.eq(Cat(i.valid & i.p.first for i in self.i)),
-            *(hop.eq(Cat(i.p.data[bit] for i in self.i)) for bit, hop in enumerate(hops)),
+            *way.reads,
         ]
         wanted = []
         for number, port in enumerate(self._used):
             wants = Signal(count, name=f"wants_{port}")
-            match = heads
-            for bit, hop in enumerate(hops):
-                match &= hop if port >> bit & 1 else ~hop
+            match = way.to(port, heads)
             if self._masked:
                 match &= self.joined[number].replicate(count)
             m.d.comb += wants.eq(match)
@@ -183,7 +193,7 @@ class Switch(wiring.Component):
                     event.arg.eq(self._used[n]),
                 ]
                 with m.If(flit.first):
-                    m.d.comb += o.p.data[:_ROUTE_BITS].eq(flit.data[HOP_BITS:_ROUTE_BITS])
+                    m.d.comb += o.p.data[:ROUTE_BITS].eq(way.rest(self._used[n], flit.data))
             taken |= Mux(ready, grant, 0)
             passing |= busy
 

@@ -4,6 +4,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from ...layouts.fabric import Routing
 from ...layouts.trace import Block
 from ..fabric.switch import Switch
 from ..parts.flit import FlitStream
@@ -19,8 +20,8 @@ class Crossbar(wiring.Component):
 
     Parameters
     ----------
-    ports : :class:`int`
-        Ports of the switch, 2 to 16.
+    ports : :class:`int`, routing : :class:`Routing`
+        As of :class:`Switch`.
 
     Members
     -------
@@ -32,8 +33,8 @@ class Crossbar(wiring.Component):
         The cycle; whether to trace; the switch's number.
     """
 
-    def __init__(self, *, ports: int) -> None:
-        self._switch = Switch(ports=ports, masked=True)
+    def __init__(self, *, ports: int, routing: Routing = Routing.PORTS) -> None:
+        self._switch = Switch(ports=ports, masked=True, routing=routing)
         super().__init__({
             "i": In(FlitStream).array(ports),
             "o": Out(FlitStream).array(ports),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import MAX_CPUS, Description
-from ...layouts.fabric import topology
+from ...layouts.fabric import MeshPort, Routing, topology
 from .cache import entry, machine, sources_key, tree_hash
 from .held_inputs import CORE, held_inputs
 from .verilator import (
@@ -55,13 +55,17 @@ def topology_options(description: Description) -> list[str]:
     graph = topology(description)
     places = ",".join(f"{switch}.{port}" for switch, port in graph.places)
     trunks = ",".join(f"{near[0]}.{near[1]}-{far[0]}.{far[1]}" for near, far in graph.trunks)
-    return ["--switches", str(graph.switches), "--nodes", places, "--trunks", trunks,
-            "--cpus", str(description.node.cpus)]
+    return ["--switches", str(graph.switches), "--routing", graph.routing.value, "--nodes", places,
+            "--trunks", trunks, "--cpus", str(description.node.cpus)]
 
 
 def _sizes(ports: int) -> list[int]:
     """Ports of the crossbars that are built: a switch has the smallest that has its ports."""
     return [size for size in (2, 4, 8) if size < ports] + [ports]
+
+
+_MESH = "mesh_switch"
+"""Module of a mesh's switches."""
 
 
 def _crossbar(size: int) -> str:
@@ -74,7 +78,8 @@ def _converted(component: Any, name: str, held: Callable[[str], bool]) -> tuple[
     return rtlil(component, name + CORE), held_inputs(component, name, held)
 
 
-def _converted_crossbar(size: int, sources: str) -> tuple[str, str]:
+def _converted_crossbar(size: int, sources: str,
+                        routing: Routing = Routing.PORTS) -> tuple[str, str]:
     """As :func:`_converted`. All descriptions have the same ones of the same ``sources``
     (:func:`sources_key`), so they are kept."""
     from importlib.metadata import version
@@ -82,13 +87,15 @@ def _converted_crossbar(size: int, sources: str) -> tuple[str, str]:
     def make(work: Path) -> None:
         from ...rtl.instances.crossbar import Crossbar
 
-        made = _converted(Crossbar(ports=size), _crossbar(size),
+        made = _converted(Crossbar(ports=size, routing=routing),
+                          _crossbar(size) if routing is Routing.PORTS else _MESH,
                           lambda port: port in ("joined", "number", "trace_enable"))
         for name, text in zip(files, made, strict=True):
             (work / name).write_text(text)
 
     files = ("core.il", "class.v")
-    place = entry("crossbar", [sources, version("amaranth"), sys.version, str(size)], make)
+    place = entry("crossbar", [sources, version("amaranth"), sys.version, str(size),
+                               routing.value], make)
     core, around = ((place / name).read_text() for name in files)
     return core, around
 
@@ -129,18 +136,19 @@ def _header(sizes: list[int], cpus: int, nics: int, shortcuts: dict[str, bool]) 
     from ...rtl.fabric.faults import seed_constant
 
     each = " ".join(f"X({cpu})" for cpu in range(cpus))
-    lines = ["#pragma once", *(f'#include "V{_crossbar(size)}.h"' for size in sizes),
+    switches = [(f"    if (!mesh && joined < 1u << {size}) {{", f"V{_crossbar(size)}", size)
+                for size in sizes]
+    switches.append(("    if (mesh) {", f"V{_MESH}", len(MeshPort)))
+    lines = ["#pragma once", *(f'#include "{model}.h"' for _, model, _ in switches),
              f"#define CPUS {cpus}", f"#define EACH_CPU(X) {each}", f"#define NICS {nics}",
              *_link_ends(nics),
              f"#define SWITCH_PORTS {sizes[-1]}",
              *(f"#define {name} {int(value)}" for name, value in shortcuts.items()),
              f"constexpr uint32_t DRAWS[{ADDRESSES}] = {{",
              *(f"    {seed_constant(address)}u," for address in range(ADDRESSES)), "};",
-             "inline Crossbar* make_crossbar(uint32_t joined, const char* name) {"]
-    for size in sizes:
-        model = f"V{_crossbar(size)}"
-        lines += [f"    if (joined < 1u << {size}) {{",
-                  f"        auto* const one = new CrossbarOf<{model}>(name);"]
+             "inline Crossbar* make_crossbar(uint32_t joined, bool mesh, const char* name) {"]
+    for where, model, size in switches:
+        lines += [where, f"        auto* const one = new CrossbarOf<{model}>(name);"]
         for port in range(size):
             lines += [f"        one->{side}_{what}.push_back(&one->top->{side}_{port}_{member});"
                       for side in "io" for what, member in (
@@ -162,7 +170,8 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
                                       _held),
         "trunk": lambda: _converted(Trunk(description=description), "trunk", _held),
         **{_crossbar(size): lambda size=size: _converted_crossbar(size, sources)
-           for size in sizes}}
+           for size in sizes},
+        _MESH: lambda: _converted_crossbar(len(MeshPort), sources, Routing.DISPLACEMENT)}
     objects = work / "objects"
     objects.mkdir()
     models, own = [], {}

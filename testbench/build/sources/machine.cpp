@@ -1,8 +1,9 @@
 // See machine.h. nicbed_machine.h is generated: CPUS, EACH_CPU(X) = X(0) X(1) …, NICS, the ports of
 // a station to the links of its NICs as functions (up_valid(station, nic) …), FLIT_BYTES,
-// SWITCH_PORTS, DRAWS (of each wire address, as rtl/fabric/faults.py has them), STATION_FALLS (a station is to be evaluated at
-// falling edges), STATION_FRAME (only by eval()), and make_crossbar(joined, name): the smallest
-// switch that has the ports whose bits are set in `joined`.
+// SWITCH_PORTS, DRAWS (of each wire address, as rtl/fabric/faults.py has them), STATION_FALLS (a
+// station is to be evaluated at falling edges), STATION_FRAME (only by eval()), and
+// make_crossbar(joined, mesh, name): the switch of a mesh, or the smallest that has the ports whose
+// bits are set in `joined`.
 
 #include "machine.h"
 
@@ -55,6 +56,9 @@ Topology topology(int argc, char** argv) {
         int used = 0;
         if (name == "--switches") {
             found.switches = std::strtoul(text, nullptr, 10);
+        } else if (name == "--routing") {
+            found.mesh = std::string(text) == "displacement";
+            if (!found.mesh && std::string(text) != "ports") refuse(text);
         } else if (name == "--cpus") {
             found.cpus = std::strtoul(text, nullptr, 10);
             if (found.cpus < 1 || found.cpus > CPUS) refuse(text);
@@ -119,7 +123,8 @@ Machine::Machine(const Topology& topology, void (*dump)()) : cpus(topology.cpus)
         uint32_t joined = 0;
         for (unsigned port = 0; port < SWITCH_PORTS; port++)
             if (ends[number][port].kind != End::NOTHING) joined |= 1u << port;
-        crossbars.emplace_back(make_crossbar(joined, ("switch_" + std::to_string(number)).c_str()));
+        crossbars.emplace_back(make_crossbar(joined, topology.mesh,
+                                             ("switch_" + std::to_string(number)).c_str()));
         *crossbars.back()->number = number;
         ends[number].resize(crossbars.back()->i_valid.size());
     }

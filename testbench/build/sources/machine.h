@@ -30,10 +30,12 @@ struct Topology {
                                                         // of each node's NICs, one after the other
     std::vector<std::array<unsigned, 4>> trunks;        // switch and port at one end, and the other
     unsigned switches = 1;
+    bool mesh = false;                                  // routes are displacements
     unsigned cpus = 1;                                  // of each node
 };
 
-// From the command line: --nodes 0.0,0.1,… --trunks 0.15-1.0,… --switches 2 --cpus 1.
+// From the command line: --nodes 0.0,0.1,… --trunks 0.15-1.0,… --switches 2
+// --routing ports --cpus 1.
 // Exits if it is wrong.
 Topology topology(int argc, char** argv);
 

@@ -4,6 +4,7 @@ import random
 
 import cocotb
 import pytest
+from nicbed.layouts.fabric import Routing
 from nicbed.layouts.packet import HEADER
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.fabric.switch import Switch
@@ -21,6 +22,15 @@ from tests.labs.bench import (
 )
 from tests.labs.packets import Watch, flits, packet
 from tests.labs.rows import more
+from tests.models.routes import step
+
+
+def leading(to: int, rng: random.Random, routing: Routing) -> int:
+    """A route that leads to output port ``to`` first."""
+    while True:
+        route = rng.getrandbits(16) & rng.choice([0, 0xFF, 0xFF00, 0xFFFF])
+        if step(route, routing)[0] == to:
+            return route
 
 
 def event_names(count):
@@ -46,7 +56,7 @@ async def ends(dut, used, stall_in, stall_out):
 @cocotb.test()
 async def switches(dut):
     p = parameters()
-    used, count = p["used"], len(p["used"])
+    used, count, routing = p["used"], len(p["used"]), Routing(p["routing"])
     rng = random.Random(seed())
     sources, sinks = await ends(dut, used, p["stall_in"], p["stall_out"])
     watch = Watch(dut, *event_names(count))
@@ -57,14 +67,14 @@ async def switches(dut):
             number = source * 1000 + n + 1
             route = rng.getrandbits(16)
             if rng.random() < 0.8:
-                route = route & ~15 | rng.choice(used)
+                route = leading(rng.choice(used), rng, routing)
             data = packet(rng, rng.choice([0, 1, 8, 23, 64]), route=route, source=source)
             sent = flits(data + bytes(4), number)
             sources[source].send(*sent)
-            if route & 15 in used:
-                sent[0]["data"] = HEADER.pack(**HEADER.unpack(sent[0]["data"])
-                                              | {"route": route >> 4})
-                expected[source, used.index(route & 15)].append(sent)
+            port, rest = step(route, routing)
+            if port in used:
+                sent[0]["data"] = HEADER.pack(**HEADER.unpack(sent[0]["data"]) | {"route": rest})
+                expected[source, used.index(port)].append(sent)
             else:
                 lost.add(number)
     for source in sources:
@@ -130,7 +140,16 @@ async def misrouted_do_not_hold(dut):
 @pytest.mark.parametrize(("stall_in", "stall_out"), [(0, 0), (0.4, 0.4), (0, 0.8)])
 def test_switches(ports, used, stall_in, stall_out):
     run_bench(Switch(ports=ports, used=used), __file__, testcase="switches", used=used,
-              packets=25, stall_in=stall_in, stall_out=stall_out)
+              packets=25, stall_in=stall_in, stall_out=stall_out, routing="ports")
+
+
+@pytest.mark.parametrize("used", [[0, 1, 2, 3, 4], more([0, 2, 4])])
+@pytest.mark.parametrize(("stall_in", "stall_out"), [(0.2, 0.3), more(0, 0)])
+def test_a_mesh(used: list[int], stall_in: float, stall_out: float) -> None:
+    """Routes are displacements; those that lead off the edge are misrouted."""
+    run_bench(Switch(ports=5, used=used, routing=Routing.DISPLACEMENT), __file__,
+              testcase="switches", used=used, packets=60, stall_in=stall_in, stall_out=stall_out,
+              routing="displacement")
 
 
 @pytest.mark.parametrize("testcase", ["takes_turns", "misrouted_do_not_hold"])
@@ -153,4 +172,8 @@ def test_errors():
     for wrong in ([0, 4], [-1, 0]):
         with pytest.raises(ValueError, match="used must be ports 0 to 3"):
             Switch(ports=4, used=wrong)
-    assert Switch(ports=4).used == (0, 1, 2, 3)
+    with pytest.raises(TypeError, match="routing must be a Routing, not 'ports'"):
+        Switch(ports=5, routing="ports")
+    with pytest.raises(ValueError, match="ports must be 5 in a mesh, not 6"):
+        Switch(ports=6, routing=Routing.DISPLACEMENT)
+    assert Switch(ports=4).used == (0, 1, 2, 3) and Switch(ports=4).routing is Routing.PORTS

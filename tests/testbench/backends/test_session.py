@@ -232,7 +232,7 @@ def test_another_fabric_needs_no_build(monkeypatch):
     exchanges(requests=1)
     monkeypatch.setattr(simulator, "build_instances", build)
     for fabric in ({"nodes": 16}, {"nodes": 64, "topology": "fat_tree"},
-                   {"nodes": 6, "topology": "mesh", "columns": 3}):
+                   {"nodes": 64, "topology": "mesh", "columns": 8}):
         exchanges(requests=1, description=Description.model_validate({"fabric": fabric}))
     with pytest.raises(AssertionError, match="a simulator is built"):
         exchanges(requests=1, description=Description(link=Link(buffer=32768)))

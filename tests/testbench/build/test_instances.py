@@ -50,6 +50,7 @@ def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
     more({"fabric.nodes": 10, "fabric.topology": "fat_tree", "switch.ports": 6,
           "fabric.uplinks": 3}),
     more({"fabric.nodes": 6, "fabric.topology": "mesh", "fabric.columns": 3, **SMALL}),
+    more({"fabric.nodes": 14, "fabric.topology": "mesh", "fabric.columns": 7, **SMALL, **FAULTS}),
     more({"fabric.nodes": 4, "fabric.switches": 4, "switch.ports": 3, **SLOW, **FAULTS}),
     more({"nic.attachment": "memory_bus", "fabric.nodes": 4}),
     more({"nic.attachment": "local_bus", **FAULTS}),
@@ -162,6 +163,7 @@ def test_a_waveform_has_every_instance_and_changes_nothing(tmp_path: Path) -> No
     ["--switches", "1", "--nodes", "0.0,x"],
     ["--switches", "1", "--nodes", ""],
     ["--switches", "1", "--nodes", "0.0,0.1", "--cpus", "2"],
+    ["--switches", "1", "--nodes", "0.0,0.1", "--routing", "circles"],
 ])
 def test_a_wrong_topology_is_refused_in_one_line(options: list[str]) -> None:
     bare = simulator.build(Description(), bare=True)
