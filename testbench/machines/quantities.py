@@ -58,6 +58,7 @@ BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
         "stream_sizes": [CHUNK], "stream_bytes": 1 << 17}
 PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
+LARGER = {"kinds": ["store_async"], "most": 1, "sizes": [2 * LARGE, 3 * LARGE, 4 * LARGE]}
 MPL_BULK = {"sizes": [1 << 14, 1 << 16]}
 OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1]}
 
@@ -138,6 +139,8 @@ _ALL = [
     Quantity("o_s chunk", "µs", "sending a chunk", "bulk", _chunk, BULK),
     Quantity("async 1 MB", "MB/s", "asynchronous store of 1 MB", "pipelined", _pipelined(LARGE),
              PIPELINED),
+    *(Quantity(f"async {size >> 20} MB", "MB/s", f"asynchronous store of {size >> 20} MB",
+               "pipelined", _pipelined(size), LARGER) for size in LARGER["sizes"]),
     Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
              PIPELINED),
     Quantity("MPL rtt", "µs", "MPL round trip, 0 B", "latency", _round_trip, {"sizes": [0]},

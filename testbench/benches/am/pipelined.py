@@ -30,7 +30,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     found: dict[str, Any] = {kind: {} for kind in parameters["kinds"]}
     for index, (kind, size) in enumerate(steps):
         tell(f"{kind}, requests of {size} bytes", index, len(steps))
-        count = min(parameters["total"] // size, parameters["most"])
+        count = min(max(parameters["total"] // size, 1), parameters["most"])
         run = await measure_transfers(lab, kind, size, count, trace=False)
         found[kind][size] = {"done": run["done"], "count": len(run["issued"])}
     return found

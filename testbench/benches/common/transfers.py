@@ -41,14 +41,22 @@ def window_bytes(description: Description) -> int:
 
 
 class BulkParty(Party):
-    """A party with a buffer, which has the same address on all nodes."""
+    """A party with buffers, which have the same addresses on all nodes: a source and a target, or,
+    if ``size`` bytes are more than :func:`buffer_of`, one buffer, the source on one node and the
+    target on another.
 
-    def __init__(self, node: Node) -> None:
+    Raises
+    ------
+    MemoryError
+        The node's memory has no room for them.
+    """
+
+    def __init__(self, node: Node, size: int = 0) -> None:
         super().__init__(node)
         # Rings are allocated later, and in the same way on all nodes, so the addresses agree.
         length = buffer_of(node.description)
-        self.source = node.allocate(length, 4096)
-        self.target = node.allocate(length, 4096)
+        self.source = node.allocate(max(length, size), 4096)
+        self.target = self.source if size > length else node.allocate(length, 4096)
 
     def transfers(self, kind: str, peer: int, size: int
                   ) -> Callable[[int], Coroutine[Any, Any, None]]:
@@ -71,14 +79,14 @@ async def measure_transfers(lab: Any, kind: str, size: int, count: int, delay: i
     """``count`` transfers of ``size`` bytes, issued in a row from reset."""
 
     async def requester(node: Node) -> Any:
-        party = BulkParty(node)
+        party = BulkParty(node, size)
         await party.start([1])
         stream = await party.stream(party.transfers(kind, 1, size), count, delay)
         await party.finish([1])
         return stream
 
     async def replier(node: Node) -> None:
-        await BulkParty(node).serve()
+        await BulkParty(node, size).serve()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: replier}),
                         trace=trace)

@@ -52,6 +52,18 @@ def test_benchmark(name, capsys):
     assert figure[".png"].startswith(b"\x89PNG") and b"</svg>" in figure[".svg"]
 
 
+def test_a_request_larger_than_the_buffers_has_one_buffer() -> None:
+    """The rings take a quarter of this memory, so two of the larger one have no room."""
+    overrides = ("memory.bytes=1048576",)
+    _, document = outcome("pipelined", overrides, kinds=["store_async"], total=0,
+                          sizes=[196608, 614400])
+    assert {size: one["requests"] for size, one in document["points"]["store_async"].items()} == {
+        "196608": 1, "614400": 1}
+    assert not [check for check in document["checks"] if not check["ok"]]
+    with pytest.raises(MemoryError, match="host memory is full: 1048576 bytes asked"):
+        outcome("pipelined", overrides, kinds=["store_async"], total=0, sizes=[1048576])
+
+
 def test_no_benchmark_is_left_out():
     """Of those whose checks hold in plausible times. The model has no caches."""
     assert {name for name, bench in benches.BENCHES.items()
