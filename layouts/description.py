@@ -183,13 +183,25 @@ class Memory(Section):
                                    "takes longer")
     upgrade: int = timing(2, ge=2, le=4095,
                           doc="of several CPUs: a store to a line that others have, too")
-    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
+    bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=32,
                                    doc="bandwidth of the memory port, CPU and DMA together")
+    width: int = structure(8, unit="bytes", ge=8, le=32,
+                           doc="of a beat of the memory port: of a cache's line so many, of a DMA "
+                               "burst 8")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Memory":
         _power_of_two("memory.bytes", self.bytes)
+        _power_of_two("memory.width", self.width)
+        if self.bytes_per_cycle > self.width:
+            raise ValueError(f"memory.bytes_per_cycle = {self.bytes_per_cycle}: must be at most "
+                             f"memory.width = {self.width}, a beat a cycle")
         return self
+
+    @property
+    def word_rate(self) -> Fraction:
+        """Bytes a cycle of accesses of which each beat has 8 bytes, as those of DMA."""
+        return self.bytes_per_cycle * 8 / self.width
 
 
 class Cpu(Section):
@@ -426,6 +438,7 @@ class Description(Section):
         if self.nic.attachment == "memory_bus":
             for name, value, needed in (("node.cpus", self.node.cpus, 1),
                                         ("cpu.line_bytes", self.cpu.line_bytes, 32),
+                                        ("memory.width", self.memory.width, 8),
                                         ("cpu.cas_place", self.cpu.cas_place, "memory"),
                                         ("cpu.copy_by", self.cpu.copy_by, "cache")):
                 if value != needed:

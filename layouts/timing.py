@@ -52,7 +52,8 @@ TIMING_REGISTERS = tuple(
     TimingRegister(index, knob.name, _width(knob.name, knob.default, knob.bounds))
     for index, knob in enumerate(k for k in knobs() if k.kind is Kind.TIMING)
 )
-"""All of them. Rates have FRACTION_BITS fraction bits."""
+"""All of them. Rates have FRACTION_BITS fraction bits. That of the memory is of accesses of 8 bytes
+a beat, whatever the width of its port."""
 
 
 def timing_values(description: Description) -> list[int]:
@@ -60,7 +61,10 @@ def timing_values(description: Description) -> list[int]:
     values = []
     for register in TIMING_REGISTERS:
         section, knob = register.name.split(".")
-        values.append(register.encode(getattr(getattr(description, section), knob)))
+        value = getattr(getattr(description, section), knob)
+        if register.name == "memory.bytes_per_cycle":
+            value = description.memory.word_rate  # the port counts beats
+        values.append(register.encode(value))
     return values
 
 

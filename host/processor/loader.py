@@ -122,7 +122,7 @@ class NicProcessor:
         First let the engines of the previous firmware end their commands."""
         port, description = self.port, self.description
         if self._ran:
-            rate = min(description.bus.bytes_per_cycle, description.memory.bytes_per_cycle)
+            rate = min(description.bus.bytes_per_cycle, description.memory.word_rate)
             await port.delay(2 * int(LONGEST / rate))
         self._ran = True
         for page in range(description.processor.memory // WINDOW_PAGE):

@@ -129,11 +129,11 @@ class MemoryController(wiring.Component):
     - a write's first beat may be taken in the cycle after its request, and lands at the end of the
       cycle in which it was taken; so a read granted later sees it.
 
-    A beat occupies the port for 8 / ``memory.bytes_per_cycle`` cycles; fractions add up while the
-    port is busy. If an initiator's beat is granted with ``lock`` high, the initiator keeps the port
-    until ``lock`` falls, and its accesses meanwhile are atomic. A read whose request comes with
-    ``lock`` high has no latency: it is of a line in the initiator's cache. Addresses wrap at the
-    memory's size. Reset: no burst, initiator 0 first.
+    A beat occupies the port for ``memory.width`` / ``memory.bytes_per_cycle`` cycles; fractions add
+    up while the port is busy. If an initiator's beat is granted with ``lock`` high, the initiator
+    keeps the port until ``lock`` falls, and its accesses meanwhile are atomic. A read whose request
+    comes with ``lock`` high has no latency: it is of a line in the initiator's cache. Addresses
+    wrap at the memory's size. Reset: no burst, initiator 0 first.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ In the order in which to read:
 - :mod:`.coherent_cache`: The cache of one of a node's CPUs, without data, coherent with those of
   the others
 - :mod:`.owned_swap`: Compare-and-swap of a word whose line is in the CPU's cache
+- :mod:`.beats`: A cache line as beats of a memory port that is wider than a word
 - :mod:`.block_stores`: The CPU's buffer for block stores: a line on its way to memory
 - :mod:`.compare_and_swap`: Compare-and-swap of a word of host memory, atomic at the memory
   controller

@@ -8,6 +8,7 @@ from amaranth.utils import ceil_log2
 from ...layouts.operations import CACHE_LINE
 from ..bus.burst import Burst
 from ..parts.sizes import check_power_of_two
+from .beats import check_beat, line_beats
 
 __all__ = ["BlockBuffer", "PostedLine"]
 
@@ -28,6 +29,8 @@ class BlockBuffer(wiring.Component):
     ----------
     line_bytes : :class:`int`
         Bytes of a line: a power of two, 16 or more.
+    beat_bytes : :class:`int`
+        Bytes of it that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
 
     Members
     -------
@@ -43,14 +46,17 @@ class BlockBuffer(wiring.Component):
     Raises
     ------
     TypeError
-        ``line_bytes`` is not an integer.
+        ``line_bytes`` or ``beat_bytes`` is not an integer.
     ValueError
-        ``line_bytes`` is not a power of two of at least 16.
+        ``line_bytes`` is not a power of two of at least 16, or ``beat_bytes`` not one of 8 to
+        ``line_bytes``.
     """
 
-    def __init__(self, *, line_bytes: int = CACHE_LINE) -> None:
+    def __init__(self, *, line_bytes: int = CACHE_LINE, beat_bytes: int = 8) -> None:
         check_power_of_two("line_bytes", line_bytes, least=16)
+        check_beat(beat_bytes, line_bytes)
         self._line_bytes = line_bytes
+        self._beat_bytes = beat_bytes
         super().__init__({
             "take": In(1),
             "address": In(32),
@@ -64,6 +70,11 @@ class BlockBuffer(wiring.Component):
         """Bytes of a line."""
         return self._line_bytes
 
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a line that a beat of the memory port has."""
+        return self._beat_bytes
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         line_bits = ceil_log2(self._line_bytes)
@@ -74,7 +85,7 @@ class BlockBuffer(wiring.Component):
             self.posted.address.eq(Cat(Const(0, line_bits), line)),
             request.payload.write.eq(1),
             request.payload.address.eq(self.posted.address),
-            request.payload.beats.eq(self._line_bytes // 8),
+            request.payload.beats.eq(line_beats(self._line_bytes, self._beat_bytes)),
         ]
         with m.FSM():
             with m.State("EMPTY"):

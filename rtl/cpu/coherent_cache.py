@@ -10,6 +10,7 @@ from ..bus.burst import Burst
 from ..bus.memory import Snoop
 from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
+from .beats import check_beat, line_beats, line_read
 from .coherence import CoherencePort, Stored, covers
 
 __all__ = ["CoherentCache", "Mesi"]
@@ -30,7 +31,7 @@ class CoherentCache(wiring.Component):
 
     Memory always has the data; tags and states say what an access costs. An access is used as that
     of a :class:`TagCache`. Cycles, if no other CPU holds the line back and the memory is free, n
-    being the 8-byte beats of a line:
+    being the beats of a line:
 
     - a load that hits, or a store to a line in E or M: 1;
     - a store to a line in S: ``memory.upgrade``, an address phase, which makes it invalid
@@ -64,6 +65,8 @@ class CoherentCache(wiring.Component):
         Bytes of a line: a power of two, 16 or more.
     block_stores : :class:`bool`
         Whether there are block stores.
+    beat_bytes : :class:`int`
+        Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
 
     Members
     -------
@@ -89,15 +92,17 @@ class CoherentCache(wiring.Component):
     TypeError
         ``lines`` or ``line_bytes`` is not an integer.
     ValueError
-        ``lines`` or ``line_bytes`` is not a power of two, or too small.
+        ``lines``, ``line_bytes`` or ``beat_bytes`` is not a power of two, too small or too large.
     """
 
     def __init__(self, *, lines: int, peers: int = 1, line_bytes: int = CACHE_LINE,
-                 block_stores: bool = False) -> None:
+                 block_stores: bool = False, beat_bytes: int = 8) -> None:
         check_power_of_two("lines", lines)
         check_power_of_two("line_bytes", line_bytes, least=16)
+        check_beat(beat_bytes, line_bytes)
         self._lines = lines
         self._line_bytes = line_bytes
+        self._beat_bytes = beat_bytes
         self._block_stores = block_stores
         index_bits = ceil_log2(lines)
         # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
@@ -136,6 +141,11 @@ class CoherentCache(wiring.Component):
     def line_bytes(self) -> int:
         """Bytes of a line."""
         return self._line_bytes
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a line that a beat of the memory port has."""
+        return self._beat_bytes
 
     @property
     def block_stores(self) -> bool:
@@ -218,9 +228,8 @@ class CoherentCache(wiring.Component):
                 victim: Value, strikes: Value, misses: Value, loses: Value,
                 nic_changes: Value) -> None:
         request, bus = self.memory.request, self.bus
-        line_bits = ceil_log2(self._line_bytes)
-        beats = self._line_bytes // 8
-        line = Cat(Const(0, line_bits), self.address[line_bits:])
+        line_bits, beat_bits = ceil_log2(self._line_bytes), ceil_log2(self._beat_bytes)
+        beats = line_beats(self._line_bytes, self._beat_bytes)
         beat = Signal(range(beats))
         last = beat == beats - 1
         word = Signal(64)
@@ -236,7 +245,7 @@ class CoherentCache(wiring.Component):
             self.word.eq(word),
             entered.eq(Mux(self.store, Mesi.M, Mux(shared, Mesi.S, Mesi.E))),
             request.payload.beats.eq(beats),
-            request.payload.address.eq(line),
+            request.payload.address.eq(line_read(self.address, line_bits, beat_bits)),
         ]
 
         def phase() -> None:
@@ -325,7 +334,7 @@ class CoherentCache(wiring.Component):
                 m.d.comb += [self.memory.read.ready.eq(1), self.reads.eq(1)]
                 with m.If(self.memory.read.valid):
                     m.d.sync += beat.eq(beat + 1)
-                    with m.If(beat == self.address[3:line_bits]):
+                    with m.If(beat == self.address[beat_bits:line_bits]):
                         m.d.comb += self.word.eq(self.memory.read.payload)
                         m.d.sync += word.eq(self.memory.read.payload)
                     with m.If(last):

@@ -48,7 +48,8 @@ class Executor:
         m.submodules.irq = self.irq = IrqDelay()
         self.blocks: BlockBuffer | None = None
         if port.block_stores:
-            m.submodules.blocks = self.blocks = BlockBuffer(line_bytes=port.line_bytes)
+            m.submodules.blocks = self.blocks = BlockBuffer(
+                line_bytes=port.line_bytes, beat_bytes=port.beat_bytes)
         self.host = port.host
         self.entry = port.host.entry
 

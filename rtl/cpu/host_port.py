@@ -141,6 +141,8 @@ class HostPort(wiring.Component):
         ``peers``; not with ``coherent``.
     block_stores : :class:`bool`
         Whether there are block stores. Not with ``coherent``.
+    beat_bytes : :class:`int`
+        Bytes of a line that a beat of the memory port has.
 
     Members
     -------
@@ -174,7 +176,8 @@ class HostPort(wiring.Component):
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
-                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False) -> None:
+                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
+                 beat_bytes: int = 8) -> None:
         if peers and coherent:
             raise ValueError("a NIC on the memory bus watches the lines of one CPU")
         if owned_swaps and coherent:
@@ -188,9 +191,9 @@ class HostPort(wiring.Component):
         self._block_stores = block_stores
         self._cache = (
             CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores) if peers else
+                          block_stores=block_stores, beat_bytes=beat_bytes) if peers else
             TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores))
+                     block_stores=block_stores, beat_bytes=beat_bytes))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
@@ -225,6 +228,11 @@ class HostPort(wiring.Component):
     def line_bytes(self) -> int:
         """Bytes of a line."""
         return self._cache.line_bytes
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a line that a beat of the memory port has."""
+        return self._cache.beat_bytes
 
     @property
     def peers(self) -> int:

@@ -10,6 +10,7 @@ from ..bus.burst import Burst
 from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
+from .beats import check_beat, line_beats, line_read
 
 __all__ = ["TagCache"]
 
@@ -22,7 +23,7 @@ class TagCache(wiring.Component):
 
     - a hit, without ``fetch``: 1;
     - a miss, or any ``fetch``: ``memory.latency + 2 + n`` without other users of the memory, n
-      being the 8-byte beats of a line: a read burst of the line, requested in the first cycle. A
+      being the beats of a line: a read burst of the line, requested in the first cycle. A
       miss whose victim is dirty first writes the victim back (n + 1 cycles more: a request and n
       beats with no byte strobed, as the memory's bytes are always current).
 
@@ -56,6 +57,8 @@ class TagCache(wiring.Component):
         Whether a store to a clean line is a transaction that other agents can watch.
     block_stores : :class:`bool`
         Whether there are block stores. Not with ``coherent``.
+    beat_bytes : :class:`int`
+        Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
 
     Members
     -------
@@ -87,22 +90,26 @@ class TagCache(wiring.Component):
         ``lines`` or ``source`` is not an integer.
     ValueError
         ``lines`` is not a power of two of at least 2, ``line_bytes`` not one of at least 16,
-        ``source`` is not 0 to 15, or ``block_stores`` is wanted with ``coherent``.
+        ``beat_bytes`` not one of 8 to ``line_bytes``, ``source`` is not 0 to 15, or
+        ``block_stores`` is wanted with ``coherent``.
     """
 
     def __init__(self, *, lines: int, source: int = 0, line_bytes: int = CACHE_LINE,
-                 coherent: bool = False, block_stores: bool = False) -> None:
+                 coherent: bool = False, block_stores: bool = False,
+                 beat_bytes: int = 8) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
         check_power_of_two("lines", lines)
         check_power_of_two("line_bytes", line_bytes, least=16)
+        check_beat(beat_bytes, line_bytes)
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
         if block_stores and coherent:
             raise ValueError("a NIC on the memory bus is not told of block stores")
         self._lines = lines
         self._line_bytes = line_bytes
+        self._beat_bytes = beat_bytes
         self._source = source
         self._coherent = coherent
         self._block_stores = block_stores
@@ -131,6 +138,11 @@ class TagCache(wiring.Component):
     def line_bytes(self) -> int:
         """Bytes of a line."""
         return self._line_bytes
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a line that a beat of the memory port has."""
+        return self._beat_bytes
 
     @property
     def source(self) -> int:
@@ -208,9 +220,8 @@ class TagCache(wiring.Component):
     def _access(self, m: Module, *, held: Value, was_dirty: Value, victim: Value, enters: Signal,
                 changes: Value, struck: Signal, strikes: Value) -> None:
         request = self.memory.request
-        line_bits = ceil_log2(self._line_bytes)
-        beats = self._line_bytes // 8
-        line = Cat(Const(0, line_bits), self.address[line_bits:])
+        line_bits, beat_bits = ceil_log2(self._line_bytes), ceil_log2(self._beat_bytes)
+        beats = line_beats(self._line_bytes, self._beat_bytes)
         beat = Signal(range(beats))
         last = beat == beats - 1
         word = Signal(64)
@@ -252,7 +263,8 @@ class TagCache(wiring.Component):
                 m.d.comb += self.done.eq(1)
 
         with m.If(self.valid):
-            m.d.comb += [request.payload.beats.eq(beats), request.payload.address.eq(line)]
+            m.d.comb += [request.payload.beats.eq(beats), request.payload.address.eq(
+                line_read(self.address, line_bits, beat_bits))]
         with m.If(self.valid), m.FSM() as fsm:
             with m.State("LOOKUP"):
                 m.d.sync += struck.eq(0)
@@ -306,7 +318,7 @@ class TagCache(wiring.Component):
                     m.d.sync += struck.eq(1)
                 with m.If(self.memory.read.valid):
                     m.d.sync += beat.eq(beat + 1)
-                    with m.If(beat == self.address[3:line_bits]):
+                    with m.If(beat == self.address[beat_bits:line_bits]):
                         m.d.comb += self.word.eq(self.memory.read.payload)
                         m.d.sync += word.eq(self.memory.read.payload)
                     with m.If(last):

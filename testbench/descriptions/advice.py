@@ -57,7 +57,7 @@ def least_window(description: Description) -> int:
     link, bus = description.link, description.bus
     packet = (description.nic.mtu + CONTROL_BYTES) / link.bytes_per_cycle
     hops = 2 * link.latency + description.switch.latency
-    beats = min(bus.bytes_per_cycle, description.memory.bytes_per_cycle)
+    beats = min(bus.bytes_per_cycle, description.memory.word_rate)
     writes = (ceil(description.nic.mtu / bus.max_burst) * (bus.dma_setup + 1)
               + description.nic.mtu / beats)
     trip = packet + writes + 2 * hops + CONTROL_BYTES / link.bytes_per_cycle + ENGINE_CYCLES

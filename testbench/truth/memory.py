@@ -15,16 +15,17 @@ _BEAT = 8
 class _Port:
     """The memory's port: when it carries the beats of an access that begins in cycle 0.
 
-    A beat occupies the port for 8 / ``memory.bytes_per_cycle`` cycles; fractions add up.
+    A beat occupies the port for ``memory.width`` / ``memory.bytes_per_cycle`` cycles; fractions add
+    up. Of a line it has ``memory.width`` bytes.
     """
 
     def __init__(self, description: Description) -> None:
         memory, cpu = description.memory, description.cpu
-        self._rate = fixed_point(memory.bytes_per_cycle)
+        self._rate = fixed_point(memory.word_rate)
         self._beat_costs = fixed_point(Fraction(_BEAT))
         self._owed = self._at = 0
         self._latency = memory.latency
-        self._beats = cpu.line_bytes // _BEAT
+        self._beats = cpu.line_bytes // memory.width
         self._cas = cpu.cas
         self._last = "read"
 
@@ -90,8 +91,8 @@ class _Port:
 
 
 def port_bytes_per_cycle(description: Description) -> Fraction:
-    """What the memory's port carries, one beat a cycle at most."""
-    return min(Fraction(_BEAT), Fraction(description.memory.bytes_per_cycle))
+    """What the memory's port carries of lines, one beat a cycle at most."""
+    return Fraction(description.memory.bytes_per_cycle)
 
 
 def contract(description: Description) -> dict[str, int]:

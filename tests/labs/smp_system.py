@@ -33,8 +33,9 @@ class SmpSystem(wiring.Component):
     """Everything of a node but its NIC and its memory."""
 
     def __init__(self, *, cpus: int, cache_lines: int = 4, line_bytes: int = 32,
-                 block_stores: bool = False) -> None:
+                 block_stores: bool = False, beat_bytes: int = 8) -> None:
         self._cpus = cpus
+        self._beat_bytes = beat_bytes
         self._block_stores = block_stores
         self._cache_lines = cache_lines
         self._line_bytes = line_bytes
@@ -67,7 +68,8 @@ class SmpSystem(wiring.Component):
         ]
         ports = [HostPort(posted_writes=4, cache_lines=self._cache_lines, source=1 + number,
                           line_bytes=self._line_bytes, peers=cpus - 1,
-                          block_stores=self._block_stores) for number in range(cpus)]
+                          block_stores=self._block_stores, beat_bytes=self._beat_bytes)
+                 for number in range(cpus)]
         join_ports(m, ports)
         for number, port in enumerate(ports):
             m.submodules[f"port_{number}"] = port

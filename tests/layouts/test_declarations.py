@@ -111,6 +111,11 @@ def test_a_route_longer_than_the_header_is_refused() -> None:
      "fabric.uplinks = 8: a leaf of 8 ports .* has none left for nodes"),
     ({"fabric": {"nodes": 15, "switches": 2}, "switch": {"ports": 8}}, "room for 14 nodes"),
     ({"fabric": {"nodes": 3}, "switch": {"ports": 2}}, "fabric.nodes = 3"),
+    ({"memory": {"bytes_per_cycle": "17/2"}},
+     "memory.bytes_per_cycle = 17/2: must be at most memory.width = 8, a beat a cycle"),
+    ({"memory": {"width": 24}}, "memory.width = 24: must be a power of two"),
+    ({"memory": {"width": 16}, "nic": {"attachment": "memory_bus"}},
+     "memory.width = 16: must be 8 where nic.attachment = 'memory_bus'"),
     ({"node": {"cpus": 9}}, "less than or equal to 8"),
     ({"node": {"cpus": 8}, "fabric": {"nodes": 9}},
      r"fabric.nodes \* node.cpus = 72: must be at most 64, the host ports of a target"),
@@ -170,9 +175,19 @@ def test_timing_registers_hold_every_value_in_range() -> None:
         assert 0 <= value < 1 << register.width <= 1 << 32
     top = {knob.name: knob.bounds.split(" to ")[-1] for knob in knobs() if knob.kind is Kind.TIMING}
     for register in TIMING_REGISTERS:
-        if register.name != "nic.overflow":
+        if register.name not in ("nic.overflow", "memory.bytes_per_cycle"):
             kind = type(next(k.default for k in knobs() if k.name == register.name))
             assert register.encode(kind(top[register.name])) < 1 << register.width
+
+
+@pytest.mark.parametrize(("width", "rate"), [(8, 8), (16, 16), (32, 32), (32, "132/5"), (32, 1)])
+def test_the_memory_s_register_counts_beats_of_its_width(width: int, rate: int | str) -> None:
+    """A beat of 8 bytes a cycle is the most, however wide it is."""
+    description = Description.model_validate({"memory": {"width": width, "bytes_per_cycle": rate}})
+    [value] = [value for register, value in zip(TIMING_REGISTERS, timing_values(description),
+                                                strict=True)
+               if register.name == "memory.bytes_per_cycle"]
+    assert value == fixed_point(Fraction(rate) * 8 / width) <= 8 << 16
 
 
 def test_fixed_point_rounds_to_nearest() -> None:

@@ -77,10 +77,10 @@ def cache_bytes(description: Description) -> int:
 
 def free_after(description: Description) -> int:
     """Cycles after an access in which a slow port of the memory is free again."""
-    left = 16
+    beats = 2
     if description.cpu.copy_by == "block":
-        left += description.cpu.line_bytes + 8
-    return 2 + ceil(left / description.memory.bytes_per_cycle)
+        beats += description.cpu.line_bytes // description.memory.width + 1
+    return 2 + ceil(8 * beats / description.memory.word_rate)
 
 
 def samples(description: Description) -> int:

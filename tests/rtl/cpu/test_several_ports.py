@@ -47,7 +47,7 @@ async def spans(driver: SmpDriver, steps: list[tuple[int, bytes]]) -> list[int]:
 @cocotb.test()
 async def takes_the_promised_cycles(dut: Any) -> None:
     x, far = 0x40, 0x40 + 4 * parameters()["line_bytes"]
-    beats = parameters()["line_bytes"] // 8
+    beats = parameters()["line_bytes"] // parameters()["beat_bytes"]
 
     def load(at: int = x) -> bytes:
         return entry(Op.TOUCH, address=at, length=1)
@@ -372,14 +372,17 @@ def iter_nothing() -> Program:
     yield from ()
 
 
-def system(cpus: int, line_bytes: int = 32, block_stores: bool = False) -> SmpSystem:
-    return SmpSystem(cpus=cpus, cache_lines=4, line_bytes=line_bytes, block_stores=block_stores)
+def system(cpus: int, line_bytes: int = 32, block_stores: bool = False,
+           beat_bytes: int = 8) -> SmpSystem:
+    return SmpSystem(cpus=cpus, cache_lines=4, line_bytes=line_bytes, block_stores=block_stores,
+                     beat_bytes=beat_bytes)
 
 
 def bench(testcase: str, cpus: int, line_bytes: int = 32, block_stores: bool = False,
-          **arguments: Any) -> None:
-    run_bench(system(cpus, line_bytes, block_stores), __file__, testcase=testcase, many_cycles=True,
-              cpus=cpus, line_bytes=line_bytes, blocks=0.2 * block_stores, **arguments)
+          beat_bytes: int = 8, **arguments: Any) -> None:
+    run_bench(system(cpus, line_bytes, block_stores, beat_bytes), __file__, testcase=testcase,
+              many_cycles=True, cpus=cpus, line_bytes=line_bytes, beat_bytes=beat_bytes,
+              blocks=0.2 * block_stores, **arguments)
 
 
 @pytest.mark.parametrize("testcase", [
@@ -401,6 +404,14 @@ def test_directed(testcase: str, cpus: int, line_bytes: int) -> None:
 def test_model(cpus: int, line_bytes: int, shared: int, dma: bool, turns: int) -> None:
     bench("is_sequentially_consistent", cpus, line_bytes, shared=shared, dma=dma, turns=turns,
           count=120)
+
+
+@pytest.mark.parametrize("cpus, line_bytes, beat_bytes", [
+    (2, 128, 32), more(4, 64, 16), more(3, 32, 32)])
+def test_wide_beats(cpus: int, line_bytes: int, beat_bytes: int) -> None:
+    bench("takes_the_promised_cycles", cpus, line_bytes, beat_bytes=beat_bytes)
+    bench("is_sequentially_consistent", cpus, line_bytes, beat_bytes=beat_bytes, shared=4, dma=True,
+          turns=3, count=120)
 
 
 def test_block_stores() -> None:

@@ -18,10 +18,12 @@ OWN = 1
 
 
 class Cache:
-    """Plays the CPU, the memory and the snoops; keeps the model's tags."""
+    """Plays the CPU, the memory and the snoops; keeps the model's tags. A line is so many
+    ``beats``."""
 
-    def __init__(self, dut: Any, lines: int, stall: float) -> None:
+    def __init__(self, dut: Any, lines: int, stall: float, beats: int = 4) -> None:
         self.dut = dut
+        self.beats = beats
         self.lines = lines
         self.stall = stall
         self.rng = random.Random(seed())
@@ -71,7 +73,7 @@ class Cache:
         burst: dict[str, int] | None = None
         left = 0
         words = [rng.getrandbits(64) for _ in range(4)]
-        taken = 0
+        at = taken = 0
         struck = False
         for cycle in range(1, 2000):
             if hit and not fetch and not self.holds(address):
@@ -83,7 +85,7 @@ class Cache:
             dut.memory__request__ready.value = int(go and burst is None)
             dut.memory__write__ready.value = int(go and bool(left) and burst["write"])
             dut.memory__read__valid.value = int(go and bool(left) and not burst["write"])
-            dut.memory__read__payload.value = words[taken] if taken < 4 else 0
+            dut.memory__read__payload.value = words[at + taken] if taken < self.beats else 0
             await ReadOnly()
             assert int(dut.hit.value) == int(self.holds(address)), f"hit in cycle {cycle}"
             done = int(dut.done.value)
@@ -105,13 +107,15 @@ class Cache:
                     burst = None
             if requested:
                 burst = unpack(BurstRequest, int(dut.memory__request__payload.value))
-                assert burst["beats"] == 4
-                kind = (burst["write"], burst["address"])
+                assert burst["beats"] == self.beats
+                at = burst["address"] >> 3 & 3
+                assert not at or self.beats < 4 and not burst["write"]
+                kind = (burst["write"], burst["address"] & ~31)
                 # A snoop that read the victim may have made it clean before it was written back.
                 if kind != wanted[0]:
                     wanted.pop(0)
                 assert kind == wanted.pop(0)
-                left = 4
+                left = self.beats
                 struck = False
             if done:
                 assert not wanted and not left
@@ -171,7 +175,8 @@ async def agrees_with_the_model(dut: Any) -> None:
     await reset_and_clock(dut)
     await FallingEdge(dut.clk)
     lines = parameters()["lines"]
-    cache = Cache(dut, lines, parameters()["stall"])
+    beats = parameters()["beats"]
+    cache = Cache(dut, lines, parameters()["stall"], beats)
     cache.snoops = parameters()["snoops"]
     rng = random.Random(seed() + 1)
     for _ in range(parameters()["accesses"]):
@@ -184,7 +189,7 @@ async def agrees_with_the_model(dut: Any) -> None:
             continue
         took, word, _ = await cache.access(address, rng.random() < 0.5, fetch)
         if not cache.snoops and not cache.stall:
-            assert took == 1 if hit and not fetch else took in (5, 10)
+            assert took == 1 if hit and not fetch else took in (1 + beats, 2 + 2 * beats)
         if not cache.snoops:
             assert (word is None) == (hit and not fetch)
     assert bool(cache.waited) == bool(parameters()["blocks"])
@@ -214,13 +219,21 @@ async def is_empty_after_each_reset(dut: Any) -> None:
 @pytest.mark.parametrize("accesses", [150, more(600)])
 def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
     run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
-              lines=lines, stall=stall, snoops=snoops, accesses=accesses, blocks=0)
+              lines=lines, stall=stall, snoops=snoops, accesses=accesses, blocks=0, beats=4)
+
+
+@pytest.mark.parametrize("beat_bytes, stall, snoops", [
+    (16, 0.0, 0.0), (16, 0.4, 0.5), more(32, 0.0, 0.0), more(32, 0.4, 0.5)])
+def test_wide_beats(beat_bytes: int, stall: float, snoops: float) -> None:
+    run_bench(TagCache(lines=8, source=OWN, beat_bytes=beat_bytes), __file__,
+              testcase="agrees_with_the_model", lines=8, stall=stall, snoops=snoops, accesses=300,
+              blocks=0, beats=32 // beat_bytes)
 
 
 def test_block_stores() -> None:
     run_bench(TagCache(lines=2, source=OWN, block_stores=True), __file__,
               testcase="agrees_with_the_model", lines=2, stall=0.0, snoops=0.8, accesses=300,
-              blocks=0.4)
+              blocks=0.4, beats=4)
 
 
 def test_cycles() -> None:
@@ -271,6 +284,9 @@ def test_kept_words() -> None:
     (lambda: TagCache(lines=12), ValueError, "lines must be a power of two, at least 2, not 12"),
     (lambda: TagCache(lines=1), ValueError, "at least 2, not 1"),
     (lambda: TagCache(lines="8"), TypeError, "lines must be an integer, not '8'"),
+    (lambda: TagCache(lines=8, beat_bytes=12), ValueError, "beat_bytes must be a power of two"),
+    (lambda: TagCache(lines=8, beat_bytes=64), ValueError,
+     "beat_bytes must be at most line_bytes = 32, not 64"),
     (lambda: TagCache(lines=8, source=16), ValueError, "source must be 0 to 15, not 16"),
     (lambda: TagCache(lines=8, coherent=True, block_stores=True), ValueError,
      "a NIC on the memory bus is not told of block stores"),

@@ -56,7 +56,8 @@ def test_two_runs_are_the_same_bytes(one):
 
 
 @pytest.mark.parametrize("overrides", [
-    ["memory.latency=20", "memory.bytes_per_cycle=1/2", "bus.pio_read=30", "bus.pio_write=9"],
+    ["memory.latency=20", "memory.bytes_per_cycle=1/2", "bus.pio_read=30", "bus.pio_write=9",
+     "memory.width=32", "cpu.line_bytes=256"],
     ["node.cpus=2", "memory.latency=3", "memory.bytes_per_cycle=7/3", "bus.burst_beat=5"],
     more(["node.cpus=2", "memory.bytes_per_cycle=7/3", "bus.pio_width=4", "bus.burst_beat=5"]),
     ["node.cpus=3", "memory.upgrade=9", "memory.intervention=0", "cpu.cas=7"],
@@ -73,6 +74,11 @@ def test_two_runs_are_the_same_bytes(one):
     more(["cpu.copy_by=block", "memory.latency=0", "cpu.copy_line=0",
           "memory.bytes_per_cycle=1/2"]),
     more(["cpu.copy_by=block", "node.cpus=3", "cpu.line_bytes=64", "memory.bytes_per_cycle=5"]),
+    more(["memory.width=32", "memory.bytes_per_cycle=132/5", "cpu.line_bytes=256"]),
+    more(["node.cpus=2", "memory.width=16", "memory.bytes_per_cycle=11", "cpu.line_bytes=64"]),
+    more(["cpu.copy_by=block", "memory.width=32", "memory.bytes_per_cycle=31"]),
+    more(["cpu.copy_by=block", "node.cpus=4", "memory.width=16", "memory.bytes_per_cycle=3",
+          "cpu.line_bytes=128"]),
 ])
 def test_every_check_holds_off_the_defaults(overrides):
     assert not failed(measured(describe("default", *overrides)))

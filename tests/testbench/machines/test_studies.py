@@ -76,7 +76,7 @@ def test_programs_are_measured_on_machines_they_are_fitted_on():
 def test_wide_nodes_are_thin_ones_but_for_lines_and_memory_bus():
     """So what is fitted on the thin ones is a test on the wide ones."""
     assert set(load.difference([load.load("sp2-thin"), load.load("sp2-wide")])) == {
-        "cpu.line_bytes", "memory.bytes_per_cycle"}
+        "cpu.line_bytes", "memory.bytes_per_cycle", "memory.width"}
 
 
 @pytest.mark.parametrize("ours, low, high, expected", [
