@@ -85,6 +85,7 @@ def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", fi
 BENCHES = {bench.name: bench for bench in [
     _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg",
            am="am.rtt"),
+    _bench("bare", 2, "a round trip without the layer, and what the layer adds", am="am.bare"),
     _bench("overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
            am="am.overhead"),
     _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth", am="am.logp",

@@ -127,6 +127,7 @@ _ALL = [
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
                _at("words", str(words), "rtt"), lean={"words": [words]})
       for words in (1, 2, 3, 4)),
+    Quantity("bare rtt", "µs", "bare round trip", "bare", _at("bare", "rtt")),
     *(Quantity(f"am_{kind}_{words}", "µs", f"am_{kind}_{words}", "overhead",
                _at(kind, str(words)), OVERHEAD, {"words": [words], "waiting": [0, 1]})
       for kind in ("request", "reply") for words in (1, 2, 3, 4)),

@@ -15,6 +15,7 @@ from tests.labs.model import ModelLab
 SMALL = {
     "logp": {"issues": 256, "delays": ["0", "1/8", "1", "2"]},
     "rtt": {"words": [1, 4]},
+    "bare": {"trips": 4},
     "overhead": {"words": [0, 1, 4], "waiting": [0, 1, 4]},
     "prtt": {"sizes": [64, 256, 1024]},
     "bulk": {"sizes": [4, 61, 64, 67, 1024, 4096, 16384], "stream_sizes": [4, 1024, 4096]},
