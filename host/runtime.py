@@ -134,10 +134,10 @@ class Runtime:
             needs ^= lowest
             index = lowest.bit_length() - 1
             port = self.ports[index]
-            port.accept(mailbox.answers(index), now)
             self.wakes += 1
             coroutine = self._coroutines[index]
             try:
+                port.accept(mailbox.answers(index), now)
                 if coroutine is None:
                     self._stop(index)
                 else:

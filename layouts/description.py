@@ -152,6 +152,9 @@ class Bus(Section):
                             doc="longest DMA burst; the bus is held for all of it")
     posted_writes: int = structure(16, unit="beats", ge=2, le=256,
                                    doc="depth of the CPU's posted-write buffer")
+    coherent: bool = structure(True, doc="whether DMA sees and changes the CPU's cache; if not, "
+                                         "programs flush lines, and a run in which one forgot to "
+                                         "is stopped")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Bus":
@@ -234,6 +237,9 @@ class Cpu(Section):
                           doc="copying a line with cpu.copy_by = 'block', beside its load and its "
                               "block store")
     flush: int = cost(20, ge=0, le=100000, doc="a memory barrier or write-buffer flush")
+    flush_line: int = cost(6, ge=0, le=100000,
+                           doc="with bus.coherent = false: flushing a line of the cache, beside "
+                               "the cache's time; also of each check of a poll")
     poll_check: int = cost(3, ge=0, le=100000, doc="one test of a polled word: load, mask, branch")
     interrupt: int = cost(1000, ge=0, le=1000000, doc="taking an interrupt, to the user's handler")
     trap: int = cost(400, ge=0, le=1000000, doc="entering and leaving the kernel")
@@ -456,6 +462,7 @@ class Description(Section):
         if self.via.design == "engine" and self.nic.processor != "none":
             raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
                              "there is no processor: a NIC has the one or the other")
+        self._not_coherent()
         self._several_nics()
         if self.am.firmware != "am" and self.nic.processor == "none":
             raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
@@ -469,6 +476,17 @@ class Description(Section):
                              "the host ports of a target")
         topology(self)
         return self
+
+    def _not_coherent(self) -> None:
+        if self.bus.coherent:
+            return
+        for name, value, needed in (
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("node.cpus", self.node.cpus, (1,)), ("node.nics", self.node.nics, (1,)),
+                ("cpu.copy_by", self.cpu.copy_by, ("cache",))):
+            if value not in needed:
+                raise ValueError(f"{name} = {value}: must be {' or '.join(map(str, needed))} where "
+                                 "bus.coherent = false")
 
     def _several_nics(self) -> None:
         nics = self.node.nics
@@ -519,6 +537,8 @@ def knobs() -> list[Knob]:
             high = getattr(limits.get("Le"), "le", None)
             pattern = next((rule.pattern for rule in info.metadata if hasattr(rule, "pattern")), "")
             bounds = f"{low} to {high}" if high is not None else str(pattern).strip("^$()")
+            if isinstance(info.default, bool):
+                bounds = "false|true"
             found.append(Knob(name=f"{section}.{name}", kind=Kind(extra["kind"]),
                               unit=str(extra["unit"]), default=info.default, bounds=bounds,
                               doc=str(info.description)))

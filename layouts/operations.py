@@ -9,6 +9,7 @@ from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 __all__ = ["BLOCK", "ENTRY_WORDS", "ANSWER_WORDS", "BURST", "WATCHES", "WORK_BITS", "CACHE_LINE",
+           "Forgotten",
            "NIC_BASE", "NIC_BYTES", "Op", "Flag", "Status", "Answer", "ENTRY", "ANSWER"]
 
 BLOCK = 6
@@ -71,6 +72,9 @@ class Flag(IntFlag):
     BLOCK = 32
     """TOUCH with STORE, of whole lines: block stores, which put lines to memory past the cache,
     posted. Without block stores in the port they are other stores."""
+    FLUSH = 64
+    """TOUCH without STORE: lines are written back if they are dirty, and made invalid. On a
+    coherent bus it is a load."""
 
 
 class Status(IntFlag):
@@ -90,9 +94,24 @@ class Status(IntFlag):
     """This entry was not executed."""
     IRQ = 8
     """The NIC's interrupt line was high, as the CPU sees it, when the operation ended."""
+    STALE = 128
+    """On a bus that is not coherent: a line was not flushed that had to be, in this operation or
+    one before. The answer's data is the line's address, and in bits 33:32 what happened
+    (:class:`Forgotten`)."""
     WATCH_SHIFT = 4
     CHECK_SHIFT = 8
     FRACTION_SHIFT = 24
+
+
+class Forgotten(IntEnum):
+    """What happened to a line that was not flushed."""
+
+    OLD_READ = 0
+    """DMA read it while it was dirty in the cache."""
+    LOST_WRITE = 1
+    """DMA wrote to it while it was dirty in the cache."""
+    OLD_LOAD = 2
+    """The CPU found it in the cache after DMA had written to it."""
 
 
 # Words of an entry, all little-endian 32 bits:

@@ -1,7 +1,8 @@
 """A way to the NIC by entries in host memory and their lengths in NIC memory: firmware ``tb2``
 (``am.firmware``).
 
-The CPU stores a packet into the next entry, through its cache, and writes the packet's length into
+The CPU stores a packet into the next entry, through its cache, flushes it if the bus is not
+coherent, and writes the packet's length into
 an array in NIC memory, by PIO. Bulk data are copied into entries, too; a PIO write of 8 bytes has
 the lengths of four entries. Packets arrive in a ring in host memory, as over firmware ``am``.
 """
@@ -37,6 +38,10 @@ class EntryQueue(SlotQueue):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node, Report(node, ENTRIES, LOW, costs.SPACE))
+        self._flushes = bool(node.port.costs.flush_bytes)
+        if self._flushes:
+            self.entries += 1
+            self.bulk_entries += 1
         # An entry has what a slot of the receive ring has, but for the completion word.
         self._entry_bytes = node.description.slot_bytes
         self._lengths = 0
@@ -98,6 +103,8 @@ class EntryQueue(SlotQueue):
         ``number``."""
         report = self._report
         self.port.put_touch(self._entry, length, store=True)
+        if self._flushes:
+            self.port.put_flush(self._entry, length)
         index, lap = report.posted % ENTRIES, 0 if report.posted & ENTRIES else LAP
         at = index // LENGTHS
         shift = 16 * (index % LENGTHS)

@@ -25,8 +25,8 @@ class Receiving:
     """Handles the packets in ``ring``."""
 
     __slots__ = ("_peers", "_port", "_ring", "_handlers", "_sending", "_bulk_sending", "_bulk",
-                 "_acknowledging", "_settling", "_quarter", "_by_ack", "_c_request_handle",
-                 "_c_reply_handle", "_c_null_handle", "_c_control_handle")
+                 "_acknowledging", "_settling", "_flushes", "_quarter", "_by_ack",
+                 "_c_request_handle", "_c_reply_handle", "_c_null_handle", "_c_control_handle")
 
     def __init__(self, peers: Sequence[Peer], ring: ReceiveRing, handlers: Handlers,
                  sending: Sending, bulk_sending: BulkSending, acknowledging: Acknowledging,
@@ -40,6 +40,7 @@ class Receiving:
         self._bulk = BulkReceiving(sending, bulk_sending, acknowledging, handlers, ring)
         self._acknowledging = acknowledging
         self._settling = settling
+        self._flushes = bool(port.costs.flush_bytes)
         am = sending.node.description.am
         self._by_ack = am.credit == "ack"
         self._quarter = -(-am.request_window // 4) if self._by_ack else max(1, am.reply_window // 4)
@@ -186,6 +187,10 @@ class Receiving:
             else:
                 port.spend(self._c_control_handle)
                 await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
+        if self._flushes:
+            if port.count == BLOCK:
+                await port.executed
+            port.put_flush(ring.slot, wire.BEHIND_HEADER + length)
         if ring.advance():
             await sending.way.free()
         if self._bulk_sending.ended:

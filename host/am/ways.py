@@ -17,7 +17,16 @@ __all__ = ["injection"]
 
 
 def injection(node: Node) -> Injection:
-    """The way for the NIC that the node's description asks for."""
+    """The way for the NIC that the node's description asks for.
+
+    Raises
+    ------
+    RuntimeError
+        The bus is not coherent, and the way does not flush lines.
+    """
+    if not node.description.bus.coherent and node.description.am.firmware != "tb2":
+        raise RuntimeError("bus.coherent = false: Active Messages flush the lines that the NIC "
+                           "reads and writes over firmware tb2 alone (am.firmware)")
     if node.description.am.message_processor == "cpu":
         return ProcessorQueue(node)
     nic = node.description.nic

@@ -27,6 +27,9 @@ SMALL_BYTES = 8 * SMALL_BEATS
 SPACE_MASK = (1 << 32) - 1 & ~(2 * SMALL_BYTES - 1)
 """Bits of the register send_space. If one of them is set, two small packets have room."""
 
+BEHIND_HEADER = 8 + HEADER_BYTES
+"""Offset in a slot of what is behind the wire header."""
+
 COUNT = AM_HEADER.offset("count")
 FIRST = AM_HEADER.mask("first")
 LAST = AM_HEADER.mask("last")

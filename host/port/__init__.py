@@ -12,6 +12,7 @@ In the order in which to read:
 - :mod:`.backend`: The interface of a back end to the runtime: a mailbox of blocks and answers, and
   a memory for each node
 - :mod:`.done_count`: A count in host memory by which the NIC reports how many posted items are done
+- :mod:`.forgotten`: A flush that a program forgot, on a bus that is not coherent
 - :mod:`.sent_again`: Counts of packets that a layer sent again, by peer and cause
 - :mod:`.diagnosis`: Operations in words, for the diagnosis of a run that never ends
 """

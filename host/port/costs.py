@@ -63,6 +63,9 @@ class Costs:
         Factor on what a path takes (``cpu.path_scale``).
     rate
         CPU cycles of each of the APP_ITEMS.
+    flush_bytes
+        Bytes of a line where the bus is not coherent (``bus.coherent``), so that lines have to be
+        flushed, else 0.
     block_bytes
         Bytes of a line where there are block stores (``cpu.copy_by``), else 0.
     numerator, denominator
@@ -73,6 +76,9 @@ class Costs:
         cpu = description.cpu
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
         self.scale = Fraction(cpu.path_scale)
+        self.flush_bytes = 0 if description.bus.coherent else cpu.line_bytes
+        if self.flush_bytes:
+            self.price["poll_check"] += cpu.flush_line
         self.block_bytes = cpu.line_bytes if cpu.copy_by == "block" else 0
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
         self.price |= {item: getattr(description.am, item) for item in AM_ITEMS}

@@ -114,8 +114,9 @@ class Node:
         return found
 
     def allocate(self, length: int, align: int = 64) -> int:
-        """Address of ``length`` newly allocated bytes of this node's memory."""
-        return self._allocator.allocate(length, align)
+        """Address of ``length`` newly allocated bytes of this node's memory. On a bus that is not
+        coherent they begin with a line, which nothing else has a part of."""
+        return self._allocator.allocate(length, max(align, self.port.costs.flush_bytes))
 
     def shared(self, name: str, length: int, align: int = 64) -> int:
         """Address of the ``length`` bytes that all CPUs of this node know as ``name``. The first

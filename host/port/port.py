@@ -25,6 +25,7 @@ from ...layouts.operations import (
 from ...layouts.trace import TICKS, Kind
 from .costs import Costs
 from .diagnosis import steps
+from .forgotten import forgotten
 from .sent_again import SentAgain
 from .suspension import EXECUTED
 from .work import Work
@@ -51,11 +52,13 @@ W_WATCH = int(Op.WATCH)
 W_IRQ = int(Op.WAIT_IRQ)
 W_CAS = int(Op.CAS)
 W_STOP = int(Op.STOP)
+W_FLUSH = W_LOAD | Flag.FLUSH << 8
 W_BLOCK = W_STORE | Flag.BLOCK << 8
 F_ONCE = Flag.ONCE << 8
 F_NOT_EQUAL = Flag.NOT_EQUAL << 8
 TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
+STALE = int(Status.STALE)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 WORD = (1 << 64) - 1
@@ -233,6 +236,14 @@ class Port(Work):
         """CPU traffic over memory. The block must have room."""
         self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
 
+    def put_flush(self, address: int, length: int) -> None:
+        """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
+        cost item ``flush_line`` for each. They are written back if they are dirty, and leave the
+        cache. The block must have room."""
+        line = self.costs.flush_bytes
+        self.work("flush_line", (address + length - 1) // line - address // line + 1)
+        self._put(W_FLUSH, address, length, 0, 0, 0, 0, 0)
+
     def put_read(self, address: int) -> None:
         """A PIO read; the word is ``data`` if it is the block's last. The block must have room."""
         self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
@@ -343,6 +354,15 @@ class Port(Work):
             await self.executed
         self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
 
+    async def flush_lines(self, address: int, length: int) -> None:
+        """Flush the lines of ``length`` bytes of memory (:meth:`put_flush`). On a coherent bus it
+        does nothing."""
+        if length <= 0 or not self.costs.flush_bytes:
+            return
+        if self.count == BLOCK:
+            await self.executed
+        self.put_flush(address, length)
+
     async def store_blocks(self, address: int, length: int) -> None:
         """Block stores of ``length`` bytes of memory: whole lines, past the cache. Their data are
         there when it has ended, for all; only their writes occupy the memory later.
@@ -429,7 +449,13 @@ class Port(Work):
         self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
 
     def accept(self, answers: memoryview | bytes | bytearray, now: int) -> None:
-        """Take the answers of the block that was given, at cycle ``now``."""
+        """Take the answers of the block that was given, at cycle ``now``.
+
+        Raises
+        ------
+        ForgottenFlush
+            A line was not flushed that had to be.
+        """
         last = self.given - 1
         if last < 0:
             self.cycle = now
@@ -447,6 +473,8 @@ class Port(Work):
         self.cycle = now - (now - low & LOW)
         self.status = status
         self.data = data
+        if status & STALE:
+            raise forgotten(self.node, data)
 
     def answer(self, index: int) -> int:
         """The word that entry ``index`` of the block just executed has read."""

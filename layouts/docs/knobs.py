@@ -34,8 +34,11 @@ def markdown() -> str:
             lines += table(heads, rows) if rows else []
             lines += [f"## {name}", ""]
             section, rows = name, []
-        rows.append((f"`{knob.name}`", str(knob.default), knob.bounds.replace("|", ", "),
-                     knob.unit, knob.kind.value, knob.doc))
+        default = str(knob.default)
+        if isinstance(knob.default, bool):
+            default = default.lower()
+        rows.append((f"`{knob.name}`", default,
+                     knob.bounds.replace("|", ", "), knob.unit, knob.kind.value, knob.doc))
     return page("knobs", "Knobs", [*lines, *table(heads, rows)])
 
 

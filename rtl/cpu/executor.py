@@ -20,7 +20,7 @@ from .owned_swap import OwnedSwap
 from .poll import check, watch
 from .spin import spin
 from .state import State
-from .tag_cache import TagCache
+from .tag_cache import Fault, TagCache
 
 if TYPE_CHECKING:
     from .host_port import HostPort
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 _IRQ = ceil_log2(Status.IRQ)
+_STALE = ceil_log2(Status.STALE)
 
 
 class Executor:
@@ -384,6 +385,8 @@ class Executor:
         ]
         if self.port.block_stores:
             m.d.comb += self.cache.block.eq(self.cache.store & self.flag(Flag.BLOCK))
+        if self.port.flushes:
+            m.d.comb += self.cache.flush.eq(~self.cache.store & self.flag(Flag.FLUSH))
         m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
                      left.eq(further - self.cache.done)]
 
@@ -420,6 +423,8 @@ class Executor:
                                               self.fraction))),
                 host.answer.data.eq(self.result),
             ]
+            if self.port.flushes:
+                self._tell_fault(m)
         with m.If(self.begins):
             m.d.sync += self.running.eq(1)
         with m.If(self.turn | self.finishes):
@@ -438,6 +443,17 @@ class Executor:
                 m.d.sync += self.watching.eq(0)
             with m.If(stops):
                 m.d.sync += self.state.eq(State.STOPPED)
+
+    def _tell_fault(self, m: Module) -> None:
+        """The first forgotten flush, in all answers from then on."""
+        fault, kept = self.cache.fault, Signal(Fault)
+        with m.If(~kept.valid):
+            m.d.sync += kept.eq(fault)
+        told = Signal(Fault)
+        m.d.comb += told.eq(Mux(kept.valid, kept, fault))
+        with m.If(told.valid):
+            m.d.comb += [self.host.answer.status[_STALE].eq(1),
+                         self.host.answer.data.eq(Cat(told.address, told.what))]
 
     def _rest(self, m: Module) -> None:
         host, now = self.host, self.port.now

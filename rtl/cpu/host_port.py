@@ -84,6 +84,7 @@ class HostPort(wiring.Component):
     TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
                               (on a coherent bus, a store to a clean line: 2); with ``peers`` as
                               :class:`CoherentCache` says
+    TOUCH, a flush            W + each line's flush (:class:`TagCache`): 1, or n + 2 if it is dirty
     TOUCH, block stores       W + 1 for each line, when the :class:`BlockBuffer` is empty: n + 2
                               cycles after it took the last one
     POLL of 1 watch           P + sum over the checks made of (W + 1 if the line is there and the
@@ -99,6 +100,9 @@ class HostPort(wiring.Component):
     On a bus whose PIO transfers are of 4 bytes (:class:`Bus`) read 2 ``bus.pio_read`` for
     ``bus.pio_read``, 2 ``bus.burst_beat`` for ``bus.burst_beat``, and ``bus.pio_write`` +
     ``bus.burst_beat`` for ``bus.pio_write``.
+
+    With ``flushes`` no word is kept: a check of a poll flushes its line and reads it. From the
+    operation on in which a forgotten flush shows (:class:`Fault`), all answers have STALE.
 
     A poll's timeout counts from the end of its own work, a wait's from its beginning. It ends a
     wait at that cycle, if not yet in its work, and a poll with the check that is under way then
@@ -143,6 +147,8 @@ class HostPort(wiring.Component):
         Whether there are block stores. Not with ``coherent``.
     beat_bytes : :class:`int`
         Bytes of a line that a beat of the memory port has.
+    flushes : :class:`bool`
+        Whether the bus is not coherent. Not with ``peers``, ``coherent`` or ``block_stores``.
 
     Members
     -------
@@ -177,9 +183,11 @@ class HostPort(wiring.Component):
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
                  nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8) -> None:
+                 beat_bytes: int = 8, flushes: bool = False) -> None:
         if peers and coherent:
             raise ValueError("a NIC on the memory bus watches the lines of one CPU")
+        if flushes and peers:
+            raise ValueError("a bus that is not coherent is that of one CPU")
         if owned_swaps and coherent:
             raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
         self._owned_swaps = owned_swaps or peers > 0
@@ -189,11 +197,12 @@ class HostPort(wiring.Component):
         self._peers = peers
         self._coherent = coherent
         self._block_stores = block_stores
+        self._flushes = flushes
         self._cache = (
             CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes,
                           block_stores=block_stores, beat_bytes=beat_bytes) if peers else
             TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores, beat_bytes=beat_bytes))
+                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
@@ -248,6 +257,11 @@ class HostPort(wiring.Component):
     def block_stores(self) -> bool:
         """Whether there are block stores."""
         return self._block_stores
+
+    @property
+    def flushes(self) -> bool:
+        """Whether the bus is not coherent."""
+        return self._flushes
 
     @property
     def nics(self) -> int:

@@ -38,7 +38,8 @@ def check(x: "Executor", m: Module) -> None:
             m.d.sync += x.sent.eq(1)
     with m.Else():
         # A kept word of a line that is in the cache needs no memory.
-        m.d.comb += [x.accesses.eq(1), x.cache.fetch.eq(~x.kept.held), checked.eq(x.cache.done),
+        m.d.comb += [x.accesses.eq(1), checked.eq(x.cache.done),
+                     x.cache.fetch.eq(1 if x.port.flushes else ~x.kept.held),
                      x.cache.address.eq(entry.address)]
         with m.If(x.cache.reads):
             m.d.comb += [word.eq(x.cache.word), x.kept.store.eq(x.cache.done & ~x.cache.stale)]

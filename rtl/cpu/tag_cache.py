@@ -5,14 +5,23 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
-from ...layouts.operations import CACHE_LINE
+from ...layouts.operations import CACHE_LINE, Forgotten
 from ..bus.burst import Burst
 from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
 from .beats import check_beat, line_beats, line_read
 
-__all__ = ["TagCache"]
+__all__ = ["Fault", "TagCache"]
+
+
+class Fault(data.Struct):
+    """In a cycle with ``valid``: the line at ``address`` was not flushed, and ``what`` happened to
+    it."""
+
+    valid: 1
+    what: Forgotten
+    address: 32
 
 
 class TagCache(wiring.Component):
@@ -34,6 +43,13 @@ class TagCache(wiring.Component):
     ownership in any case.
 
     A block store makes the line invalid without reading it or writing it back, in 1 cycle.
+
+    With ``flushes`` the bus is not coherent: snoops change no tag, and lines that others write to
+    leave the cache by a *flush* alone. It takes 1 cycle, of a dirty line n + 2: it is written back.
+    A fetch reads a line as if it had been flushed, so of a dirty one it takes n + 1 cycles more. A
+    line that DMA has written to is stale, until it is flushed or fetched. ``fault`` tells of an
+    access to a stale line, and of DMA's reads and writes of dirty ones, whose program has forgotten
+    a flush; nothing else follows from it.
 
     A store makes the line dirty. Snoops take effect in the cycle in which they arrive: another
     initiator's write makes a line invalid, and its read makes a dirty line clean. If a snoop and
@@ -59,6 +75,8 @@ class TagCache(wiring.Component):
         Whether there are block stores. Not with ``coherent``.
     beat_bytes : :class:`int`
         Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
+    flushes : :class:`bool`
+        Whether the bus is not coherent. Not with ``coherent`` or ``block_stores``.
 
     Members
     -------
@@ -67,6 +85,8 @@ class TagCache(wiring.Component):
         even on a hit.
     block : ``In(1)``
         Only with ``block_stores``, and with ``store``: the access is a block store.
+    flush : ``In(1)``, fault : ``Out(Fault)``
+        Only with ``flushes``: the access is a flush, not a store or a fetch; what was forgotten.
     hit : ``Out(1)``
         In a cycle with ``valid``: the line at ``address`` is in the cache now.
     done : ``Out(1)``
@@ -96,7 +116,7 @@ class TagCache(wiring.Component):
 
     def __init__(self, *, lines: int, source: int = 0, line_bytes: int = CACHE_LINE,
                  coherent: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8) -> None:
+                 beat_bytes: int = 8, flushes: bool = False) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -107,12 +127,15 @@ class TagCache(wiring.Component):
             raise ValueError(f"source must be 0 to 15, not {source}")
         if block_stores and coherent:
             raise ValueError("a NIC on the memory bus is not told of block stores")
+        if flushes and (coherent or block_stores):
+            raise ValueError("a cache with flushes has no block stores, and no NIC on its bus")
         self._lines = lines
         self._line_bytes = line_bytes
         self._beat_bytes = beat_bytes
         self._source = source
         self._coherent = coherent
         self._block_stores = block_stores
+        self._flushes = flushes
         super().__init__({
             "valid": In(1),
             "address": In(32),
@@ -127,6 +150,7 @@ class TagCache(wiring.Component):
             "memory": Out(Burst),
             "snoop": In(Snoop),
             **({"block": In(1)} if block_stores else {}),
+            **({"flush": In(1), "fault": Out(Fault)} if flushes else {}),
         })
 
     @property
@@ -154,6 +178,11 @@ class TagCache(wiring.Component):
         """Whether a store to a clean line is a transaction."""
         return self._coherent
 
+    @property
+    def flushes(self) -> bool:
+        """Whether the bus is not coherent."""
+        return self._flushes
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         line_bits = ceil_log2(self._line_bytes)
@@ -163,7 +192,9 @@ class TagCache(wiring.Component):
         # Each cycle of reset makes a line invalid and increments the epoch. An entry counts only
         # in its own epoch: before an epoch returns, every line was made invalid.
         epoch = Signal(index_bits, reset_less=True)
-        entry = data.StructLayout({"held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits})
+        entry = data.StructLayout({
+            "held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits,
+            **({"stale": 1} if self._flushes else {})})
         m.submodules.tags = tags = memory.Memory(shape=entry, depth=self._lines, init=[])
         write = tags.write_port()
         own = tags.read_port(domain="comb")
@@ -188,15 +219,26 @@ class TagCache(wiring.Component):
         struck = Signal()
         strikes = Signal()
         changes = Signal()
+        was_read = Signal(init=1)
+        if self._flushes:
+            matters = self.snoop.write & ~other.data.stale
+            self._tell_faults(m, other=other.data, known=other.data.held
+                              & (other.data.epoch == epoch) & (other.data.tag == snooped_tag),
+                              own=own.data)
+        else:
+            matters = self.snoop.write | other.data.dirty
         with m.If(self.snoop.valid):
             with m.If(self.snoop.source != self._source):
                 m.d.comb += [
                     changes.eq(other.data.held & (other.data.epoch == epoch)
                                & (other.data.tag == snooped_tag)
-                               & (self.snoop.write | other.data.dirty)),
+                               & matters),
                     strikes.eq(self.snoop.write & (self.snoop.address[line_bits:]
                                                    == self.address[line_bits:])),
                 ]
+                if self._flushes:
+                    with m.If(~was_read):
+                        m.d.comb += strikes.eq(0)
 
         # The new state of the access's line: entered, or made dirty.
         enters = Signal()
@@ -205,20 +247,41 @@ class TagCache(wiring.Component):
             m.d.sync += epoch.eq(epoch + 1)
         with m.Elif(changes):
             m.d.comb += [write.en.eq(1), write.addr.eq(snooped),
-                         write.data.held.eq(~self.snoop.write),
+                         write.data.held.eq(1 if self._flushes else ~self.snoop.write),
                          write.data.epoch.eq(epoch), write.data.tag.eq(snooped_tag)]
+            if self._flushes:
+                m.d.comb += [write.data.stale.eq(1), write.data.dirty.eq(other.data.dirty)]
         with m.Elif(enters):
             m.d.comb += [write.en.eq(1), write.addr.eq(index),
-                         write.data.held.eq(~self.block if self._block_stores else 1),
+                         write.data.held.eq(~self.block if self._block_stores else
+                                            ~self.flush if self._flushes else 1),
                          write.data.dirty.eq(self.store), write.data.epoch.eq(epoch),
                          write.data.tag.eq(tag)]
 
         self._access(m, held=held, was_dirty=own.data.dirty, victim=Cat(index, own.data.tag),
-                     enters=enters, changes=changes, struck=struck, strikes=strikes)
+                     enters=enters, changes=changes, struck=struck, strikes=strikes,
+                     was_read=was_read)
         return m
 
+    def _tell_faults(self, m: Module, *, other: Value, known: Value, own: Value) -> None:
+        """``other``: the entry of the snoop's line, which is in the cache if ``known``; ``own``: of
+        the access's."""
+        fault, snoop = self.fault, self.snoop
+        with m.If(snoop.valid & (snoop.source != self._source) & known & other.dirty):
+            m.d.comb += [
+                fault.valid.eq(1),
+                fault.what.eq(Mux(snoop.write, Forgotten.LOST_WRITE, Forgotten.OLD_READ)),
+                fault.address.eq(snoop.address),
+            ]
+        with m.Elif(self.hit & own.stale & ~self.fetch & ~self.flush):
+            m.d.comb += [
+                fault.valid.eq(1),
+                fault.what.eq(Forgotten.OLD_LOAD),
+                fault.address.eq(self.address),
+            ]
+
     def _access(self, m: Module, *, held: Value, was_dirty: Value, victim: Value, enters: Signal,
-                changes: Value, struck: Signal, strikes: Value) -> None:
+                changes: Value, struck: Signal, strikes: Value, was_read: Signal) -> None:
         request = self.memory.request
         line_bits, beat_bits = ceil_log2(self._line_bytes), ceil_log2(self._beat_bytes)
         beats = line_beats(self._line_bytes, self._beat_bytes)
@@ -228,6 +291,9 @@ class TagCache(wiring.Component):
         fills = Signal()
 
         m.d.comb += [self.stale.eq(struck | strikes), self.word.eq(word)]
+        if self._flushes:
+            # What is written before its beat is read is read, so the line is not old.
+            m.d.comb += was_read.eq(self.snoop.address[beat_bits:line_bits] < beat)
         if self._coherent:
             upgrades = Signal()
             loses = Signal()
@@ -272,6 +338,10 @@ class TagCache(wiring.Component):
                     with m.If(self.block):
                         m.d.comb += [enters.eq(self.hit), self.done.eq(~(enters & changes))]
                     hits = m.Elif(self.hit & ~self.fetch)
+                elif self._flushes:
+                    with m.If(self.flush & ~(self.hit & was_dirty)):
+                        m.d.comb += [enters.eq(self.hit), self.done.eq(~(enters & changes))]
+                    hits = m.Elif(self.hit & ~self.fetch & ~self.flush)
                 else:
                     hits = m.If(self.hit & ~self.fetch)
                 with hits:
@@ -284,8 +354,8 @@ class TagCache(wiring.Component):
                                      self.done.eq(~(enters & changes))]
                 with m.Else():
                     m.d.comb += request.valid.eq(1)
-                    m.d.sync += fills.eq(~self.hit)
-                    with m.If(held & ~self.hit & was_dirty):
+                    m.d.sync += fills.eq(1 if self._flushes else ~self.hit)
+                    with m.If(held & was_dirty & (1 if self._flushes else ~self.hit)):
                         m.d.comb += [request.payload.write.eq(1),
                                      request.payload.address.eq(Cat(Const(0, line_bits), victim))]
                         m.next = "VICTIM"
@@ -307,6 +377,9 @@ class TagCache(wiring.Component):
                     m.d.sync += beat.eq(beat + 1)
                     with m.If(last):
                         m.next = "REQUEST"
+                        if self._flushes:
+                            with m.If(self.flush):
+                                m.next = "GONE"
             with m.State("REQUEST"):
                 m.d.comb += request.valid.eq(1)
                 m.d.sync += struck.eq(0)
@@ -329,11 +402,18 @@ class TagCache(wiring.Component):
                             m.next = "ENTER"
             with m.State("ENTER"):
                 m.d.comb += self.reads.eq(1)
+                if self._flushes:
+                    m.d.comb += was_read.eq(1)
                 finish()
                 with m.If(strikes):
                     m.d.sync += struck.eq(1)
                 with m.If(self.done):
                     m.next = "LOOKUP"
+            if self._flushes:
+                with m.State("GONE"):
+                    m.d.comb += [enters.eq(1), self.done.eq(~changes)]
+                    with m.If(self.done):
+                        m.next = "LOOKUP"
             if self._coherent:
                 with m.State("UPGRADE"):
                     ask()

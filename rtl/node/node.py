@@ -224,7 +224,8 @@ class Node(wiring.Component):
                           peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
                           coherent=description.nic.attachment == "memory_bus",
                           owned_swaps=description.cpu.cas_place == "cache",
-                          block_stores=block_stores, beat_bytes=description.memory.width)
+                          block_stores=block_stores, beat_bytes=description.memory.width,
+                          flushes=not description.bus.coherent)
                  for number in range(self._cpus)]
         if peers:
             join_ports(m, ports)

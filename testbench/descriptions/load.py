@@ -98,8 +98,9 @@ def for_layer(description: Description, layer: str) -> Description:
     Raises
     ------
     UserError
-        The layer needs a NIC processor or a send ring, and the description has none; or it drives
-        nodes with one NIC, and they have several.
+        The layer needs a NIC processor or a send ring, and the description has none; it drives
+        nodes with one NIC, and they have several; or the bus is not coherent, and it flushes no
+        lines.
     """
     if layer in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
@@ -108,6 +109,10 @@ def for_layer(description: Description, layer: str) -> Description:
                            or description.am.message_processor != "none"):
         raise UserError("layer rpc takes interrupts of the NIC's receive ring: nic.processor and "
                         "am.message_processor must be none")
+    if not description.bus.coherent and (layer not in ("am", "mpl")
+                                         or description.am.firmware != "tb2"):
+        raise UserError("bus.coherent = false: layers am and mpl flush lines over firmware tb2 "
+                        "(am.firmware), and no other layer does")
     if layer == "via" and description.node.nics > 1:
         raise UserError(f"node.nics = {description.node.nics}: layer via drives nodes with one NIC")
     if description.via.design == "auto":
@@ -154,13 +159,15 @@ def parse_set(text: str) -> tuple[str, Any]:
         raise UserError(f"--set {text}: no knob is called {name}{nearest(name, list(known))}")
     knob = known[name]
     try:
+        if isinstance(knob.default, bool):
+            return name, {"true": True, "false": False}[value]
         if isinstance(knob.default, int):
             return name, int(value.replace("_", ""), 0)
         if isinstance(knob.default, float):
             return name, float(value)
         if isinstance(knob.default, Fraction):
             Fraction(value)
-    except (ValueError, ZeroDivisionError):
+    except (KeyError, ValueError, ZeroDivisionError):
         raise UserError(f"--set: {name} = {value!r}: {_rule(knob)}"
                         f"{_hint(knob, value)}") from None
     return name, value
@@ -205,6 +212,8 @@ def _rule(knob: Knob) -> str:
     """The rule for values of ``knob``, with its unit."""
     if isinstance(knob.default, str):
         return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
+    if isinstance(knob.default, bool):
+        return "must be true or false"
     low, high = knob.bounds.removeprefix("> ").split(" to ")
     above = "above" if knob.bounds.startswith("> ") else "from"
     kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(

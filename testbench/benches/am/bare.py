@@ -84,6 +84,10 @@ class Bare:
         else:
             await ring.load()
         port.spend(self._take)
+        if port.costs.flush_bytes:
+            if port.count == BLOCK:
+                await port.executed
+            port.put_flush(ring.slot, 8 * BEATS + 8)
         if ring.advance():
             await self._way.free()
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 from nicbed.layouts.trace import TICKS
-from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.backends.session import RunError, run_job
 from nicbed.testbench.benches.am.logp import measure_curve
 from nicbed.testbench.truth.budget import budget, sends
 from nicbed.testbench.truth.spans import spans
 
 from tests.labs.rows import more
 from tests.programs import am as scenarios
-from tests.programs import junk_slots
+from tests.programs import flush_jobs, junk_slots
 from tests.programs.am import FAULTY, describe
 
 RATES = {
@@ -50,9 +50,9 @@ NEEDS: dict[str, dict[str, Any]] = {"elan": {"processor.host_access": "uncached"
 """What a firmware needs of the NIC; with it, the simulator is another one."""
 
 
-def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am", **structure: Any
-        ) -> list[int]:
-    description = describe({"am.firmware": firmware}, NEEDS.get(firmware, {}),
+def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am",
+        bus: dict[str, Any] | None = None, **structure: Any) -> list[int]:
+    description = describe({"am.firmware": firmware}, NEEDS.get(firmware, {}), bus or {},
                            {f"nic.{name}": value for name, value in structure.items()})
     found = run_job(description, "verilator", function=f"{scenarios.__name__}:run_many",
                     arguments={"jobs": jobs, "limit": 500_000_000})
@@ -82,9 +82,27 @@ def test_doorbell_words():
         processor="picorv32")
 
 
-def test_entries_and_lengths():
+@pytest.mark.parametrize("bus", [
+    {"bus.coherent": False}, more({}), more({"bus.coherent": False, "cpu.line_bytes": 128}),
+    more({"bus.coherent": False, "memory.width": 32, "cpu.line_bytes": 256})])
+def test_entries_and_lengths(bus):
+    """Over a bus that is not coherent, too, where a forgotten flush would end the run."""
     run([("in_order", {"count": 60, "settings": {**FAULTY, **RATES["all"]}}), ("bulk", {})], "tb2",
-        processor="picorv32")
+        bus, processor="picorv32")
+
+
+@pytest.mark.parametrize("what, told", [
+    ("entry", r"0x[0-9a-f]+, .*: the NIC read it while it was dirty in the CPU's cache"),
+    ("slot", r"0x[0-9a-f]+, .*: the CPU found it in its cache after the NIC had written to it"),
+    ("report", r"0x[0-9a-f]+, .*: the CPU found it in its cache after the NIC had written to it"),
+])
+def test_who_forgets_to_flush_is_told(what, told):
+    description = describe({"am.firmware": "tb2", "bus.coherent": False,
+                            "nic.processor": "picorv32"})
+    with pytest.raises(RunError, match=r"node [01]: the line of address " + told) as ended:
+        run_job(description, "verilator", function=f"{flush_jobs.__name__}:forgets",
+                arguments={"what": what})
+    assert "raised by the program of node" in str(ended.value)
 
 
 @pytest.mark.full

@@ -53,6 +53,13 @@ def test_work_send_is_cycles_of_the_nic_processor(way):
         assert abs(longer / TICKS - 2 * 2000 * divider) < 400 * divider
 
 
+@pytest.mark.parametrize("layer", ["am", "mpl", "via", "gm", "rpc"])
+def test_other_firmware_and_layers_do_not_flush_lines(layer):
+    changes = ["bus.coherent=false", *(["nic.processor=picorv32"] if layer == "gm" else [])]
+    with pytest.raises(UserError, match="bus.coherent = false: layers am and mpl flush lines over"):
+        load.for_layer(load.load("default", changes), layer)
+
+
 def test_they_need_a_processor_and_elan_one_that_loads():
     for way in WAYS:
         with pytest.raises(UserError, match=f"am.firmware = '{way}': needs a NIC processor"):
