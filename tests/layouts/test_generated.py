@@ -49,7 +49,10 @@ def test_knob_page_is_up_to_date() -> None:
     assert knob_docs.PAGE.read_text(encoding="utf-8") == knob_docs.markdown(), \
         "run: python -m nicbed.layouts.docs.knobs"
     for knob in knobs():
-        assert f"| `{knob.name}` | {knob.default} | " in knob_docs.markdown()
+        default = str(knob.default)
+        if isinstance(knob.default, bool):
+            default = default.lower()
+        assert f"| `{knob.name}` | {default} | " in knob_docs.markdown()
 
 
 def test_processor_page_prints(capsys: pytest.CaptureFixture[str]) -> None:
