@@ -76,10 +76,11 @@ class Runtime:
                       for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
+        everywhere: dict[type, Any] = {}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
-                              first, running))
+                              first, running, everywhere))
         self.nodes = views[::cpus]
         self._background = [False] * ports
         serve = loop(description)

@@ -370,6 +370,39 @@ class Mpl(Section):
                             doc="longest message that is sent before its receive is known")
 
 
+class Mpi(Section):
+    channel: str = cost("via", unit="", pattern="^(via|gm)$",
+                        doc="what carries messages between nodes")
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what the layer's own paths take, in place of "
+                                "cpu.path_scale")
+    eager: int = cost(4096, unit="bytes", ge=0, le=1 << 20,
+                      doc="longest message that is sent with its data at once, where it fits into "
+                          "a buffer of the channel")
+    rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",
+                           doc="how longer ones go: the sender writes the data, the receiver reads "
+                               "them, or in parts through the channel's buffers")
+    buffer_bytes: int = cost(8192, unit="bytes", ge=512, le=1 << 18, multiple_of=64,
+                             doc="a buffer of channels 'via' and 'gm', with the packet's header")
+    prepost: int = cost(12, unit="buffers", ge=6, le=128,
+                        doc="receives that wait on a VI when it is connected")
+    prepost_used: int = cost(32, unit="buffers", ge=6, le=128,
+                             doc="and from its first message on")
+    registration_cache: int = cost(1024, unit="pages", ge=0, le=16384,
+                                   doc="registered pages of users' buffers that are kept after "
+                                       "use; 0: none")
+    derived: str = cost("pack", unit="", pattern="^(pack|segments)$",
+                        doc="long messages of derived types: copied into one piece, or a segment "
+                            "of the descriptor for each block")
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Mpi":
+        if self.prepost_used < self.prepost:
+            raise ValueError(f"mpi.prepost_used = {self.prepost_used}: must be at least "
+                             f"mpi.prepost = {self.prepost}")
+        return self
+
+
 class Apps(Section):
     flop: Rate = cost(Fraction(21, 10), unit="CPU cycles", ge=0, le=100000,
                       doc="mm: a floating-point operation; fitted to the SP-2's mm 128")
@@ -432,6 +465,7 @@ class Description(Section):
     via: Via = Via()
     gm: Gm = Gm()
     mpl: Mpl = Mpl()
+    mpi: Mpi = Mpi()
     apps: Apps = Apps()
     processor: Processor = Processor()
     faults: Faults = Faults()

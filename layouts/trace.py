@@ -116,7 +116,10 @@ class Activity(IntEnum):
     BLOCKED = 16
     """Waiting for an interrupt."""
     COMMUNICATE = 17
-    """A program's phase of communication; a phase of computation is COMPUTE. Number: the phase."""
+    """A program's phase of communication; a phase of computation is COMPUTE. Number: the phase. Of
+    MPI: a call of the library. Number: which."""
+    WAITING = 18
+    """A call of MPI waits for what others send."""
 
 
 class Mark(NamedTuple):

@@ -24,7 +24,7 @@ from .status import GM_STATUS
 __all__ = ["GM_HIGH_PRIORITY", "GM_LOW_PRIORITY", "Gm"]
 
 SPIN_MILLISECONDS = 1
-"""gm_blocking_receive spins for this long."""
+"""gm_blocking_receive spins for this long, unless the program says otherwise."""
 
 
 class Gm:
@@ -60,6 +60,8 @@ class Gm:
         self._sends = Sends(caller, commands)
         self._buffers = Buffers(caller, commands)
         self._events = EventRing(caller, commands)
+        self.spin = int(SPIN_MILLISECONDS * 1000 * process.node.description.nic.clock_mhz)
+        """Cycles for which gm_blocking_receive spins."""
 
     # Ports
 
@@ -264,8 +266,7 @@ class Gm:
         if not self._caller.is_port(port):
             await self._caller.take_time()
             return NOTHING
-        return await self._events.wait(port, int(SPIN_MILLISECONDS * 1000
-                                                 * self.node.description.nic.clock_mhz))
+        return await self._events.wait(port, self.spin)
 
     async def gm_blocking_receive_no_spin(self, port: Port) -> Event:
         """The next event; gives up the CPU at once if there is none."""

@@ -57,13 +57,15 @@ class Node:
 
     __slots__ = ("number", "nodes", "cpu", "cpus", "nics", "active", "description", "port",
                  "memory", "topology", "_allocator", "_trace", "_first_trace", "_trace_step",
-                 "_services", "_routes", "_common", "_running")
+                 "_services", "_routes", "_common", "_running", "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None,
-                 beside: "Node | None" = None, running: Container[int] | None = None) -> None:
+                 beside: "Node | None" = None, running: Container[int] | None = None,
+                 everywhere: dict[type, Any] | None = None) -> None:
         """``beside``: the same node as another of its CPUs sees it; None for the first.
-        ``running``: numbers of the ports that run a program; None for all."""
+        ``running``: numbers of the ports that run a program; None for all. ``everywhere``: what
+        all nodes of the run share."""
         self.number = number
         self.nodes = description.fabric.nodes
         self.cpu = port.cpu
@@ -81,6 +83,7 @@ class Node:
         self._trace_step = self.nodes * self.cpus
         self._services: dict[type, Any] = {}
         self._running = range(self.nodes * self.cpus) if running is None else running
+        self._everywhere: dict[type, Any] = {} if everywhere is None else everywhere
 
     @property
     def nic_offset(self) -> int:
@@ -111,6 +114,14 @@ class Node:
         if kind not in services:
             services[kind] = kind()
         found: Service = services[kind]
+        return found
+
+    def run_service(self, kind: type[Service]) -> Service:
+        """The run's only instance of ``kind``, which all nodes share, made by ``kind()`` when it is
+        first requested. It is no part of the target: for diagnosis alone."""
+        if kind not in self._everywhere:
+            self._everywhere[kind] = kind()
+        found: Service = self._everywhere[kind]
         return found
 
     def allocate(self, length: int, align: int = 64) -> int:
@@ -252,6 +263,7 @@ class NodeNic(Node):
         self._allocator = node._allocator
         self._routes = {} if node.nics > 1 else node._routes
         self._services = {}
+        self._everywhere = node._everywhere
 
     @property
     def nic_offset(self) -> int:

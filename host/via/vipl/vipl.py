@@ -66,6 +66,16 @@ class Vipl:
         self._completion_queues = CompletionQueues(caller)
         self._naming = Naming(caller)
 
+    @property
+    def spin(self) -> int:
+        """Cycles for which a call that waits spins before it gives up the CPU; ``via.spin`` at
+        first."""
+        return self._caller.spin
+
+    @spin.setter
+    def spin(self, cycles: int) -> None:
+        self._caller.spin = cycles
+
     # NICs
 
     async def VipOpenNic(self, name: str) -> tuple[VIP_RETURN, Nic | None]:

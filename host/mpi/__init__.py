@@ -1,0 +1,62 @@
+"""MPI on nodes of the target: ``async with Mpi(node) as mpi``.
+
+Calls have MPI's names as mpi4py spells them, and are coroutines. Below them: matching, requests and
+progress, which know no channel; and channels, which know no matching.
+
+In the order in which to read:
+
+- :mod:`.library`: The MPI library of one process: what its communicators and requests stand on
+- :mod:`.communicator`: Communicators: point-to-point calls, and communicators made of others
+- :mod:`.collectives`: Collective calls, over messages in a context of their own
+- :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
+  they sent
+- :mod:`.requests`: Requests: sends and receives that have begun
+- :mod:`.sending`: Sends: eager, or by a request and a reply
+- :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of
+  long ones
+- :mod:`.matching`: Matching: posted receives, and messages that nobody waits for, by context
+- :mod:`.engine`: Progress: packets that go, and packets that come, each handled by its kind
+- :mod:`.packets`: Packets of the layer: their kinds and headers
+- :mod:`.channel`: The interface between the layer and what carries its packets
+- :mod:`.channels`: What carries the layer's packets: one file for each channel
+- :mod:`.registration`: Registered memory of users' buffers, kept after use
+- :mod:`.buffers`: Buffers of a program: arrays of numpy that have a place in the process's memory
+- :mod:`.datatypes`: Datatypes: which bytes of a buffer a message has, in which order
+- :mod:`.copying`: Copies by the CPU, from and to pieces of a process's memory
+- :mod:`.store`: Memory of a process that is used again
+- :mod:`.attached`: The attached buffer of buffered sends
+- :mod:`.operators`: Operations of Reduce and its relatives
+- :mod:`.groups`: Groups of ranks
+- :mod:`.status`: What a receive got
+- :mod:`.constants`: Constants of MPI, under its names
+- :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
+- :mod:`.world`: What the ranks of a run know of each other beside the target, to say why none of
+  them goes on
+- :mod:`.costs`: What the layer costs: every path as a sum of cost items
+"""
+
+from .collectives import IN_PLACE
+from .communicator import Comm
+from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from .datatypes import (
+    BYTE,
+    CHAR,
+    COMPLEX,
+    DOUBLE,
+    FLOAT,
+    FLOAT_COMPLEX,
+    INT,
+    LONG,
+    Datatype,
+)
+from .errors import ErrorClass, MpiError
+from .groups import Group
+from .library import Mpi
+from .operators import BAND, BOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
+from .requests import Request
+from .status import Status
+
+__all__ = ["ANY_SOURCE", "ANY_TAG", "BAND", "BOR", "BYTE", "CHAR", "COMPLEX", "Comm", "DOUBLE",
+           "Datatype", "ErrorClass", "FLOAT", "FLOAT_COMPLEX", "Group", "INT", "IN_PLACE", "LAND",
+           "LONG", "LOR", "MAX", "MIN", "Mpi", "MpiError", "Op", "PROC_NULL", "PROD", "Request",
+           "SUM", "Status", "UNDEFINED"]

@@ -1,0 +1,243 @@
+"""Buffers of a program: arrays of numpy that have a place in the process's memory.
+
+What a program computes it computes in numpy. A call puts what it sends into the process's memory,
+in no time, and takes what it has received from there. The place of an array decides on cache and
+registration, so it must not depend on where numpy has the array: arrays of :meth:`Buffers.empty`
+have a place of their own for good, and so have their views. Others are given one for each call, in
+the order of the calls.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..via.process import Process
+from .copying import Piece, cut, gather, scatter
+from .datatypes import Datatype, of_dtype
+from .errors import ErrorClass, MpiError
+from .store import Store
+
+__all__ = ["Buffers", "Data", "Parts"]
+
+ALIGN = 64
+
+
+class Data:
+    """The bytes of a message at one end.
+
+    Attributes
+    ----------
+    pieces
+        Where they are in the process's memory.
+    length
+        Their number.
+    """
+
+    __slots__ = ("pieces", "length", "_flat", "_places", "_process", "_store", "_staging")
+
+    def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
+                 staging: tuple[Store, int, int] | None = None) -> None:
+        self.pieces = [(base + at, length) for at, length in places]
+        self.length = sum(length for _, length in places)
+        self._process = process
+        self._flat = flat
+        self._places = places
+        self._staging = staging
+
+    def save(self) -> "Data":
+        """Put the array's bytes into memory, in no time."""
+        flat = self._flat
+        if flat is not None:
+            for (at, length), (address, _) in zip(self._places, self.pieces, strict=True):
+                self._process.write(address, flat[at:at + length].tobytes())
+        return self
+
+    def fill(self, length: int) -> None:
+        """Take the first ``length`` bytes from memory into the array, in no time."""
+        flat = self._flat
+        if flat is None:
+            return
+        for (at, size), (address, _) in zip(self._places, self.pieces, strict=True):
+            part = min(size, length)
+            if part <= 0:
+                break
+            flat[at:at + part] = np.frombuffer(self._process.read(address, part), np.uint8)
+            length -= part
+
+    def bytes(self) -> bytes:
+        """What is in memory, in no time."""
+        return gather(self._process, self.pieces)
+
+    def put(self, data: bytes) -> None:
+        """``data`` into memory, in no time."""
+        scatter(self._process, self.pieces, data)
+
+    def part(self, first: int, length: int) -> list[Piece]:
+        """Pieces of ``length`` bytes from byte ``first`` on."""
+        return cut(self.pieces, first, length)
+
+    def free(self) -> None:
+        """The message has ended: a place that was given for it alone is free again."""
+        if self._staging is not None:
+            store, address, length = self._staging
+            store.give(address, length)
+            self._staging = None
+
+
+class Parts:
+    """A buffer of a vector collective: for each rank so many elements, at such a displacement."""
+
+    __slots__ = ("buffer", "counts", "displacements", "datatype")
+
+    def __init__(self, buffer: Any, counts: Any, displacements: Any, datatype: Datatype) -> None:
+        self.buffer = buffer
+        self.counts = [int(one) for one in counts]
+        if displacements is None:
+            displacements = np.concatenate(([0], np.cumsum(self.counts)))[:-1]
+        self.displacements = [int(one) for one in displacements]
+        self.datatype = datatype
+
+
+class Buffers:
+    """The arrays of ``process``."""
+
+    def __init__(self, process: Process, store: Store) -> None:
+        self._process = process
+        self._store = store
+        self._roots: dict[int, tuple[Any, int, int]] = {}
+        """By the identity of an array that owns its memory: it, where numpy has it, its place."""
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
+        """An array of zeros with a place of its own.
+
+        Raises
+        ------
+        MemoryError
+            The node's memory is full.
+        """
+        array = np.zeros(shape, dtype)
+        address = self._process.allocate(max(array.nbytes, 1), ALIGN)
+        self._roots[id(array)] = array, array.__array_interface__["data"][0], address
+        return array
+
+    def data(self, buffer: Any, call: str) -> Data:
+        """The bytes of ``buffer``: an array; an array, or an address of the process's memory, with
+        a count and a datatype, or with one of them; or None, no bytes.
+
+        Raises
+        ------
+        MpiError
+            It is none of these, or not in one piece, or shorter than that.
+        """
+        if buffer is None:
+            return Data(self._process, 0, [])
+        array, count, datatype = buffer, None, None
+        if isinstance(buffer, list | tuple):
+            array, count, datatype = self.spec(buffer, call)
+        if isinstance(array, int):
+            if count is None or datatype is None:
+                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: an address needs a count and a "
+                               "datatype")
+            return self._at(array, datatype.pieces(count), call)
+        flat, whole = self.flat(array, call)
+        if datatype is None and count is None:
+            places = [(0, len(flat))] if len(flat) else []
+        else:
+            if datatype is None:
+                datatype = of_dtype(whole.dtype)
+            if count is None:
+                count = len(flat) // datatype.extent if datatype.extent else 0
+            if count < 0:
+                raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be "
+                               "negative")
+            places = datatype.pieces(count)
+            for at, length in places:
+                if at < 0 or at + length > len(flat):
+                    raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {count} of {datatype.name} "
+                                   f"reach to byte {at + length} of a buffer of {len(flat)}")
+        return self._placed(whole, flat, places)
+
+    def parts(self, buffer: Any, ranks: int, call: str) -> Parts:
+        """A buffer of a vector collective: [array, counts], [array, counts, displacements], [array,
+        (counts, displacements)], each with a datatype behind it or not."""
+        if not isinstance(buffer, list | tuple) or len(buffer) < 2:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: a buffer must be [array, counts, "
+                           "displacements]")
+        array, *rest = buffer
+        datatype = rest.pop() if isinstance(rest[-1], Datatype) else None
+        if len(rest) == 1 and isinstance(rest[0], tuple) and len(rest[0]) == 2 \
+                and not np.isscalar(rest[0][0]):
+            rest = list(rest[0])
+        counts = rest[0]
+        displacements = rest[1] if len(rest) > 1 else None
+        if datatype is None:
+            datatype = of_dtype(np.asarray(array).dtype)
+        found = Parts(array, counts, displacements, datatype)
+        if len(found.counts) != ranks or len(found.displacements) != ranks:
+            raise MpiError(ErrorClass.ERR_COUNT, f"{call}: {len(found.counts)} counts and "
+                           f"{len(found.displacements)} displacements for {ranks} ranks")
+        return found
+
+    def part(self, parts: Parts, rank: int, call: str) -> Data:
+        """What of ``parts`` belongs to ``rank``."""
+        datatype = parts.datatype
+        begin = parts.displacements[rank] * datatype.extent
+        places = [(begin + at, length) for at, length in datatype.pieces(parts.counts[rank])]
+        if isinstance(parts.buffer, int):
+            return self._at(parts.buffer, places, call)
+        flat, whole = self.flat(parts.buffer, call)
+        for at, length in places:
+            if at < 0 or at + length > len(flat):
+                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: rank {rank}'s part reaches to byte "
+                               f"{at + length} of a buffer of {len(flat)}")
+        return self._placed(whole, flat, places)
+
+    @staticmethod
+    def flat(array: Any, call: str) -> tuple[Any, Any]:
+        """The bytes of ``array`` as numpy sees them, and the array."""
+        if not isinstance(array, np.ndarray):
+            try:
+                array = np.frombuffer(array, np.uint8) if memoryview(array).format == "B" \
+                    else np.asarray(memoryview(array))
+            except (TypeError, ValueError):
+                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {type(array).__name__} is no "
+                               "buffer") from None
+        if not array.flags.c_contiguous:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: the array is not in one piece; send a "
+                           "copy, or describe it by a datatype")
+        return array.reshape(-1).view(np.uint8), array
+
+    def spec(self, buffer: Any, call: str) -> tuple[Any, int | None, Datatype | None]:
+        array, *rest = buffer
+        count = datatype = None
+        for one in rest:
+            if isinstance(one, Datatype):
+                datatype = one
+            elif isinstance(one, int | np.integer):
+                count = int(one)
+            else:
+                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {one!r} is no count and no "
+                               "datatype")
+        return array, count, datatype
+
+    def _at(self, address: int, places: list[Piece], call: str) -> Data:
+        for at, length in places:
+            if not self._process.mapped(address + at, length):
+                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: the process has no memory at "
+                               f"{address + at:#x}")
+        return Data(self._process, address, places)
+
+    def _placed(self, array: Any, flat: Any, places: list[Piece]) -> Data:
+        root = array
+        while root.base is not None and isinstance(root.base, np.ndarray):
+            root = root.base
+        found = self._roots.get(id(root))
+        if found is not None:
+            _, begin, address = found
+            offset = array.__array_interface__["data"][0] - begin
+            return Data(self._process, address + offset, places, flat)
+        length = max((at + size for at, size in places), default=0)
+        if not length:
+            return Data(self._process, 0, [])
+        address = self._store.take(length)
+        return Data(self._process, address, places, flat, (self._store, address, length))

@@ -1,0 +1,131 @@
+"""Calls of the library: their names, their marks in the trace, and counts of what they sent."""
+
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from enum import IntEnum, auto
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
+
+from ...layouts.trace import Activity, Kind
+from ..port.port import Port
+
+__all__ = ["Call", "Calls", "Sent", "called"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+COMMUNICATE = int(Activity.COMMUNICATE)
+Result = TypeVar("Result")
+
+
+class Call(IntEnum):
+    """Calls that may communicate. The number is that of the call's marks, Activity.COMMUNICATE."""
+
+    Init = auto()
+    Finalize = auto()
+    Send = auto()
+    Bsend = auto()
+    Ssend = auto()
+    Rsend = auto()
+    Isend = auto()
+    Ibsend = auto()
+    Issend = auto()
+    Irsend = auto()
+    Recv = auto()
+    Irecv = auto()
+    Sendrecv = auto()
+    Probe = auto()
+    Iprobe = auto()
+    Wait = auto()
+    Waitall = auto()
+    Waitany = auto()
+    Test = auto()
+    Testall = auto()
+    Barrier = auto()
+    Bcast = auto()
+    Reduce = auto()
+    Allreduce = auto()
+    Alltoall = auto()
+    Alltoallv = auto()
+    Allgather = auto()
+    Allgatherv = auto()
+    Gather = auto()
+    Gatherv = auto()
+    Scatter = auto()
+    Scatterv = auto()
+    Scan = auto()
+    Exscan = auto()
+    Reduce_scatter = auto()
+    Dup = auto()
+    Split = auto()
+    Create = auto()
+    Detach_buffer = auto()
+    Cancel = auto()
+    Sendrecv_replace = auto()
+    Mprobe = auto()
+    Mrecv = auto()
+
+
+class Sent(NamedTuple):
+    """A kind of message: the outermost call that sent it, the rank among all to which it went, and
+    its bytes."""
+
+    call: Call
+    rank: int
+    length: int
+
+
+class Calls:
+    """The calls of one process. Calls may be made by others; the outermost has the marks.
+
+    Attributes
+    ----------
+    count
+        How often the program made each call.
+    sent
+        How many messages of each kind were sent.
+    """
+
+    __slots__ = ("count", "sent", "current", "_port")
+
+    def __init__(self, port: Port) -> None:
+        self.count: Counter[Call] = Counter()
+        self.sent: Counter[Sent] = Counter()
+        self.current: Call | None = None
+        self._port = port
+
+    def note(self, rank: int, length: int) -> None:
+        """A message of ``length`` bytes goes to ``rank``."""
+        assert self.current is not None
+        self.sent[Sent(self.current, rank, length)] += 1
+
+    def begin(self, call: Call) -> bool:
+        """``call`` begins; whether it is the outermost."""
+        if self.current is not None:
+            return False
+        self.current = call
+        self.count[call] += 1
+        self._port.mark(COMMUNICATE, BEGIN, int(call))
+        return True
+
+    def end(self) -> None:
+        """The outermost call ends."""
+        assert self.current is not None
+        self._port.mark(COMMUNICATE, END, int(self.current))
+        self.current = None
+
+
+def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
+                                   Callable[..., Coroutine[Any, Any, Result]]]:
+    """Makes a method of an object with ``calls`` the call ``call``."""
+    def made(function: Callable[..., Coroutine[Any, Any, Result]]
+             ) -> Callable[..., Coroutine[Any, Any, Result]]:
+        @wraps(function)
+        async def counted(self: Any, *arguments: Any, **named: Any) -> Result:
+            calls: Calls = self.calls
+            if not calls.begin(call):
+                return await function(self, *arguments, **named)
+            try:
+                return await function(self, *arguments, **named)
+            finally:
+                calls.end()
+        return counted
+    return made

@@ -1,0 +1,96 @@
+"""The interface between the layer and what carries its packets. A channel knows no matching, and
+the matching knows no channel."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .copying import Pieces
+
+__all__ = ["Arrived", "Channel"]
+
+
+class Arrived(Protocol):
+    """A packet that has arrived. It must be given back by :meth:`release`."""
+
+    rank: int
+    """Of the sender, in the world."""
+    header: bytes
+    length: int
+    """Bytes of data behind the header."""
+
+    async def take(self, pieces: Pieces) -> None:
+        """Copy the data, all of them and once, to ``pieces``: charged."""
+        ...
+
+    async def release(self) -> None:
+        """Its buffer is free again."""
+        ...
+
+
+class Channel(Protocol):
+    """Carries packets, and writes and reads memory, between this process and ``ranks`` others.
+
+    Packets, and writes, of one process arrive at another in the order in which they were sent.
+    """
+
+    name: str
+    eager_bytes: int
+    """Most data of a packet."""
+    can_write: bool
+    """Whether :meth:`write` exists."""
+    can_read: bool
+    segments: int
+    """Most pieces of one write or read at this end."""
+
+    async def open(self) -> None:
+        """Connect to all others, which do the same."""
+        ...
+
+    async def close(self) -> None:
+        """End, when all have called this and nothing is under way."""
+        ...
+
+    def ready(self, rank: int) -> bool:
+        """Whether a packet could be sent to ``rank`` now."""
+        ...
+
+    def generous(self, rank: int) -> bool:
+        """Whether a message may go to ``rank`` with its data at once, and others still after
+        it."""
+        ...
+
+    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+        """Send a packet, for which the channel is ready. ``pieces`` may be changed afterwards."""
+        ...
+
+    async def look(self) -> Arrived | None:
+        """One look for what has arrived or ended: a packet, if there is one."""
+        ...
+
+    async def wait(self) -> Arrived | None:
+        """Wait until something has arrived or ended; a packet, if it is one."""
+        ...
+
+    async def register(self, address: int, length: int) -> int:
+        """Make memory known to the NIC, for writes and reads by and of all others; its handle."""
+        ...
+
+    async def deregister(self, address: int, length: int, handle: int) -> None:
+        """Undo it."""
+        ...
+
+    async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any]) -> None:
+        """Write ``pieces``, each registered under one of ``handles``, to ``address`` of ``rank``,
+        which it has registered under ``handle``. ``done`` is called when they may be changed."""
+        ...
+
+    async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                   done: Callable[[], Any]) -> None:
+        """Read the other way."""
+        ...
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was sent has left, and been acknowledged where the channel knows."""
+        ...

@@ -1,0 +1,294 @@
+"""The channel over GM: port PORT on each node.
+
+All receive buffers are of one size class, that of the longest packet, and each other process has its
+share of them, counted by credits: GM would send a message again and again for which no buffer has
+been provided. GM has 32 receive tokens, too few for buffers of each class for each peer. A send
+that finds no send token waits in the library. Long data go by directed sends.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ....layouts.gm import MAX_SIZE
+from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size, gm_min_size_for_length
+from ...port.node import Node
+from ...via.process import Process
+from ..copying import Pieces, copy, total
+from ..errors import ErrorClass, MpiError
+from ..packets import CHANNEL_AT, LONG_BYTES, Header, Packet
+from .credits import Credits
+
+__all__ = ["GmChannel"]
+
+PORT = 2
+KEPT = 1
+"""Credits that messages with data leave for the packets of others."""
+SPIN = 1 << 28
+"""Cycles for which a call that waits checks for an event, before it waits for the interrupt."""
+AGAIN = 2000
+"""Cycles after which a process that was not there yet is greeted again."""
+_CREDITS = Header(Packet.CREDITS).pack()
+
+
+class _Peer:
+    """Rank ``rank`` on ``node``, and the credits."""
+
+    def __init__(self, rank: int, node: int, credits: Credits) -> None:
+        self.rank = rank
+        self.node = node
+        self.credits = credits
+        self.greeted = False
+
+
+class _Packet:
+    """A packet in a receive buffer."""
+
+    __slots__ = ("_channel", "_peer", "_buffer", "_data", "rank", "header", "length")
+
+    def __init__(self, channel: "GmChannel", peer: _Peer, buffer: int, data: int, header: bytes,
+                 length: int) -> None:
+        self._channel, self._peer, self._buffer, self._data = channel, peer, buffer, data
+        self.rank = peer.rank
+        self.header = header
+        self.length = length
+
+    async def take(self, pieces: Pieces) -> None:
+        if self.length:
+            await copy(self._channel.process, [(self._data, self.length)], pieces)
+
+    async def release(self) -> None:
+        await self._channel.provide_again(self._peer, self._buffer)
+
+
+class GmChannel:
+    """A port with buffers for all other processes, whose nodes are ``places``."""
+
+    name = "gm"
+    can_write = True
+    can_read = False
+    segments = 1
+
+    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+        settings = node.description.mpi
+        self.process = process
+        self._port = node.port
+        self._rank = rank
+        self._gm = Gm(process)
+        self._gm.spin = SPIN
+        self._class = gm_min_size_for_length(settings.buffer_bytes)
+        self.eager_bytes = settings.buffer_bytes - LONG_BYTES
+        others = [one for one in range(len(places)) if one != rank]
+        each = node.description.gm.receive_tokens // max(1, len(others))
+        if each < 2 and others:
+            raise MpiError(ErrorClass.ERR_NO_MEM, f"gm.receive_tokens = "
+                           f"{node.description.gm.receive_tokens}: too few for {len(places)} "
+                           "ranks, each needs 2 for each other")
+        self._credits, self._limit = each - 1, (each - 1) // 2
+        self._peers = {one: _Peer(one, places[one], Credits(self._credits, self._limit))
+                       for one in others}
+        self._by_node = {peer.node: peer for peer in self._peers.values()}
+        self._free: list[int] = []
+        self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
+        """Calls that wait for a send token."""
+        self._failed: deque[_Peer] = deque()
+        self._due: deque[_Peer] = deque()
+        self._open: Any = None
+
+    # Opening and closing
+
+    async def open(self) -> None:
+        status, self._open = await self._gm.gm_open(0, PORT, "MPI")
+        self._sound("gm_open", status)
+        self._sound("gm_allow_remote_memory_access",
+                    await self._gm.gm_allow_remote_memory_access(self._open))
+        size = 1 << self._class
+        for peer in self._peers.values():
+            for _ in range(self._credits + Credits.further(self._credits, self._limit)):
+                await self._provide(await self._memory(size))
+        for _ in range(self._open.send_tokens):
+            self._free.append(await self._memory(size))
+        for peer in self._peers.values():
+            await self._greet(peer)
+        while not all(peer.greeted for peer in self._peers.values()):
+            await self._event(await self._gm.gm_blocking_receive(self._open))
+            while self._failed:
+                peer = self._failed.popleft()
+                await self._port.delay(AGAIN)
+                await self._give(lambda one=peer: self._gm.gm_resume_sending(
+                    self._open, 0, one.node, PORT, self._resumed, one))
+
+    async def _greet(self, peer: _Peer) -> None:
+        """Find out whether the port of ``peer`` is open: it is when it has taken a packet."""
+        await self._send(peer, _CREDITS, (), self._greeted)
+
+    def _greeted(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
+        peer, buffer = context
+        self._free.append(buffer)
+        if status is GM_STATUS.GM_SEND_TARGET_PORT_CLOSED:
+            self._failed.append(peer)
+        else:
+            self._sound("gm_send_with_callback", status)
+            peer.greeted = True
+
+    async def _resumed(self, port: Any, peer: _Peer, status: GM_STATUS) -> None:
+        self._sound("gm_resume_sending", status)
+        await self._greet(peer)
+
+    async def close(self) -> None:
+        while not self.idle:
+            await self.wait()
+
+    @property
+    def idle(self) -> bool:
+        return not self._waiting and len(self._open.free_sends) == self._open.send_tokens
+
+    async def _memory(self, length: int) -> int:
+        address = await self._gm.gm_dma_malloc(self._open, length)
+        if address is None:
+            raise MpiError(ErrorClass.ERR_NO_MEM, f"rank {self._rank}: gm_dma_malloc has no "
+                           f"{length} bytes (memory.bytes)")
+        return address
+
+    async def _provide(self, buffer: int) -> None:
+        self._sound("gm_provide_receive_buffer", await self._gm.gm_provide_receive_buffer(
+            self._open, buffer, self._class, 0))
+
+    # Packets
+
+    def ready(self, rank: int) -> bool:
+        return bool(self._peers[rank].credits.left and self._free)
+
+    def generous(self, rank: int) -> bool:
+        left = self._peers[rank].credits.left
+        return bool(left and self._free) and (left > KEPT or self._credits <= KEPT)
+
+    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+        peer = self._peers[rank]
+        peer.credits.left -= 1
+        await self._send(peer, header, pieces, self._sent)
+
+    async def _send(self, peer: _Peer, header: bytes, pieces: Pieces, callback: Any) -> None:
+        process = self.process
+        buffer = self._free.pop()
+        length = total(pieces)
+        told = peer.credits.tell()
+        if told:
+            header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
+        process.write(buffer, header)
+        await process.touch(buffer, len(header), store=True)
+        if length:
+            await copy(process, pieces, [(buffer + len(header), length)])
+        await self._give(lambda: self._gm.gm_send_with_callback(
+            self._open, buffer, self._class, len(header) + length, 0, peer.node, PORT, callback,
+            (peer, buffer)))
+
+    def _sent(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
+        peer, buffer = context
+        self._check(peer, status)
+        self._free.append(buffer)
+
+    async def _give(self, call: Callable[[], Awaitable[GM_STATUS]]) -> None:
+        """Make ``call``, now or when there is a token and those before it have been made."""
+        if self._waiting or not await self._called(call):
+            self._waiting.append(call)
+
+    async def _called(self, call: Callable[[], Awaitable[GM_STATUS]]) -> bool:
+        status = await call()
+        if status is GM_STATUS.GM_TRY_AGAIN:
+            return False
+        if status is not GM_STATUS.GM_SUCCESS:
+            self._sound("a send", status)
+        return True
+
+    async def look(self) -> _Packet | None:
+        event = await self._gm.gm_receive(self._open)
+        while event.type is not GM_EVENT.GM_NO_RECV_EVENT:
+            packet = await self._event(event)
+            if packet is not None:
+                return packet
+            event = await self._gm.gm_receive(self._open)
+        return None
+
+    async def wait(self) -> _Packet | None:
+        return await self._event(await self._gm.gm_blocking_receive(self._open))
+
+    async def _event(self, event: Any) -> _Packet | None:
+        if event.type is GM_EVENT.GM_RECV_EVENT:
+            return await self._packet(event)
+        await self._gm.gm_unknown(self._open, event)
+        while self._waiting and await self._called(self._waiting[0]):
+            self._waiting.popleft()
+        await self._tell()
+        return None
+
+    async def _packet(self, event: Any) -> _Packet | None:
+        process, buffer = self.process, event.buffer
+        peer = self._by_node[event.sender_node_id]
+        header = process.read(buffer, LONG_BYTES)
+        size = LONG_BYTES if header[0] in (Packet.REQUEST, Packet.REPLY) else 24
+        await process.touch(buffer, size)
+        peer.credits.left += header[CHANNEL_AT]
+        if header[0] == Packet.CREDITS:
+            await self._provide(buffer)
+            return None
+        return _Packet(self, peer, buffer, buffer + size, header, event.length - size)
+
+    async def provide_again(self, peer: _Peer, buffer: int) -> None:
+        """The buffer of a packet is free again."""
+        await self._provide(buffer)
+        peer.credits.owed += 1
+        if peer.credits.due:
+            self._due.append(peer)
+            await self._tell()
+
+    async def _tell(self) -> None:
+        """Tell peers of their credits, as far as there are buffers to do so."""
+        while self._due and self._free:
+            peer = self._due.popleft()
+            if peer.credits.due:
+                await self._send(peer, _CREDITS, (), self._sent)
+
+    # Memory
+
+    async def register(self, address: int, length: int) -> int:
+        self._sound("gm_register_memory",
+                    await self._gm.gm_register_memory(self._open, address, length))
+        return 0
+
+    async def deregister(self, address: int, length: int, handle: int) -> None:
+        self._sound("gm_deregister_memory",
+                    await self._gm.gm_deregister_memory(self._open, address, length))
+
+    async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any]) -> None:
+        peer = self._peers[rank]
+        [(source, length)] = pieces
+        most = gm_max_length_for_size(MAX_SIZE)
+        for at in range(0, length, most):
+            part = min(most, length - at)
+            ended = done if at + part == length else None
+
+            def sent(port: Any, context: Any, status: GM_STATUS) -> Any:
+                self._check(peer, status)
+                return None if context is None else context()
+
+            await self._give(lambda at=at, part=part, ended=ended:
+                             self._gm.gm_directed_send_with_callback(
+                                 self._open, source + at, address + at, part, 0, peer.node, PORT,
+                                 sent, ended))
+
+    async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                   done: Callable[[], Any]) -> None:
+        raise NotImplementedError("GM has no reads")
+
+    # Errors
+
+    def _check(self, peer: _Peer, status: GM_STATUS) -> None:
+        if status is not GM_STATUS.GM_SUCCESS:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: a send to rank {peer.rank} "
+                           f"ended with {status.name}")
+
+    def _sound(self, call: str, status: GM_STATUS) -> None:
+        if status is not GM_STATUS.GM_SUCCESS:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {call}: {status.name}")

@@ -1,0 +1,365 @@
+"""The channel over VIA: a VI of Reliable Delivery to each other process, one completion queue.
+
+Every VI has buffers posted that are all alike; a packet is a message into one of them. Sends are
+copied into registered buffers first. Both ends count credits, because a message without a posted
+receive breaks the connection. A VI begins with ``mpi.prepost`` credits, and gets
+``mpi.prepost_used`` when its first message has come.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ...port.node import Node
+from ...via import descriptors
+from ...via.attributes import MemAttributes, NetAddress, ViAttributes
+from ...via.descriptors import Segment
+from ...via.handles import Vi
+from ...via.process import Process
+from ...via.returns import VIP_INFINITE, VIP_RETURN
+from ...via.vipl.vipl import Vipl
+from ..copying import Pieces, copy, total
+from ..errors import ErrorClass, MpiError
+from ..packets import CHANNEL_AT, LONG_BYTES, Header, Packet
+from .credits import Credits
+
+__all__ = ["ViaChannel"]
+
+DESCRIPTOR = 64
+OWED = 5
+"""Credits owed beyond which the peer is told."""
+KEPT = 2
+"""Credits that messages with data leave for the packets of others."""
+SENDS = 32
+"""Buffers for packets that are sent."""
+SPIN = 1 << 28
+"""Cycles for which a call that waits checks the completion queue, before it waits for the
+interrupt."""
+_CREDITS = Header(Packet.CREDITS).pack()
+
+
+class _Peer:
+    """The VI to ``rank``, its credits, and what its posted sends are for, oldest first."""
+
+    def __init__(self, rank: int, vi: Vi, credits: Credits) -> None:
+        self.rank = rank
+        self.vi = vi
+        self.credits = credits
+        self.sends: deque[Callable[[], Any]] = deque()
+        self.used = False
+
+
+class _Packet:
+    """A packet in the receive buffer of descriptor ``descriptor``."""
+
+    __slots__ = ("_channel", "_peer", "_descriptor", "_data", "rank", "header", "length")
+
+    def __init__(self, channel: "ViaChannel", peer: _Peer, descriptor: int, data: int,
+                 header: bytes, length: int) -> None:
+        self._channel, self._peer, self._descriptor = channel, peer, descriptor
+        self._data = data
+        self.rank = peer.rank
+        self.header = header
+        self.length = length
+
+    async def take(self, pieces: Pieces) -> None:
+        if self.length:
+            await copy(self._channel.process, [(self._data, self.length)], pieces)
+
+    async def release(self) -> None:
+        await self._channel.post_again(self._peer, self._descriptor)
+
+
+class ViaChannel:
+    """VIs from ``rank`` to all other processes, whose nodes are ``places``."""
+
+    name = "via"
+    can_write = True
+    segments = 8
+
+    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+        settings = node.description.mpi
+        self.process = process
+        self._node = node
+        self._port = node.port
+        self._rank = rank
+        self._places = places
+        self._vipl = Vipl(process)
+        self._vipl.spin = SPIN
+        self._size = settings.buffer_bytes
+        self.eager_bytes = self._size - LONG_BYTES
+        self._prepost, self._more = settings.prepost, settings.prepost_used
+        provider = self._vipl.provider
+        self.can_write = provider.rdma
+        self.can_read = provider.rdma and provider.rdma_read
+        self._peers: dict[int, _Peer] = {}
+        self._by_vi: dict[int, _Peer] = {}
+        self._buffers: dict[int, tuple[int, int]] = {}
+        """By receive descriptor: its buffer, and the handle of both."""
+        self._free: list[tuple[int, int]] = []
+        """Send descriptors with their buffers."""
+        self._nic: Any = None
+        self._tag: Any = None
+        self._cq: Any = None
+        self._sends = 0
+        self._due: deque[_Peer] = deque()
+        self._outstanding = 0
+        self._arena = 0, 0
+        self._rooms: list[int] = []
+        self._room: dict[int, int] = {}
+        """Descriptors for writes and reads that are free, and the handle of each."""
+        self._most = 1 << 20
+
+    # Opening and closing
+
+    async def open(self) -> None:
+        vipl, others = self._vipl, [rank for rank in range(len(self._places)) if rank != self._rank]
+        self._nic = self._sound("VipOpenNic", await vipl.VipOpenNic("nic0"))
+        self._tag = self._sound("VipCreatePtag", await vipl.VipCreatePtag(self._nic))
+        attributes = self._sound("VipQueryNic", await vipl.VipQueryNic(self._nic))
+        self._most = min(self._most, attributes.max_transfer_size)
+        self.segments = min(self.segments, attributes.max_segments - 1)
+        receives = self._more + Credits.further(self._more, OWED)
+        entries = min(attributes.max_cq_entries, len(others) * (receives + 8) + 2 * SENDS)
+        self._cq = self._sound("VipCreateCQ", await vipl.VipCreateCQ(self._nic, entries))
+        self._sends = await self._memory(SENDS * (self._size + DESCRIPTOR))
+        base, _ = self._arena
+        self._free = [(base + slot * DESCRIPTOR, base + SENDS * DESCRIPTOR + slot * self._size)
+                      for slot in reversed(range(SENDS))]
+        for rank in others:
+            vi = self._sound("VipCreateVi", await vipl.VipCreateVi(
+                self._nic, ViAttributes(self._tag, max_transfer=self._most,
+                                        rdma_write=self.can_write, rdma_read=self.can_read),
+                self._cq, self._cq))
+            peer = _Peer(rank, vi, Credits(self._prepost, OWED))
+            self._peers[rank] = self._by_vi[vi.number] = peer
+            await self._post_new(peer, self._prepost + Credits.further(self._more, OWED))
+        for rank in others:
+            here = NetAddress(self._node.number, self._name(rank, self._rank))
+            there = NetAddress(self._places[rank], self._name(self._rank, rank))
+            self._sound("VipConnectPeerRequest", await vipl.VipConnectPeerRequest(
+                self._peers[rank].vi, here, there, VIP_INFINITE))
+        for rank in others:
+            self._sound("VipConnectPeerWait", await vipl.VipConnectPeerWait(self._peers[rank].vi))
+
+    @staticmethod
+    def _name(remote: int, local: int) -> bytes:
+        return b"MPI" + local.to_bytes(2, "little") + remote.to_bytes(2, "little")
+
+    async def _memory(self, length: int) -> int:
+        """Registered memory; its handle. ``_arena`` has its address, too."""
+        address = self.process.allocate(length, fresh=True)
+        handle = self._sound("VipRegisterMem", await self._vipl.VipRegisterMem(
+            self._nic, address, length, MemAttributes(self._tag)))
+        self._arena = address, handle
+        return handle
+
+    async def _post_new(self, peer: _Peer, count: int) -> None:
+        """Post ``count`` new receive buffers at ``peer``."""
+        handle = await self._memory(count * (self._size + DESCRIPTOR))
+        base, _ = self._arena
+        for slot in range(count):
+            descriptor = base + slot * DESCRIPTOR
+            buffer = base + count * DESCRIPTOR + slot * self._size
+            await descriptors.receive(self.process, descriptor,
+                                      [Segment(buffer, handle, self._size)])
+            self._buffers[descriptor] = buffer, handle
+            await self._post_receive(peer, descriptor, handle)
+
+    async def _post_receive(self, peer: _Peer, descriptor: int, handle: int) -> None:
+        code = await self._vipl.VipPostRecv(peer.vi, descriptor, handle)
+        if code is not VIP_RETURN.SUCCESS:
+            self._sound("VipPostRecv", code)
+
+    async def close(self) -> None:
+        while not self.idle:
+            await self.wait()
+
+    @property
+    def idle(self) -> bool:
+        return not self._outstanding
+
+    # Packets
+
+    def ready(self, rank: int) -> bool:
+        return bool(self._peers[rank].credits.left and self._free)
+
+    def generous(self, rank: int) -> bool:
+        return self._peers[rank].credits.left > KEPT and len(self._free) > 1
+
+    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+        peer = self._peers[rank]
+        peer.credits.left -= 1
+        await self._send(peer, header, pieces)
+
+    async def _send(self, peer: _Peer, header: bytes, pieces: Pieces) -> None:
+        process = self.process
+        slot = self._free.pop()
+        descriptor, buffer = slot
+        length = total(pieces)
+        told = peer.credits.tell()
+        if told:
+            header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
+        process.write(buffer, header)
+        await process.touch(buffer, len(header), store=True)
+        if length:
+            await copy(process, pieces, [(buffer + len(header), length)])
+        await descriptors.send(process, descriptor,
+                               [Segment(buffer, self._sends, len(header) + length)])
+        await self._post(peer, descriptor, self._sends, lambda: self._free.append(slot))
+
+    async def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
+                    ) -> None:
+        peer.sends.append(done)
+        self._outstanding += 1
+        code = await self._vipl.VipPostSend(peer.vi, descriptor, handle)
+        if code is not VIP_RETURN.SUCCESS:
+            self._sound("VipPostSend", code)
+
+    async def look(self) -> _Packet | None:
+        code, vi, receive = await self._vipl.VipCQDone(self._cq)
+        if code is VIP_RETURN.NOT_DONE:
+            return None
+        return await self._completed(code, vi, receive)
+
+    async def wait(self) -> _Packet | None:
+        code, vi, receive = await self._vipl.VipCQWait(self._cq, VIP_INFINITE)
+        return await self._completed(code, vi, receive)
+
+    async def _completed(self, code: VIP_RETURN, vi: Vi | None, receive: bool | None
+                         ) -> _Packet | None:
+        if code is not VIP_RETURN.SUCCESS or vi is None:
+            self._sound("VipCQDone", code)
+        assert vi is not None
+        peer = self._by_vi[vi.number]
+        if not receive:
+            code, _ = await self._vipl.VipSendDone(vi)
+            self._check("a send", code, peer)
+            self._outstanding -= 1
+            result = peer.sends.popleft()()
+            if hasattr(result, "__await__"):
+                await result
+            await self._tell()
+            return None
+        code, descriptor = await self._vipl.VipRecvDone(vi)
+        self._check("a receive", code, peer)
+        assert descriptor is not None
+        return await self._packet(peer, descriptor)
+
+    async def _packet(self, peer: _Peer, descriptor: int) -> _Packet | None:
+        process = self.process
+        buffer, _ = self._buffers[descriptor]
+        header = process.read(buffer, LONG_BYTES)
+        size = LONG_BYTES if header[0] in (Packet.REQUEST, Packet.REPLY) else 24
+        await process.touch(buffer, size)
+        peer.credits.left += header[CHANNEL_AT]
+        if not peer.used:
+            await self._used(peer)
+        if header[0] == Packet.CREDITS:
+            await self._post_receive(peer, descriptor, self._buffers[descriptor][1])
+            return None
+        length = descriptors.length_of(process, descriptor) - size
+        return _Packet(self, peer, descriptor, buffer + size, header, length)
+
+    async def _used(self, peer: _Peer) -> None:
+        """The first packet of ``peer``: there are more buffers for it from now on."""
+        peer.used = True
+        if self._more > self._prepost:
+            await self._post_new(peer, self._more - self._prepost)
+            peer.credits.owed += self._more - self._prepost
+
+    async def post_again(self, peer: _Peer, descriptor: int) -> None:
+        """The buffer of a packet is free again."""
+        await self._post_receive(peer, descriptor, self._buffers[descriptor][1])
+        peer.credits.owed += 1
+        if peer.credits.due:
+            self._due.append(peer)
+            await self._tell()
+
+    async def _tell(self) -> None:
+        """Tell peers of their credits, as far as there are buffers to do so."""
+        while self._due and self._free:
+            peer = self._due.popleft()
+            if peer.credits.due:
+                await self._send(peer, _CREDITS, ())
+
+    # Memory
+
+    async def register(self, address: int, length: int) -> int:
+        handle: int = self._sound("VipRegisterMem", await self._vipl.VipRegisterMem(
+            self._nic, address, length, MemAttributes(self._tag, self.can_write, self.can_read)))
+        return handle
+
+    async def deregister(self, address: int, length: int, handle: int) -> None:
+        self._sound("VipDeregisterMem",
+                    await self._vipl.VipDeregisterMem(self._nic, address, handle))
+
+    async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any]) -> None:
+        await self._rdma(rank, pieces, handles, address, handle, done, descriptors.rdma_write)
+
+    async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                   done: Callable[[], Any]) -> None:
+        await self._rdma(rank, pieces, handles, address, handle, done, descriptors.rdma_read)
+
+    async def _rdma(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any], build: Any) -> None:
+        """One descriptor for each part of as many bytes as a transfer may have."""
+        peer = self._peers[rank]
+        parts = _parts([Segment(at, one, length) for (at, length), one in
+                        zip(pieces, handles, strict=True)], self._most)
+        for number, part in enumerate(parts):
+            descriptor = await self._descriptor()
+            await build(self.process, descriptor, part, Segment(address, handle))
+            address += sum(segment.length for segment in part)
+            last = number == len(parts) - 1
+            await self._post(peer, descriptor, self._room[descriptor],
+                             _both(lambda one=descriptor: self._rooms.append(one),
+                                   done if last else None))
+
+    async def _descriptor(self) -> int:
+        """Room for a descriptor of up to ``self.segments`` + 1 segments."""
+        if not self._rooms:
+            size = -(-(32 + 16 * (self.segments + 1)) // DESCRIPTOR) * DESCRIPTOR
+            count = max(1, self.process.page_bytes // size)
+            handle = await self._memory(count * size)
+            base, _ = self._arena
+            for slot in reversed(range(count)):
+                self._room[base + slot * size] = handle
+                self._rooms.append(base + slot * size)
+        return self._rooms.pop()
+
+    # Errors
+
+    def _check(self, what: str, code: VIP_RETURN, peer: _Peer) -> None:
+        if code is not VIP_RETURN.SUCCESS:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {what} at the VI to rank "
+                           f"{peer.rank} ended with {code.name}")
+
+    def _sound(self, call: str, result: Any) -> Any:
+        code, *values = result if isinstance(result, tuple) else (result,)
+        if code is not VIP_RETURN.SUCCESS:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {call}: {code.name}")
+        return values[0] if len(values) == 1 else tuple(values) or None
+
+
+def _both(first: Callable[[], Any], second: Callable[[], Any] | None) -> Callable[[], Any]:
+    def both() -> Any:
+        first()
+        return None if second is None else second()
+    return both
+
+
+def _parts(segments: list[Segment], most: int) -> list[list[Segment]]:
+    """``segments`` in lots of at most ``most`` bytes."""
+    lots: list[list[Segment]] = [[]]
+    left = most
+    for va, handle, length in segments:
+        while length:
+            part = min(left, length)
+            lots[-1].append(Segment(va, handle, part))
+            va, length, left = va + part, length - part, left - part
+            if not left:
+                lots.append([])
+                left = most
+    return [lot for lot in lots if lot]

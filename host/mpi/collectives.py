@@ -1,0 +1,422 @@
+"""Collective calls, over messages in a context of their own.
+
+- Barrier: dissemination, ⌈log2 P⌉ rounds without data.
+- Bcast: a binomial tree. Reduce: the same tree the other way, in the order of the ranks.
+- Allreduce: recursive doubling; ranks beyond a power of two give theirs to a neighbour first. For
+  operations that do not commute: Reduce and Bcast.
+- Alltoall, Alltoallv: a pairwise exchange in P - 1 steps.
+- Allgather, Allgatherv: a ring.
+- Gather, Scatter and their v forms: the root receives from, or sends to, one after the other.
+- Scan, Exscan: along the ranks. Reduce_scatter: Reduce and Scatterv.
+
+``ALGORITHMS`` has these as names.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .buffers import Data
+from .calls import Call, called
+from .copying import copy
+from .errors import ErrorClass, MpiError
+from .operators import MAX, SUM, Op
+from .requests import Request
+
+if TYPE_CHECKING:
+    from .groups import Group
+    from .library import Mpi
+
+__all__ = ["ALGORITHMS", "Collectives", "MAX"]
+
+ALGORITHMS = {"barrier": "dissemination", "bcast": "binomial tree",
+              "reduce": "binomial tree", "allreduce": "recursive doubling",
+              "alltoall": "pairwise exchange", "allgather": "ring"}
+
+BARRIER, BCAST, REDUCE, ALLREDUCE, ALLTOALL, ALLGATHER, GATHER, SCATTER, SCAN = range(9)
+"""Tags."""
+
+
+class _InPlace:
+    def __repr__(self) -> str:
+        return "IN_PLACE"
+
+
+IN_PLACE = _InPlace()
+"""As a send buffer: the data are in the receive buffer."""
+
+
+class Collectives:
+    """The collective calls of a communicator."""
+
+    library: "Mpi"
+    group: "Group"
+    calls: Any
+    name: str
+    context: int
+    rank: int
+    size: int
+
+    # Messages in the collective context
+
+    async def _isend(self, call: str, data: Data, rank: int, tag: int) -> Request:
+        return await self.library.send(call, self, self.context + 1, data,  # type: ignore[arg-type]
+                                       rank, tag)
+
+    async def _irecv(self, call: str, data: Data, rank: int, tag: int) -> Request:
+        return await self.library.receive(
+            call, self, self.context + 1, data, rank, tag)  # type: ignore[arg-type]
+
+    async def _send(self, call: str, data: Data, rank: int, tag: int) -> None:
+        await self._until(await self._isend(call, data, rank, tag))
+
+    async def _recv(self, call: str, data: Data, rank: int, tag: int) -> None:
+        await self._until(await self._irecv(call, data, rank, tag))
+
+    async def _exchange(self, call: str, out: Data, to: int, into: Data, source: int, tag: int
+                        ) -> None:
+        receive = await self._irecv(call, into, source, tag)
+        send = await self._isend(call, out, to, tag)
+        await self._until(receive)
+        await self._until(send)
+
+    async def _until(self, request: Request) -> None:
+        await self.library.until_done(request)
+
+    async def _move(self, out: Data, into: Data) -> None:
+        """Copy this rank's own part."""
+        out.save()
+        await copy(self.library.process, out.pieces, into.part(0, out.length))
+        into.fill(out.length)
+        out.free()
+        into.free()
+
+    def _enter(self, call: str, root: int | None = None) -> None:
+        library = self.library
+        library.port.spend(library.prices.collective)
+        if root is not None and not 0 <= root < self.size:
+            raise MpiError(ErrorClass.ERR_ROOT, f"rank {self.rank}: {call}: there is no root "
+                           f"{root} in {self.name}, which has 0 to {self.size - 1}")
+
+    def _data(self, buffer: Any, call: str) -> Data:
+        return self.library.data(buffer, call)
+
+    # Synchronisation and broadcast
+
+    @called(Call.Barrier)
+    async def Barrier(self) -> None:
+        """Wait until all have called it."""
+        self._enter("Barrier")
+        step = 1
+        while step < self.size:
+            await self._exchange("Barrier", self._data(None, "Barrier"),
+                                 (self.rank + step) % self.size, self._data(None, "Barrier"),
+                                 (self.rank - step) % self.size, BARRIER)
+            step *= 2
+
+    @called(Call.Bcast)
+    async def Bcast(self, buf: Any, root: int = 0) -> None:
+        """``buf`` of ``root`` to all."""
+        self._enter("Bcast", root)
+        relative = (self.rank - root) % self.size
+        mask = 1
+        while mask < self.size:
+            if relative & mask:
+                await self._recv("Bcast", self._data(buf, "Bcast"),
+                                 (self.rank - mask) % self.size, BCAST)
+                break
+            mask *= 2
+        mask //= 2
+        while mask:
+            if relative + mask < self.size:
+                await self._send("Bcast", self._data(buf, "Bcast"), (self.rank + mask) % self.size,
+                                 BCAST)
+            mask //= 2
+
+    # Reductions
+
+    def _values(self, buffer: Any, call: str) -> Any:
+        """A copy of a buffer's elements, as an array of one dimension."""
+        if isinstance(buffer, list | tuple):
+            array, count, datatype = self.library.buffers.spec(buffer, call)
+            flat, _ = self.library.buffers.flat(array, call)
+            if datatype is None:
+                return np.asarray(array).reshape(-1)[:count].copy()
+            if datatype.dtype is None or not datatype.contiguous:
+                raise MpiError(ErrorClass.ERR_TYPE, f"{call}: {datatype.name} has no operation")
+            if count is None:
+                count = len(flat) // datatype.extent
+            return flat[:count * datatype.size].view(datatype.dtype).copy()
+        flat, array = self.library.buffers.flat(buffer, call)
+        return flat.view(array.dtype).copy()
+
+    async def _combine(self, op: Op, lower: Any, higher: Any) -> Any:
+        """``op`` on two arrays: charged."""
+        port, prices = self.library.port, self.library.prices
+        port.spend(prices.reduce)
+        port.work("load", 2 * lower.size)
+        port.work("alu", lower.size)
+        port.work("store", lower.size)
+        return np.asarray(op.function(lower, higher)).astype(lower.dtype, copy=False)
+
+    async def _result(self, values: Any, buffer: Any, call: str) -> None:
+        """The result into the program's buffer."""
+        data = self._data(buffer, call)
+        raw = values.tobytes()
+        if len(raw) > data.length:
+            raise MpiError(ErrorClass.ERR_TRUNCATE, f"rank {self.rank}: {call}: {len(raw)} bytes, "
+                           f"{self.name}, and the receive buffer has {data.length}")
+        port = self.library.port
+        port.work("copy_word", -(-len(raw) // 8))
+        for at, length in data.part(0, len(raw)):
+            await self.library.process.touch(at, length, store=True)
+        data.put(raw)
+        data.fill(len(raw))
+        data.free()
+
+    @called(Call.Reduce)
+    async def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
+        """``op`` over all, element by element, to ``root``."""
+        self._enter("Reduce", root)
+        values = await self._reduced("Reduce", recvbuf if sendbuf is IN_PLACE else sendbuf, op,
+                                     root)
+        if self.rank == root:
+            await self._result(values, recvbuf, "Reduce")
+
+    async def _reduced(self, call: str, sendbuf: Any, op: Op, root: int) -> Any:
+        """The result at ``root``."""
+        values = self._values(sendbuf, call)
+        first = root if op.commutes else 0
+        relative = (self.rank - first) % self.size
+        other = np.empty_like(values)
+        mask = 1
+        while mask < self.size:
+            if relative & mask:
+                await self._send(call, self._data(values, call), (self.rank - mask) % self.size,
+                                 REDUCE)
+                break
+            if relative + mask < self.size:
+                await self._recv(call, self._data(other, call), (self.rank + mask) % self.size,
+                                 REDUCE)
+                values = await self._combine(op, values, other)
+            mask *= 2
+        if first != root:
+            if self.rank == first:
+                await self._send(call, self._data(values, call), root, REDUCE)
+            elif self.rank == root:
+                await self._recv(call, self._data(values, call), first, REDUCE)
+        return values
+
+    @called(Call.Allreduce)
+    async def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+        """``op`` over all, to all."""
+        self._enter("Allreduce")
+        source = recvbuf if sendbuf is IN_PLACE else sendbuf
+        if op.commutes:
+            values = await self._doubled("Allreduce", self._values(source, "Allreduce"), op)
+            await self._result(values, recvbuf, "Allreduce")
+            return
+        values = await self._reduced("Allreduce", source, op, 0)
+        if self.rank == 0:
+            await self._result(values, recvbuf, "Allreduce")
+        await self.Bcast(recvbuf, 0)
+
+    async def _doubled(self, call: str, values: Any, op: Op) -> Any:
+        """Recursive doubling: of ranks beyond a power of two, each even one gives its values to the
+        next and gets the result from it."""
+        size, rank = self.size, self.rank
+        whole = 1 << size.bit_length() - 1
+        rest = size - whole
+        other = np.empty_like(values)
+        if rank < 2 * rest:
+            if rank % 2 == 0:
+                await self._send(call, self._data(values, call), rank + 1, ALLREDUCE)
+                await self._recv(call, self._data(values, call), rank + 1, ALLREDUCE)
+                return values
+            await self._recv(call, self._data(other, call), rank - 1, ALLREDUCE)
+            values = await self._combine(op, other, values)
+            place = rank // 2
+        else:
+            place = rank - rest
+        mask = 1
+        while mask < whole:
+            partner = place ^ mask
+            peer = 2 * partner + 1 if partner < rest else partner + rest
+            await self._exchange(call, self._data(values, call), peer, self._data(other, call),
+                                 peer, ALLREDUCE)
+            values = await (self._combine(op, values, other) if place < partner
+                            else self._combine(op, other, values))
+            mask *= 2
+        if rank < 2 * rest:
+            await self._send(call, self._data(values, call), rank - 1, ALLREDUCE)
+        return values
+
+    @called(Call.Scan)
+    async def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+        """``op`` over the ranks up to this one."""
+        self._enter("Scan")
+        await self._scan("Scan", sendbuf, recvbuf, op, own=True)
+
+    @called(Call.Exscan)
+    async def Exscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+        """``op`` over the ranks before this one; rank 0's buffer stays as it is."""
+        self._enter("Exscan")
+        await self._scan("Exscan", sendbuf, recvbuf, op, own=False)
+
+    async def _scan(self, call: str, sendbuf: Any, recvbuf: Any, op: Op, own: bool) -> None:
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call)
+        before = None
+        if self.rank:
+            before = np.empty_like(values)
+            await self._recv(call, self._data(before, call), self.rank - 1, SCAN)
+            values = await self._combine(op, before, values)
+        if self.rank + 1 < self.size:
+            await self._send(call, self._data(values, call), self.rank + 1, SCAN)
+        if own:
+            await self._result(values, recvbuf, call)
+        elif before is not None:
+            await self._result(before, recvbuf, call)
+
+    @called(Call.Reduce_scatter)
+    async def Reduce_scatter(self, sendbuf: Any, recvbuf: Any,
+                             recvcounts: Sequence[int] | None = None, op: Op = SUM) -> None:
+        """``op`` over all; each rank gets its part of the result, ``recvcounts[rank]``
+        elements."""
+        self._enter("Reduce_scatter")
+        source = recvbuf if sendbuf is IN_PLACE else sendbuf
+        if recvcounts is None:
+            mine = np.array([self._values(recvbuf, "Reduce_scatter").size], np.int64)
+            every = np.zeros(self.size, np.int64)
+            await self.Allgather(mine, every)
+            recvcounts = every.tolist()
+        values = await self._reduced("Reduce_scatter", source, op, 0)
+        await self.Scatterv([values, recvcounts], recvbuf, 0)
+
+    # Exchanges
+
+    def _parts(self, buffer: Any, call: str, ranks: int) -> Any:
+        """``buffer`` in as many equal parts."""
+        library = self.library
+        if isinstance(buffer, list | tuple) and len(buffer) > 1:
+            array, count, datatype = library.buffers.spec(buffer, call)
+        else:
+            array = buffer[0] if isinstance(buffer, list | tuple) else buffer
+            count = datatype = None
+        if datatype is None:
+            from .datatypes import of_dtype
+            datatype = of_dtype(library.buffers.flat(array, call)[1].dtype)
+        if count is None:
+            flat, _ = library.buffers.flat(array, call)
+            whole, rest = divmod(len(flat) // datatype.extent, ranks)
+            if rest:
+                raise MpiError(ErrorClass.ERR_COUNT, f"rank {self.rank}: {call}: "
+                               f"{whole * ranks + rest} elements in {ranks} parts, {self.name}")
+            count = whole
+        return library.buffers.parts([array, [count] * ranks, datatype], ranks, call)
+
+    @called(Call.Alltoall)
+    async def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
+        """A part of each buffer to and from each rank, all alike."""
+        self._enter("Alltoall")
+        out = self._parts(recvbuf if sendbuf is IN_PLACE else sendbuf, "Alltoall", self.size)
+        await self._alltoall("Alltoall", out, self._parts(recvbuf, "Alltoall", self.size))
+
+    @called(Call.Alltoallv)
+    async def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
+        """The same with [array, counts, displacements]."""
+        self._enter("Alltoallv")
+        buffers = self.library.buffers
+        await self._alltoall("Alltoallv", buffers.parts(sendbuf, self.size, "Alltoallv"),
+                             buffers.parts(recvbuf, self.size, "Alltoallv"))
+
+    async def _alltoall(self, call: str, out: Any, into: Any) -> None:
+        buffers, size, rank = self.library.buffers, self.size, self.rank
+        await self._move(buffers.part(out, rank, call), buffers.part(into, rank, call))
+        for step in range(1, size):
+            if size & size - 1:
+                to, source = (rank + step) % size, (rank - step) % size
+            else:
+                to = source = rank ^ step
+            await self._exchange(call, buffers.part(out, to, call), to,
+                                 buffers.part(into, source, call), source, ALLTOALL)
+
+    @called(Call.Allgather)
+    async def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:
+        """Each rank's buffer to all, in the order of the ranks."""
+        self._enter("Allgather")
+        await self._allgather("Allgather", sendbuf, self._parts(recvbuf, "Allgather", self.size))
+
+    @called(Call.Allgatherv)
+    async def Allgatherv(self, sendbuf: Any, recvbuf: Any) -> None:
+        """The same with a receive buffer of [array, counts, displacements]."""
+        self._enter("Allgatherv")
+        into = self.library.buffers.parts(recvbuf, self.size, "Allgatherv")
+        await self._allgather("Allgatherv", sendbuf, into)
+
+    async def _allgather(self, call: str, sendbuf: Any, into: Any) -> None:
+        buffers, size, rank = self.library.buffers, self.size, self.rank
+        if sendbuf is not IN_PLACE:
+            await self._move(self._data(sendbuf, call), buffers.part(into, rank, call))
+        for step in range(size - 1):
+            out, came = (rank - step) % size, (rank - step - 1) % size
+            await self._exchange(call, buffers.part(into, out, call), (rank + 1) % size,
+                                 buffers.part(into, came, call), (rank - 1) % size, ALLGATHER)
+
+    # To and from a root
+
+    @called(Call.Gather)
+    async def Gather(self, sendbuf: Any, recvbuf: Any = None, root: int = 0) -> None:
+        """Each rank's buffer to ``root``."""
+        self._enter("Gather", root)
+        into = self._parts(recvbuf, "Gather", self.size) if self.rank == root else None
+        await self._gather("Gather", sendbuf, into, root)
+
+    @called(Call.Gatherv)
+    async def Gatherv(self, sendbuf: Any, recvbuf: Any = None, root: int = 0) -> None:
+        """The same with [array, counts, displacements] at ``root``."""
+        self._enter("Gatherv", root)
+        into = None
+        if self.rank == root:
+            into = self.library.buffers.parts(recvbuf, self.size, "Gatherv")
+        await self._gather("Gatherv", sendbuf, into, root)
+
+    async def _gather(self, call: str, sendbuf: Any, into: Any, root: int) -> None:
+        buffers = self.library.buffers
+        if self.rank != root:
+            await self._send(call, self._data(sendbuf, call), root, GATHER)
+            return
+        requests = [await self._irecv(call, buffers.part(into, rank, call), rank, GATHER)
+                    for rank in range(self.size) if rank != root]
+        if sendbuf is not IN_PLACE:
+            await self._move(self._data(sendbuf, call), buffers.part(into, root, call))
+        for request in requests:
+            await self._until(request)
+
+    @called(Call.Scatter)
+    async def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """A part of ``root``'s buffer to each rank."""
+        self._enter("Scatter", root)
+        out = self._parts(sendbuf, "Scatter", self.size) if self.rank == root else None
+        await self._scatter("Scatter", out, recvbuf, root)
+
+    @called(Call.Scatterv)
+    async def Scatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """The same with [array, counts, displacements] at ``root``."""
+        self._enter("Scatterv", root)
+        out = None
+        if self.rank == root:
+            out = self.library.buffers.parts(sendbuf, self.size, "Scatterv")
+        await self._scatter("Scatterv", out, recvbuf, root)
+
+    async def _scatter(self, call: str, out: Any, recvbuf: Any, root: int) -> None:
+        buffers = self.library.buffers
+        if self.rank != root:
+            await self._recv(call, self._data(recvbuf, call), root, SCATTER)
+            return
+        requests = [await self._isend(call, buffers.part(out, rank, call), rank, SCATTER)
+                    for rank in range(self.size) if rank != root]
+        if recvbuf is not IN_PLACE:
+            await self._move(buffers.part(out, root, call), self._data(recvbuf, call))
+        for request in requests:
+            await self._until(request)

@@ -1,0 +1,272 @@
+"""Communicators: point-to-point calls, and communicators made of others."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import collectives
+from .calls import Call, Calls, called
+from .collectives import Collectives
+from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from .errors import ErrorClass, MpiError
+from .groups import Group
+from .matching import Unexpected
+from .requests import Receive, Request
+from .status import Status
+
+if TYPE_CHECKING:
+    from .library import Mpi
+
+__all__ = ["Comm", "Message"]
+
+
+class Message:
+    """A message that Mprobe has found, and that nobody else can receive."""
+
+    __slots__ = ("comm", "message")
+
+    def __init__(self, comm: "Comm", message: Unexpected) -> None:
+        self.comm = comm
+        self.message = message
+
+
+class Comm(Collectives):
+    """The processes of ``group``, with contexts of their own: ``context`` for messages, the next
+    one for collective calls.
+
+    A buffer is an array, or a list of an array, or an address, with a count and a datatype
+    (:meth:`~.buffers.Buffers.data`).
+    """
+
+    def __init__(self, library: "Mpi", group: Group, name: str, context: int) -> None:
+        self.library = library
+        self.calls: Calls = library.calls
+        self.group = group
+        self.name = name
+        self.context = context
+        self.rank = group.rank
+        self.size = group.size
+        self.freed = False
+
+    def Get_rank(self) -> int:
+        """This process's rank."""
+        return self.rank
+
+    def Get_size(self) -> int:
+        """How many ranks there are."""
+        return self.size
+
+    def Get_name(self) -> str:
+        return self.name
+
+    def Set_name(self, name: str) -> None:
+        self.name = name
+
+    def Get_group(self) -> Group:
+        """The group."""
+        return self.group
+
+    # Sends
+
+    async def _begin(self, call: str, buffer: Any, rank: int, tag: int, **how: bool) -> Request:
+        library = self.library
+        return await library.send(call, self, self.context, library.data(buffer, call), rank, tag,
+                                  **how)
+
+    async def _end(self, request: Request) -> None:
+        if not request.done:
+            await self.library.until_done(request)
+
+    @called(Call.Send)
+    async def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send; returns when ``buf`` may be changed."""
+        await self._end(await self._begin("Send", buf, dest, tag))
+
+    @called(Call.Ssend)
+    async def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send; returns when the message has been matched."""
+        await self._end(await self._begin("Ssend", buf, dest, tag, sync=True))
+
+    @called(Call.Rsend)
+    async def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send a message whose receive has been posted."""
+        await self._end(await self._begin("Rsend", buf, dest, tag, ready=True))
+
+    @called(Call.Bsend)
+    async def Bsend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Copy the message into the attached buffer; never waits for the peer."""
+        await self._begin("Bsend", buf, dest, tag, buffered=True)
+
+    @called(Call.Isend)
+    async def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin Send."""
+        return await self._begin("Isend", buf, dest, tag)
+
+    @called(Call.Issend)
+    async def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin Ssend."""
+        return await self._begin("Issend", buf, dest, tag, sync=True)
+
+    @called(Call.Irsend)
+    async def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin Rsend."""
+        return await self._begin("Irsend", buf, dest, tag, ready=True)
+
+    @called(Call.Ibsend)
+    async def Ibsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin Bsend."""
+        return await self._begin("Ibsend", buf, dest, tag, buffered=True)
+
+    # Receives
+
+    @called(Call.Recv)
+    async def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
+        """Receive; what came."""
+        return await self.library.until_done(await self._receive("Recv", buf, source, tag))
+
+    @called(Call.Irecv)
+    async def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Post a receive."""
+        return await self._receive("Irecv", buf, source, tag)
+
+    async def _receive(self, call: str, buffer: Any, source: int, tag: int) -> Request:
+        library = self.library
+        return await library.receive(call, self, self.context, library.data(buffer, call), source,
+                                     tag)
+
+    @called(Call.Sendrecv)
+    async def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
+                       source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> Status:
+        """Send and receive at once."""
+        receive = await self._receive("Sendrecv", recvbuf, source, recvtag)
+        send = await self._begin("Sendrecv", sendbuf, dest, sendtag)
+        status = await self.library.until_done(receive)
+        await self._end(send)
+        return status
+
+    @called(Call.Sendrecv_replace)
+    async def Sendrecv_replace(self, buf: Any, dest: int, sendtag: int = 0,
+                               source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> Status:
+        """Send ``buf``, and receive into it what comes."""
+        data = self.library.data(buf, "Sendrecv_replace").save()
+        copy = np.frombuffer(data.bytes(), np.uint8)
+        data.free()
+        send = await self._begin("Sendrecv_replace", copy, dest, sendtag)
+        status = await self.library.until_done(
+            await self._receive("Sendrecv_replace", buf, source, recvtag))
+        await self._end(send)
+        return status
+
+    # Probes
+
+    @called(Call.Probe)
+    async def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
+        """Wait for a message; what it is. It can still be received."""
+        if source == PROC_NULL:
+            return Status(PROC_NULL, ANY_TAG, 0)
+        return self._status(await self._found(source, tag, "Probe"))
+
+    @called(Call.Iprobe)
+    async def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status | None:
+        """Look for a message; what it is, or None."""
+        library = self.library
+        if source == PROC_NULL:
+            return Status(PROC_NULL, ANY_TAG, 0)
+        await library.engine.look()
+        await library.spend()
+        found = library.receiving.matching.find(self.context, source, tag)
+        return None if found is None else self._status(found)
+
+    @called(Call.Mprobe)
+    async def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG
+                     ) -> tuple[Message, Status]:
+        """Wait for a message, and take it out of the queue: only :meth:`Mrecv` receives it."""
+        found = await self._found(source, tag, "Mprobe")
+        self.library.receiving.matching.unexpected[self.context].remove(found)
+        return Message(self, found), self._status(found)
+
+    @called(Call.Mrecv)
+    async def Mrecv(self, buf: Any, message: Message) -> Status:
+        """Receive a message that Mprobe has found."""
+        library = self.library
+        matching = library.receiving.matching
+        header = message.message.header
+        matching.unexpected.setdefault(self.context, []).insert(0, message.message)
+        receive = await library.receive("Mrecv", self, self.context, library.data(buf, "Mrecv"),
+                                        header.source, header.tag)
+        return await library.until_done(receive)
+
+    async def _found(self, source: int, tag: int, call: str) -> Unexpected:
+        library = self.library
+        matching = library.receiving.matching
+        library.port.spend(library.prices.receive)
+        if source != ANY_SOURCE and not 0 <= source < self.size:
+            raise MpiError(ErrorClass.ERR_RANK, f"rank {self.rank}: {call}: there is no rank "
+                           f"{source} in {self.name}, which has 0 to {self.size - 1}")
+        found: list[Unexpected] = []
+
+        def there() -> bool:
+            one = matching.find(self.context, source, tag)
+            if one is not None:
+                found.append(one)
+            return one is not None
+
+        probe = Receive(library, 0, call, self, source, self.context, tag, library.data(None, call))
+        await library.engine.until(there, probe.describe)
+        return found[-1]
+
+    @staticmethod
+    def _status(message: Unexpected) -> Status:
+        header = message.header
+        return Status(header.source, header.tag, header.length)
+
+    # Communicators
+
+    @called(Call.Dup)
+    async def Dup(self) -> "Comm":
+        """The same processes, with contexts of their own."""
+        return await self._make(self.group, f"{self.name}.Dup")
+
+    @called(Call.Split)
+    async def Split(self, color: int = 0, key: int = 0) -> "Comm | None":
+        """Those with the same ``color``, ordered by ``key``; None for UNDEFINED."""
+        library = self.library
+        library.port.spend(library.prices.communicator)
+        mine = np.array([color, key, library.next_context], np.int64)
+        every = np.zeros((self.size, 3), np.int64)
+        await self.Allgather(mine, every)
+        library.next_context = context = int(every[:, 2].max())
+        library.next_context += 2
+        if color == UNDEFINED:
+            return None
+        members = sorted((int(key_), rank) for rank, (color_, key_, _) in enumerate(every.tolist())
+                         if color_ == color)
+        group = Group([self.group.world[rank] for _, rank in members], self.group.me)
+        return library.new_comm(group, f"{self.name}.Split({color})", context)
+
+    @called(Call.Create)
+    async def Create(self, group: Group) -> "Comm | None":
+        """The processes of ``group``, the same at all; None for those outside."""
+        return await self._make(group, f"{self.name}.Create")
+
+    async def _make(self, group: Group, name: str) -> "Comm | None":
+        library = self.library
+        library.port.spend(library.prices.communicator)
+        mine = np.array([library.next_context], np.int64)
+        highest = np.zeros(1, np.int64)
+        await self.Allreduce(mine, highest, collectives.MAX)
+        library.next_context = int(highest[0]) + 2
+        if group.rank == UNDEFINED:
+            return None
+        return library.new_comm(group, name, int(highest[0]))
+
+    def Free(self) -> None:
+        """The communicator may not be used any more."""
+        self.freed = True
+
+    def Compare(self, other: "Comm") -> int:
+        """0: the same; 1: the same processes; 2: in another order; 3: others."""
+        if self is other:
+            return 0
+        found = Group.Compare(self.group, other.group)
+        return found or 1

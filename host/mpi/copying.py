@@ -1,0 +1,67 @@
+"""Copies by the CPU, from and to pieces of a process's memory: through the cache, a word at a
+time."""
+
+from collections.abc import Iterable, Sequence
+
+from ..via.process import Process
+
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "scatter", "total"]
+
+Piece = tuple[int, int]
+"""Address and bytes."""
+Pieces = Sequence[Piece]
+
+
+def total(pieces: Iterable[Piece]) -> int:
+    """Their bytes."""
+    return sum(length for _, length in pieces)
+
+
+def gather(process: Process, pieces: Iterable[Piece]) -> bytes:
+    """The bytes of ``pieces``, in no time."""
+    return b"".join(process.read(at, length) for at, length in pieces)
+
+
+def scatter(process: Process, pieces: Iterable[Piece], data: bytes | memoryview) -> None:
+    """``data`` into ``pieces``, as far as they go, in no time."""
+    begin = 0
+    for at, length in pieces:
+        if begin >= len(data):
+            break
+        part = data[begin:begin + length]
+        process.write(at, part)  # type: ignore[arg-type]
+        begin += length
+
+
+def cut(pieces: Iterable[Piece], first: int, length: int) -> list[Piece]:
+    """The ``length`` bytes of ``pieces`` from byte ``first`` on."""
+    found = []
+    for at, size in pieces:
+        if first >= size:
+            first -= size
+            continue
+        part = min(size - first, length)
+        if part > 0:
+            found.append((at + first, part))
+        length -= part
+        first = 0
+        if length <= 0:
+            break
+    return found
+
+
+async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
+    """Copy all of ``source`` to the beginning of ``destination``: charged."""
+    length = total(source)
+    if not length:
+        return
+    process.port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
+    for at, size in source:
+        await process.touch(at, size)
+    left = length
+    for at, size in destination:
+        if left <= 0:
+            break
+        await process.touch(at, min(size, left), store=True)
+        left -= size
+    scatter(process, destination, gather(process, source))

@@ -1,0 +1,189 @@
+"""Datatypes: which bytes of a buffer a message has, in which order.
+
+A type is a list of *blocks*, (displacement, bytes), in the order in which their data are sent, and
+an extent, the distance between one element and the next. Blocks that follow each other are one.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import ErrorClass, MpiError
+
+__all__ = ["BYTE", "CHAR", "COMPLEX", "DOUBLE", "Datatype", "FLOAT", "FLOAT_COMPLEX", "INT",
+           "INT16", "INT8", "LONG", "UINT", "UINT16", "UINT8", "ULONG", "of_dtype"]
+
+Block = tuple[int, int]
+
+
+class Datatype:
+    """A datatype: ``blocks`` of bytes of an element, its lower bound and ``extent`` in bytes.
+
+    Attributes
+    ----------
+    size
+        Bytes of data of an element.
+    dtype
+        numpy's type of its basic elements; None if they differ.
+    name
+    """
+
+    __slots__ = ("blocks", "extent", "size", "dtype", "name", "lower", "basic", "_gone")
+
+    def __init__(self, blocks: Iterable[Block], extent: int, dtype: np.dtype[Any] | None,
+                 name: str, lower: int = 0, basic: int = 1) -> None:
+        self.blocks = _joined(blocks)
+        self.extent = extent
+        self.lower = lower
+        self.size = sum(length for _, length in self.blocks)
+        self.dtype = dtype
+        self.basic = basic
+        """Basic elements of one element."""
+        self.name = name
+        self._gone = False
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether elements in a row are bytes in a row."""
+        return len(self.blocks) <= 1 and self.size == self.extent
+
+    def pieces(self, count: int) -> list[Block]:
+        """The blocks of ``count`` elements."""
+        if self._gone:
+            raise MpiError(ErrorClass.ERR_TYPE, f"{self.name} was freed")
+        if not count or not self.size:
+            return []
+        if self.contiguous:
+            return [(self.blocks[0][0], count * self.size)]
+        return _joined((place * self.extent + at, length) for place in range(count)
+                       for at, length in self.blocks)
+
+    # Under MPI's names
+
+    def Get_size(self) -> int:
+        """Bytes of data of an element."""
+        return self.size
+
+    def Get_extent(self) -> tuple[int, int]:
+        """Lower bound and extent, in bytes."""
+        return self.lower, self.extent
+
+    def Create_contiguous(self, count: int) -> "Datatype":
+        """``count`` elements in a row."""
+        return self._made("contiguous", [place * self.extent for place in range(_count(count))],
+                          [1] * count)
+
+    def Create_vector(self, count: int, blocklength: int, stride: int) -> "Datatype":
+        """``count`` blocks of ``blocklength`` elements, which begin ``stride`` elements apart."""
+        return self._made("vector", [place * stride * self.extent for place in
+                                     range(_count(count))], [blocklength] * count)
+
+    def Create_hvector(self, count: int, blocklength: int, stride: int) -> "Datatype":
+        """The same, with ``stride`` in bytes."""
+        return self._made("hvector", [place * stride for place in range(_count(count))],
+                          [blocklength] * count)
+
+    def Create_indexed(self, blocklengths: Sequence[int], displacements: Sequence[int]
+                       ) -> "Datatype":
+        """Blocks of so many elements at such displacements, in elements."""
+        if len(blocklengths) != len(displacements):
+            raise MpiError(ErrorClass.ERR_ARG, f"an indexed type of {len(blocklengths)} lengths "
+                           f"and {len(displacements)} displacements")
+        return self._made("indexed", [at * self.extent for at in displacements], blocklengths)
+
+    def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> "Datatype":
+        """Blocks of ``blocklength`` elements at such displacements."""
+        return self.Create_indexed([blocklength] * len(displacements), displacements)
+
+    def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]
+                        ) -> "Datatype":
+        """As Create_indexed, with displacements in bytes."""
+        return self._made("hindexed", list(displacements), blocklengths)
+
+    def Create_resized(self, lb: int, extent: int) -> "Datatype":
+        """The same bytes with another extent."""
+        return Datatype(self.blocks, extent, self.dtype, f"{self.name}.resized", lb, self.basic)
+
+    def Dup(self) -> "Datatype":
+        """The same type again."""
+        return Datatype(self.blocks, self.extent, self.dtype, self.name, self.lower, self.basic)
+
+    def Commit(self) -> "Datatype":
+        """Nothing is left to be done; returns the type."""
+        return self
+
+    def Free(self) -> None:
+        """The type may not be used any more."""
+        self._gone = True
+
+    def _made(self, how: str, places: Sequence[int], lengths: Sequence[int]) -> "Datatype":
+        for length in lengths:
+            _count(length)
+        blocks, low, high = [], 0, 0
+        for index, (place, length) in enumerate(zip(places, lengths, strict=True)):
+            first, last = place + self.lower, place + self.lower + length * self.extent
+            low = first if not index else min(low, first)
+            high = last if not index else max(high, last)
+            if self.contiguous and length:
+                blocks.append((place + self.blocks[0][0], length * self.size))
+            else:
+                blocks += [(place + one * self.extent + at, size) for one in range(length)
+                           for at, size in self.blocks]
+        return Datatype(blocks, high - low, self.dtype, f"{self.name}.{how}", low,
+                        self.basic * sum(lengths))
+
+    def __repr__(self) -> str:
+        return f"Datatype({self.name}, size={self.size}, extent={self.extent})"
+
+
+def _count(count: int) -> int:
+    if count < 0:
+        raise MpiError(ErrorClass.ERR_COUNT, f"count {count}: must not be negative")
+    return count
+
+
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    found: list[Block] = []
+    for at, length in blocks:
+        if not length:
+            continue
+        if found and found[-1][0] + found[-1][1] == at:
+            found[-1] = found[-1][0], found[-1][1] + length
+        else:
+            found.append((at, length))
+    return found
+
+
+def _basic(name: str, kind: Any) -> Datatype:
+    dtype = np.dtype(kind)
+    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name)
+
+
+BYTE = _basic("BYTE", np.uint8)
+CHAR = _basic("CHAR", "S1")
+INT8, UINT8 = _basic("INT8_T", np.int8), _basic("UINT8_T", np.uint8)
+INT16, UINT16 = _basic("INT16_T", np.int16), _basic("UINT16_T", np.uint16)
+INT, UINT = _basic("INT", np.int32), _basic("UNSIGNED", np.uint32)
+LONG, ULONG = _basic("LONG", np.int64), _basic("UNSIGNED_LONG", np.uint64)
+FLOAT, DOUBLE = _basic("FLOAT", np.float32), _basic("DOUBLE", np.float64)
+FLOAT_COMPLEX, COMPLEX = _basic("C_FLOAT_COMPLEX", np.complex64), _basic("C_DOUBLE_COMPLEX",
+                                                                        np.complex128)
+_OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
+                                  DOUBLE, FLOAT_COMPLEX, COMPLEX)}
+
+
+def of_dtype(dtype: np.dtype[Any]) -> Datatype:
+    """The basic datatype of numpy's ``dtype``.
+
+    Raises
+    ------
+    MpiError
+        There is none.
+    """
+    if dtype.kind == "b":
+        return UINT8
+    found = _OF.get(dtype)
+    if found is None:
+        raise MpiError(ErrorClass.ERR_TYPE, f"numpy's {dtype} is no datatype of MPI")
+    return found

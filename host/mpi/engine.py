@@ -1,0 +1,169 @@
+"""Progress: packets that go, and packets that come, each handled by its kind.
+
+Nothing happens outside calls of the layer. A call that waits handles whatever arrives meanwhile,
+for all requests. A packet that its channel cannot take yet waits in a queue of its destination, so
+that packets never overtake each other.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from ...layouts.trace import Activity, Kind
+from ..port.port import Port
+from .channel import Arrived, Channel
+from .copying import Pieces
+from .costs import Prices
+from .packets import Header, parse
+from .world import World
+
+__all__ = ["Engine"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+WAITING = int(Activity.WAITING)
+
+Later = tuple[Header, Pieces, Callable[[], Any] | None]
+
+
+class Engine:
+    """Sends packets to ranks and handles those that arrive.
+
+    Parameters
+    ----------
+    port, rank
+        The CPU, and this process's rank among all.
+    channels
+        All channels, each once; a call that waits does so at the first.
+    to
+        The channel of each rank.
+    """
+
+    def __init__(self, port: Port, rank: int, channels: Sequence[Channel],
+                 to: Sequence[Channel], prices: Prices, world: World) -> None:
+        self._port = port
+        self._rank = rank
+        self._channels = channels
+        self._to = to
+        self._prices = prices
+        self._world = world
+        self._later: dict[int, deque[Later]] = {}
+        self._handlers: Mapping[int, Callable[[Arrived, Header], Awaitable[None]]] = {}
+
+    def handle_by(self, handlers: Mapping[int, Callable[[Arrived, Header], Awaitable[None]]]
+                  ) -> None:
+        """What handles each kind of packet."""
+        self._handlers = handlers
+
+    def channel(self, rank: int) -> Channel:
+        """The channel to ``rank``."""
+        return self._to[rank]
+
+    # Packets that go
+
+    @property
+    def sent_all(self) -> bool:
+        """Whether no packet waits for its channel."""
+        return not self._later
+
+    def generous(self, rank: int) -> bool:
+        """Whether a message may go to ``rank`` with its data at once."""
+        return not self._later.get(rank) and self._to[rank].generous(rank)
+
+    async def packet(self, rank: int, header: Header, pieces: Pieces = (),
+                     left: Callable[[], Any] | None = None) -> None:
+        """Send a packet to ``rank``, or keep it until it can go. ``left`` is called when ``pieces``
+        may be changed."""
+        later = self._later.get(rank)
+        if later or not self._to[rank].ready(rank):
+            self._port.spend(self._prices.later)
+            self._later.setdefault(rank, deque()).append((header, pieces, left))
+        else:
+            await self._send(rank, header, pieces, left)
+
+    async def _send(self, rank: int, header: Header, pieces: Pieces,
+                    left: Callable[[], Any] | None) -> None:
+        self._port.spend(self._prices.packet)
+        self._world.under_way += 1
+        await self._to[rank].send(rank, header.pack(), pieces)
+        if left is not None:
+            left()
+
+    async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any]) -> None:
+        """Write memory of ``rank``."""
+        self._world.under_way += 1
+        await self._to[rank].write(rank, pieces, handles, address, handle, self._ended(done))
+
+    async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                   done: Callable[[], Any]) -> None:
+        """Read memory of ``rank``."""
+        self._world.under_way += 1
+        await self._to[rank].read(rank, pieces, handles, address, handle, self._ended(done))
+
+    def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
+        def ended() -> Any:
+            self._world.under_way -= 1
+            return done()
+        return ended
+
+    async def _send_later(self) -> None:
+        for rank, later in list(self._later.items()):
+            channel = self._to[rank]
+            while later and channel.ready(rank):
+                await self._send(rank, *later.popleft())
+            if not later:
+                del self._later[rank]
+
+    # Packets that come
+
+    async def look(self) -> None:
+        """Handle what has arrived: one look at each channel, and another wherever something
+        was."""
+        port = self._port
+        port.spend(self._prices.look)
+        for channel in self._channels:
+            while (packet := await channel.look()) is not None:
+                await self._handle(packet)
+        if self._later:
+            await self._send_later()
+
+    async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
+        """Handle what arrives until ``condition()`` holds.
+
+        Raises
+        ------
+        MpiError
+            It never will.
+        """
+        port = self._port
+        if self._later:
+            await self._send_later()
+        while not condition():
+            packet = await self._next(what)
+            if packet is not None:
+                await self._handle(packet)
+            if self._later:
+                await self._send_later()
+
+    async def _next(self, what: Callable[[], str]) -> Arrived | None:
+        port, channels = self._port, self._channels
+        for channel in channels[1:]:
+            if (packet := await channel.look()) is not None:
+                return packet
+        self._world.wait(self._rank, what())
+        port.waiting_for(what)
+        port.mark(WAITING, BEGIN, 0)
+        packet = await channels[0].wait()
+        port.mark(WAITING, END, 0)
+        port.waiting_for("")
+        self._world.go(self._rank)
+        return packet
+
+    async def _handle(self, packet: Arrived) -> None:
+        self._world.under_way -= 1
+        self._port.spend(self._prices.arrived)
+        header = parse(packet.header)
+        handler = self._handlers.get(header.kind)
+        if handler is not None:
+            await handler(packet, header)
+        await packet.release()

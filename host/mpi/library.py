@@ -1,0 +1,339 @@
+"""The MPI library of one process: what its communicators and requests stand on."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..port.node import Node
+from ..via.process import Process
+from .attached import Attached
+from .buffers import Buffers, Data
+from .calls import Call, Calls, called
+from .channel import Channel
+from .channels import Itself, channel_to_others
+from .communicator import Comm
+from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
+from .copying import copy
+from .costs import Prices
+from .engine import Engine
+from .errors import ErrorClass, MpiError
+from .groups import Group
+from .packets import Header, Packet
+from .receiving import Receiving
+from .registration import Registration
+from .requests import Receive, Request, Send
+from .sending import Sending
+from .status import Status
+from .store import Store
+from .world import World
+
+__all__ = ["Mpi"]
+
+
+class Mpi:
+    """``async with Mpi(node) as mpi: await mpi.COMM_WORLD.Send(array, 1)``.
+
+    Ranks are the nodes that run a program, in their order. A program that breaks a rule of MPI gets
+    an :class:`~.errors.MpiError` from the call that finds it.
+
+    Attributes
+    ----------
+    node, process
+        Where it runs; its memory.
+    COMM_WORLD, COMM_SELF
+        Communicators of all processes, and of this one.
+    calls
+        Counts of calls and messages.
+    registrations
+        Registered memory of each channel.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.port = node.port
+        settings = node.description.mpi
+        self.process = process = Process(node)
+        self.prices = prices = node.service(Prices)
+        self.calls = Calls(node.port)
+        self.places = list(node.active)
+        if node.number not in self.places:
+            raise MpiError(ErrorClass.ERR_OTHER, f"node {node.number} runs no program")
+        self.rank = self.places.index(node.number)
+        self.size = len(self.places)
+        self._world = world = node.run_service(World)
+        world.size = self.size
+        self._store = Store(process)
+        self._buffers = Buffers(process, self._store)
+        itself = Itself(process, self._store, self.rank, settings.eager)
+        self.channels: list[Channel] = []
+        to: list[Channel] = [itself] * self.size
+        if self.size > 1:
+            other = channel_to_others(settings.channel, node, process, self.rank, self.places)
+            self.channels.append(other)
+            to = [itself if rank == self.rank else other for rank in range(self.size)]
+        self.channels.append(itself)
+        self.registrations = {one.name: Registration(process, one, prices,
+                                                     settings.registration_cache)
+                              for one in self.channels}
+        self.engine = engine = Engine(node.port, self.rank, self.channels, to, prices, world)
+        self.sending = Sending(process, self.rank, engine, self._store, prices,
+                               self.registrations, settings.eager, settings.rendezvous,
+                               settings.derived)
+        self.receiving = Receiving(process, engine, self._store, prices, self.registrations,
+                                   settings.derived, self._comm_of)
+        receiving, sending = self.receiving, self.sending
+        engine.handle_by({
+            Packet.EAGER: receiving.arrived, Packet.EAGER_SYNC: receiving.arrived,
+            Packet.EAGER_READY: receiving.arrived, Packet.REQUEST: receiving.requested,
+            Packet.REPLY: sending.replied, Packet.DATA: receiving.part,
+            Packet.FINISH: self._finished, Packet.SYNCED: sending.synced})
+        self._numbers = itertools.count(1)
+        self.next_context = 0
+        self._attached: Attached | None = None
+        self.comms: dict[int, Comm] = {}
+        self.COMM_WORLD = self.new_comm(Group(range(self.size), self.rank), "COMM_WORLD", 0)
+        self.COMM_SELF = self.new_comm(Group([self.rank], self.rank), "COMM_SELF", 2)
+        self._open = False
+
+    # Beginning and end
+
+    async def __aenter__(self) -> "Mpi":
+        await self.Init()
+        return self
+
+    async def __aexit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            await self.Finalize()
+
+    @called(Call.Init)
+    async def Init(self) -> None:
+        """Open all channels. The first call of all processes."""
+        if self._open:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self.rank}: Init was called before")
+        self.port.spend(self.prices.open)
+        for _ in range(self.size):
+            self.port.spend(self.prices.open_rank)
+        for channel in self.channels:
+            await channel.open()
+        self._open = True
+        await self.COMM_WORLD.Barrier()
+
+    @called(Call.Finalize)
+    async def Finalize(self) -> None:
+        """Wait for all processes, and end.
+
+        Raises
+        ------
+        MpiError
+            A receive has not ended.
+        """
+        await self.COMM_WORLD.Barrier()
+        await self.engine.until(lambda: not self.sending.open and self.engine.sent_all,
+                                lambda: f"rank {self.rank}: Finalize")
+        if self.receiving.open:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self.rank}: Finalize with "
+                           f"{self.receiving.open} receives that have not ended")
+        self.port.spend(self.prices.open)
+        await self.COMM_WORLD.Barrier()
+        for channel in self.channels:
+            await channel.close()
+        self._open = False
+
+    async def Wtime(self) -> float:
+        """Seconds of target time."""
+        return await self.port.flush() / (float(self.node.description.nic.clock_mhz) * 1e6)
+
+    async def compute(self, item: str, count: int) -> None:
+        """Compute ``count`` of ``item``, one of the knobs ``[apps]``."""
+        self.port.compute(item, count)
+        await self.port.flush()
+
+    # Memory
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
+        """An array of zeros in the process's memory."""
+        return self._buffers.empty(shape, dtype)
+
+    zeros = empty
+
+    def Alloc_mem(self, length: int) -> int:
+        """Address of ``length`` bytes of the process's memory, for buffers of [address, count,
+        datatype]."""
+        return self.process.allocate(length, 64)
+
+    def data(self, buffer: Any, call: str) -> Data:
+        """The bytes of a call's buffer."""
+        return self._buffers.data(buffer, call)
+
+    @property
+    def buffers(self) -> Buffers:
+        """The arrays of the process."""
+        return self._buffers
+
+    def Attach_buffer(self, length: int) -> None:
+        """Give buffered sends ``length`` bytes."""
+        if self._attached is not None:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: a buffer is attached")
+        self._attached = Attached(self._store.take(length), length)
+
+    @called(Call.Detach_buffer)
+    async def Detach_buffer(self) -> int:
+        """Wait until all buffered messages have left, and take the buffer back; its bytes."""
+        attached = self._attached
+        if attached is None:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: no buffer is attached")
+        await self.engine.until(lambda: attached.free, lambda: f"rank {self.rank}: Detach_buffer")
+        self._store.give(attached.address, attached.size)
+        self._attached = None
+        return attached.size
+
+    # Messages
+
+    async def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int, *,
+                   sync: bool = False, ready: bool = False, buffered: bool = False) -> Request:
+        """Begin a send."""
+        self.port.spend(self.prices.send)
+        if rank == PROC_NULL:
+            return self._nobody()
+        self._check(call, comm, rank, tag)
+        send = Send(self, next(self._numbers), call, comm, rank, context, tag, data, sync=sync,
+                    ready=ready)
+        self.calls.note(send.world, data.length)
+        if buffered:
+            return await self._buffered(send)
+        await self.sending.begin(send)
+        return send
+
+    async def receive(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int
+                      ) -> Request:
+        """Post a receive."""
+        self.port.spend(self.prices.receive)
+        if rank == PROC_NULL:
+            return self._nobody()
+        if rank != ANY_SOURCE:
+            self._check(call, comm, rank, 0 if tag == ANY_TAG else tag)
+        elif tag != ANY_TAG:
+            self._check(call, comm, 0, tag)
+        receive = Receive(self, next(self._numbers), call, comm, rank, context, tag, data)
+        await self.receiving.begin(receive)
+        return receive
+
+    async def _buffered(self, send: Send) -> Request:
+        """Copy the data, and send the copy; the program's send is over."""
+        self.port.spend(self.prices.buffer)
+        attached = self._attached
+        if attached is None:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"{send.describe()}: no buffer is attached "
+                           "(MPI_Buffer_attach)")
+        data = send.data.save()
+        place = attached.take(data.length, send.describe())
+        pieces = [(0, data.length)] if data.length else []
+        inner = Data(self.process, place, pieces)
+        await copy(self.process, data.pieces, inner.pieces)
+        data.free()
+        later = Send(self, send.number, send.call, send.comm, send.rank, send.context, send.tag,
+                     inner, after=lambda: attached.give(place))
+        await self.sending.begin(later)
+        send.done = True
+        return send
+
+    def _nobody(self) -> Request:
+        request = Request(self)
+        request.done = True
+        request.status = Status(PROC_NULL, ANY_TAG, 0)
+        return request
+
+    def _check(self, call: str, comm: Comm, rank: int, tag: int) -> None:
+        if not self._open and self.calls.current is not Call.Init:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {comm.rank}: {call} outside of Init and "
+                           "Finalize")
+        if comm.freed:
+            raise MpiError(ErrorClass.ERR_COMM, f"rank {comm.rank}: {call} on {comm.name}, which "
+                           "was freed")
+        if not 0 <= rank < comm.size:
+            raise MpiError(ErrorClass.ERR_RANK, f"rank {comm.rank}: {call}: there is no rank "
+                           f"{rank} in {comm.name}, which has 0 to {comm.size - 1}")
+        if not 0 <= tag <= MAX_TAG:
+            raise MpiError(ErrorClass.ERR_TAG, f"rank {comm.rank}: {call}: tag {tag}, "
+                           f"{comm.name}: must be 0 to {MAX_TAG}")
+
+    async def _finished(self, packet: Any, header: Header) -> None:
+        if header.send:
+            await self.sending.fetched(header)
+        else:
+            await self.receiving.finished(packet, header)
+
+    # Requests
+
+    async def until_done(self, request: Request) -> Status:
+        """Wait for ``request`` inside a call; its status."""
+        if not request.done:
+            await self.engine.until(lambda: request.done, request.describe)
+        return self._take(request)
+
+    def _take(self, request: Request) -> Status:
+        request.taken = True
+        if request.error is not None:
+            raise request.error
+        return request.status
+
+    @called(Call.Wait)
+    async def wait(self, request: Request) -> Status:
+        """Request.Wait."""
+        self.port.spend(self.prices.complete)
+        if request.taken:
+            return Status()
+        return await self.until_done(request)
+
+    @called(Call.Test)
+    async def test(self, request: Request) -> bool:
+        """Request.Test."""
+        self.port.spend(self.prices.complete)
+        if not request.done:
+            await self.engine.look()
+            await self.spend()
+        if request.done and not request.taken:
+            self._take(request)
+        return request.done
+
+    @called(Call.Waitall)
+    async def wait_all(self, requests: Sequence[Request]) -> list[Status]:
+        """Request.Waitall."""
+        for _ in requests:
+            self.port.spend(self.prices.complete)
+        return [Status() if request.taken else await self.until_done(request)
+                for request in requests]
+
+    @called(Call.Waitany)
+    async def wait_any(self, requests: Sequence[Request]) -> tuple[int, Status]:
+        """Request.Waitany."""
+        self.port.spend(self.prices.complete)
+        open_ = [(index, one) for index, one in enumerate(requests) if not one.taken]
+        if not open_:
+            return UNDEFINED, Status()
+        await self.engine.until(lambda: any(one.done for _, one in open_),
+                                lambda: " or ".join(one.describe() for _, one in open_))
+        index, found = next((index, one) for index, one in open_ if one.done)
+        return index, self._take(found)
+
+    async def spend(self) -> None:
+        """Spend the time that a call has taken, and at least one cycle, so that a program that
+        looks again and again advances target time."""
+        before = self.port.cycle
+        if await self.port.flush() == before:
+            await self.port.delay(1)
+            await self.port.flush()
+
+    # Communicators
+
+    def new_comm(self, group: Group, name: str, context: int) -> Comm:
+        """A communicator whose contexts are ``context`` and the next one."""
+        comm = Comm(self, group, name, context)
+        self.comms[context] = self.comms[context + 1] = comm
+        self.next_context = max(self.next_context, context + 2)
+        return comm
+
+    def _comm_of(self, context: int) -> Comm:
+        return self.comms[context]

@@ -1,0 +1,74 @@
+"""Matching: posted receives, and messages that nobody waits for, by context."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .constants import ANY_SOURCE, ANY_TAG
+from .packets import Header
+from .requests import Receive
+
+__all__ = ["Matching", "Unexpected"]
+
+
+@dataclass(slots=True)
+class Unexpected:
+    """A message that has come before its receive: its header, the sender among all ranks, and where
+    its data are, if it came with them."""
+
+    header: Header
+    world: int
+    place: int = 0
+
+
+class Matching:
+    """Both queues of each context, oldest first. ``searched`` is called for each entry compared."""
+
+    __slots__ = ("posted", "unexpected", "_searched")
+
+    def __init__(self, searched: Callable[[], None]) -> None:
+        self.posted: dict[int, list[Receive]] = {}
+        self.unexpected: dict[int, list[Unexpected]] = {}
+        self._searched = searched
+
+    def arrived(self, header: Header) -> Receive | None:
+        """The first posted receive that takes the message, which is then no longer posted."""
+        posted = self.posted.get(header.context)
+        if posted:
+            source, tag = header.source, header.tag
+            for index, receive in enumerate(posted):
+                self._searched()
+                if receive.takes(source, tag):
+                    return posted.pop(index)
+        return None
+
+    def keep(self, message: Unexpected) -> None:
+        """Nobody waits for it."""
+        self.unexpected.setdefault(message.header.context, []).append(message)
+
+    def post(self, receive: Receive) -> Unexpected | None:
+        """The first kept message that ``receive`` takes; without one it is posted."""
+        kept = self.unexpected.get(receive.context)
+        if kept:
+            for index, message in enumerate(kept):
+                self._searched()
+                if receive.takes(message.header.source, message.header.tag):
+                    return kept.pop(index)
+        self.posted.setdefault(receive.context, []).append(receive)
+        return None
+
+    def find(self, context: int, source: int, tag: int) -> Unexpected | None:
+        """The first kept message from ``source`` with ``tag``; it stays."""
+        for message in self.unexpected.get(context, ()):
+            self._searched()
+            header = message.header
+            if source in (ANY_SOURCE, header.source) and tag in (ANY_TAG, header.tag):
+                return message
+        return None
+
+    def withdraw(self, receive: Receive) -> bool:
+        """``receive`` is not wanted any more; whether it was still posted."""
+        posted = self.posted.get(receive.context, [])
+        if receive in posted:
+            posted.remove(receive)
+            return True
+        return False

@@ -1,0 +1,178 @@
+"""Receives: messages that arrive, matched or kept, and the receiver's part of long ones."""
+
+from typing import Any
+
+from ..port.port import Port
+from ..via.process import Process
+from .channel import Arrived
+from .copying import copy
+from .costs import Prices
+from .engine import Engine
+from .errors import ErrorClass, MpiError
+from .matching import Matching, Unexpected
+from .packets import Header, Packet
+from .registration import Registration
+from .requests import Receive
+from .store import Store
+
+__all__ = ["Receiving"]
+
+
+class Receiving:
+    """The receives of a process. ``name_of`` tells a context's communicator."""
+
+    def __init__(self, process: Process, engine: Engine, store: Store, prices: Prices,
+                 registrations: dict[str, Registration], derived: str, name_of: Any) -> None:
+        self._process = process
+        self._port: Port = process.port
+        self._engine = engine
+        self._store = store
+        self._prices = prices
+        self._registrations = registrations
+        self._derived = derived
+        self._name_of = name_of
+        self.matching = Matching(lambda: self._port.spend(prices.search))
+        self._open: dict[int, Receive] = {}
+        """Receives whose data are on the way, by number."""
+
+    @property
+    def open(self) -> int:
+        """Receives that are posted or under way."""
+        return len(self._open) + sum(map(len, self.matching.posted.values()))
+
+    async def begin(self, receive: Receive) -> None:
+        """Post ``receive``, or give it a message that was kept."""
+        message = self.matching.post(receive)
+        if message is None:
+            self._port.spend(self._prices.post)
+            return
+        header = message.header
+        self._match(receive, header)
+        if header.kind == Packet.REQUEST:
+            await self._reply(receive, header, message.world)
+            return
+        if header.kind == Packet.EAGER_SYNC:
+            await self._engine.packet(message.world, Header(Packet.SYNCED, send=header.send))
+        if receive.error is None:
+            self._unpack(receive)
+            await copy(self._process, [(message.place, header.length)] if header.length else [],
+                       receive.data.pieces)
+        self._store.give(message.place, header.length)
+        receive.ended()
+
+    # Packets
+
+    async def arrived(self, packet: Arrived, header: Header) -> None:
+        """A message with its data."""
+        receive = self.matching.arrived(header)
+        if receive is None:
+            if header.kind == Packet.EAGER_READY:
+                raise self._not_ready(header)
+            self._port.spend(self._prices.keep)
+            place = self._store.take(header.length)
+            await packet.take([(place, header.length)] if header.length else [])
+            self.matching.keep(Unexpected(header, packet.rank, place))
+            return
+        self._match(receive, header)
+        if header.kind == Packet.EAGER_SYNC:
+            await self._engine.packet(packet.rank, Header(Packet.SYNCED, send=header.send))
+        if receive.error is None:
+            self._unpack(receive)
+            await packet.take(receive.data.pieces)
+        receive.ended()
+
+    async def requested(self, packet: Arrived, header: Header) -> None:
+        """REQUEST: a message whose data wait for a receive."""
+        receive = self.matching.arrived(header)
+        if receive is None:
+            if header.receive:
+                raise self._not_ready(header)
+            self._port.spend(self._prices.keep)
+            self.matching.keep(Unexpected(header, packet.rank))
+            return
+        self._match(receive, header)
+        await self._reply(receive, header, packet.rank)
+
+    async def part(self, packet: Arrived, header: Header) -> None:
+        """DATA: a part of the data."""
+        receive = self._open[header.receive]
+        self._port.spend(self._prices.protocol)
+        await packet.take(receive.data.part(header.tag, header.length))
+        receive.arrived += header.length
+        if receive.arrived == receive.length:
+            del self._open[header.receive]
+            receive.ended()
+
+    async def finished(self, packet: Arrived, header: Header) -> None:
+        """FINISH: the data have been written."""
+        self._port.spend(self._prices.protocol)
+        await self._end(self._open.pop(header.receive), packet.rank)
+
+    # Long messages
+
+    async def _reply(self, receive: Receive, header: Header, rank: int) -> None:
+        """The message may come: read it, or say where it goes."""
+        self._port.spend(self._prices.protocol)
+        engine, channel = self._engine, self._engine.channel(rank)
+        if receive.error is not None or not header.length:
+            await engine.packet(rank, Header(Packet.FINISH, send=header.send))
+            receive.ended()
+            return
+        self._open[receive.number] = receive
+        reads = bool(header.address)
+        if not reads and not channel.can_write:
+            self._unpack(receive)
+            await engine.packet(rank, Header(Packet.REPLY, send=header.send,
+                                             receive=receive.number))
+            return
+        registration = self._registrations[channel.name]
+        pieces = receive.data.part(0, header.length)
+        gathers = reads and self._derived == "segments" and len(pieces) <= channel.segments
+        if len(pieces) > 1 and not gathers:
+            receive.temporary = self._store.take(header.length), header.length
+            pieces = [receive.temporary]
+        receive.regions = [await registration.use(*piece) for piece in pieces]
+        handles = [region.handle for region in receive.regions]
+        if reads:
+            async def done() -> None:
+                del self._open[receive.number]
+                await self._end(receive, rank)
+                await engine.packet(rank, Header(Packet.FINISH, send=header.send))
+
+            await engine.read(rank, pieces, handles, header.address, header.handle, done)
+        else:
+            await engine.packet(rank, Header(Packet.REPLY, send=header.send,
+                                             receive=receive.number, address=pieces[0][0],
+                                             handle=handles[0]))
+
+    async def _end(self, receive: Receive, rank: int) -> None:
+        if receive.temporary is not None:
+            self._unpack(receive)
+            await copy(self._process, [receive.temporary], receive.data.pieces)
+            self._store.give(*receive.temporary)
+        registration = self._registrations[self._engine.channel(rank).name]
+        for region in receive.regions:
+            await registration.leave(region)
+        receive.ended()
+
+    # Both
+
+    def _match(self, receive: Receive, header: Header) -> None:
+        self._port.spend(self._prices.match)
+        receive.matched(header.source, header.tag, header.length)
+        if header.length > receive.data.length:
+            receive.error = MpiError(
+                ErrorClass.ERR_TRUNCATE, f"rank {receive.comm.rank}: {header.length} bytes from "
+                f"rank {header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} "
+                f"has room for {receive.data.length}")
+            receive.status.error = int(ErrorClass.ERR_TRUNCATE)
+            receive.length = 0
+
+    def _unpack(self, receive: Receive) -> None:
+        for _ in range(len(receive.data.pieces) - 1):
+            self._port.spend(self._prices.segment)
+
+    def _not_ready(self, header: Header) -> MpiError:
+        comm = self._name_of(header.context)
+        return MpiError(ErrorClass.ERR_OTHER, f"rank {comm.rank}: Rsend of rank {header.source}, "
+                        f"tag {header.tag}, {comm.name}, and no receive was posted")

@@ -1,0 +1,160 @@
+"""Requests: sends and receives that have begun."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .buffers import Data
+from .constants import ANY_SOURCE, ANY_TAG
+from .errors import MpiError
+from .status import Status
+
+if TYPE_CHECKING:
+    from .library import Mpi
+
+__all__ = ["Receive", "Request", "Send", "text_of"]
+
+
+def text_of(call: str, rank: int, other: str, tag: int, comm: str) -> str:
+    """A call in words: rank 0: Send to rank 1, tag 5, COMM_WORLD."""
+    return f"rank {rank}: {call} {other}, tag {'any' if tag == ANY_TAG else tag}, {comm}"
+
+
+class Request:
+    """Something that has begun. ``done`` says whether it has ended.
+
+    Attributes
+    ----------
+    status
+        Of a receive that has ended; of a send it is empty.
+    error
+        What it ended with, if it failed; raised by the call that completes it.
+    """
+
+    __slots__ = ("library", "number", "done", "status", "error", "taken")
+
+    def __init__(self, library: "Mpi", number: int = 0) -> None:
+        self.library = library
+        self.number = number
+        self.done = False
+        self.status = Status()
+        self.error: MpiError | None = None
+        self.taken = False
+
+    async def Wait(self) -> Status:
+        """Wait for the end; its status."""
+        return await self.library.wait(self)
+
+    async def Test(self) -> bool:
+        """Look for progress; whether it has ended."""
+        return await self.library.test(self)
+
+    @staticmethod
+    async def Waitall(requests: Sequence["Request"]) -> list[Status]:
+        """Wait for all of them; their statuses."""
+        requests = list(requests)
+        return await requests[0].library.wait_all(requests) if requests else []
+
+    @staticmethod
+    async def Waitany(requests: Sequence["Request"]) -> tuple[int, Status]:
+        """Wait until one has ended: the first of those that have, and its status. Requests that
+        were completed before do not count; if there are no others, the index is UNDEFINED."""
+        requests = list(requests)
+        return await requests[0].library.wait_any(requests)
+
+    def describe(self) -> str:
+        """It in words."""
+        raise NotImplementedError
+
+    def finished(self) -> None:
+        """Called once, when it has ended."""
+
+
+class Send(Request):
+    """A send of ``data`` to ``rank`` of the communicator, ``world`` among all.
+
+    Attributes
+    ----------
+    call
+        The call's name.
+    sync
+        Whether it ends when it is matched.
+    ready
+        Whether its receive has been posted, as the program says.
+    """
+
+    __slots__ = ("call", "comm", "rank", "world", "context", "tag", "data", "sync", "ready",
+                 "after", "temporary", "regions")
+
+    def __init__(self, library: "Mpi", number: int, call: str, comm: Any, rank: int, context: int,
+                 tag: int, data: Data, *, sync: bool = False, ready: bool = False,
+                 after: Any = None) -> None:
+        super().__init__(library, number)
+        self.call = call
+        self.comm = comm
+        self.rank = rank
+        self.world = comm.group.world[rank]
+        self.context = context
+        self.tag = tag
+        self.data = data
+        self.sync = sync
+        self.ready = ready
+        self.after = after
+        self.temporary: Any = None
+        self.regions: list[Any] = []
+
+    def describe(self) -> str:
+        return text_of(self.call, self.comm.rank, f"to rank {self.rank}", self.tag, self.comm.name)
+
+    def ended(self) -> None:
+        """The data have left, and the match is known where it must be."""
+        if not self.done:
+            self.done = True
+            self.data.free()
+            if self.after is not None:
+                self.after()
+
+
+class Receive(Request):
+    """A receive into ``data`` from ``rank`` of the communicator, or from any.
+
+    Attributes
+    ----------
+    arrived
+        Bytes that have come of a message in parts.
+    """
+
+    __slots__ = ("call", "comm", "rank", "context", "tag", "data", "length", "arrived", "temporary",
+                 "regions")
+
+    def __init__(self, library: "Mpi", number: int, call: str, comm: Any, rank: int, context: int,
+                 tag: int, data: Data) -> None:
+        super().__init__(library, number)
+        self.call = call
+        self.comm = comm
+        self.rank = rank
+        self.context = context
+        self.tag = tag
+        self.data = data
+        self.length = 0
+        self.arrived = 0
+        self.temporary: Any = None
+        self.regions: list[Any] = []
+
+    def describe(self) -> str:
+        other = "from any rank" if self.rank == ANY_SOURCE else f"from rank {self.rank}"
+        return text_of(self.call, self.comm.rank, other, self.tag, self.comm.name)
+
+    def takes(self, source: int, tag: int) -> bool:
+        """Whether it may receive a message of ``source`` with ``tag``."""
+        return self.rank in (ANY_SOURCE, source) and self.tag in (ANY_TAG, tag)
+
+    def matched(self, source: int, tag: int, length: int) -> None:
+        """It has got a message, of which not all need be there yet."""
+        self.length = length
+        self.status = Status(source, tag, length)
+
+    def ended(self) -> None:
+        """All data are in memory."""
+        self.done = True
+        self.data.fill(self.length)
+        self.data.free()

@@ -1,0 +1,56 @@
+"""What a receive got."""
+
+from dataclasses import dataclass
+
+from .constants import ANY_SOURCE, ANY_TAG, UNDEFINED
+from .datatypes import BYTE, Datatype
+
+__all__ = ["Status"]
+
+
+@dataclass(slots=True)
+class Status:
+    """A finished receive, or a message that a probe found.
+
+    Attributes
+    ----------
+    source, tag
+        Rank in the communicator, and tag.
+    count
+        Bytes.
+    error
+        Error class; 0: none.
+    """
+
+    source: int = ANY_SOURCE
+    tag: int = ANY_TAG
+    count: int = 0
+    error: int = 0
+    cancelled: bool = False
+
+    def Get_source(self) -> int:
+        return self.source
+
+    def Get_tag(self) -> int:
+        return self.tag
+
+    def Get_error(self) -> int:
+        return self.error
+
+    def Get_count(self, datatype: Datatype = BYTE) -> int:
+        """Whole elements of ``datatype``; UNDEFINED if the bytes are no whole number of them."""
+        if not datatype.size:
+            return 0 if not self.count else UNDEFINED
+        whole, rest = divmod(self.count, datatype.size)
+        return UNDEFINED if rest else whole
+
+    def Get_elements(self, datatype: Datatype) -> int:
+        """Basic elements of ``datatype``."""
+        one = datatype.size // datatype.basic if datatype.basic else 0
+        if not one:
+            return 0
+        whole, rest = divmod(self.count, one)
+        return UNDEFINED if rest else whole
+
+    def Is_cancelled(self) -> bool:
+        return self.cancelled
