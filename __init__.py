@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, mpl, rpc, smp, splitc, via
+    from .host import am, fm, gm, mpi, mpl, rpc, smp, splitc, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
-           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpl",
-           "rpc", "run_job", "smp", "splitc", "via"]
+           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpi",
+           "mpl", "rpc", "run_job", "smp", "splitc", "via"]
 
-_MODULES = ("am", "fm", "gm", "mpl", "rpc", "smp", "splitc", "via")
+_MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

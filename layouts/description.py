@@ -376,7 +376,7 @@ class Mpi(Section):
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what the layer's own paths take, in place of "
                                 "cpu.path_scale")
-    eager: int = cost(4096, unit="bytes", ge=0, le=1 << 20,
+    eager: int = cost(1024, unit="bytes", ge=0, le=1 << 20,
                       doc="longest message that is sent with its data at once, where it fits into "
                           "a buffer of the channel")
     rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",

@@ -120,6 +120,12 @@ class Activity(IntEnum):
     MPI: a call of the library. Number: which."""
     WAITING = 18
     """A call of MPI waits for what others send."""
+    COPY = 19
+    """MPI copies data."""
+    REGISTER = 20
+    """MPI registers memory of a long message, or undoes it."""
+    CHANNEL = 21
+    """MPI gives a packet to its channel, or has the channel look."""
 
 
 class Mark(NamedTuple):

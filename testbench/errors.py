@@ -21,4 +21,4 @@ def nearest(name: str, known: list[str]) -> str:
         close = [one for one in known if one.rpartition(".")[2] == name.rpartition(".")[2]][:3]
     if close:
         return f"; did you mean {' or '.join(close)}?"
-    return f"; there are: {', '.join(known)}" if len(known) <= 24 else ""
+    return f"; there are: {', '.join(known)}" if len(known) <= 32 else ""

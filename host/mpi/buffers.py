@@ -64,7 +64,7 @@ class Data:
             flat[at:at + part] = np.frombuffer(self._process.read(address, part), np.uint8)
             length -= part
 
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         """What is in memory, in no time."""
         return gather(self._process, self.pieces)
 

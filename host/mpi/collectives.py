@@ -13,20 +13,18 @@
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .buffers import Data
 from .calls import Call, called
 from .copying import copy
+from .datatypes import of_dtype
 from .errors import ErrorClass, MpiError
+from .groups import Group
 from .operators import MAX, SUM, Op
 from .requests import Request
-
-if TYPE_CHECKING:
-    from .groups import Group
-    from .library import Mpi
 
 __all__ = ["ALGORITHMS", "Collectives", "MAX"]
 
@@ -50,8 +48,8 @@ IN_PLACE = _InPlace()
 class Collectives:
     """The collective calls of a communicator."""
 
-    library: "Mpi"
-    group: "Group"
+    library: Any
+    group: Group
     calls: Any
     name: str
     context: int
@@ -301,10 +299,9 @@ class Collectives:
         if isinstance(buffer, list | tuple) and len(buffer) > 1:
             array, count, datatype = library.buffers.spec(buffer, call)
         else:
-            array = buffer[0] if isinstance(buffer, list | tuple) else buffer
+            array = next(iter(buffer), None) if isinstance(buffer, list | tuple) else buffer
             count = datatype = None
         if datatype is None:
-            from .datatypes import of_dtype
             datatype = of_dtype(library.buffers.flat(array, call)[1].dtype)
         if count is None:
             flat, _ = library.buffers.flat(array, call)

@@ -1,6 +1,6 @@
 """Communicators: point-to-point calls, and communicators made of others."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from .groups import Group
 from .matching import Unexpected
 from .requests import Receive, Request
 from .status import Status
-
-if TYPE_CHECKING:
-    from .library import Mpi
 
 __all__ = ["Comm", "Message"]
 
@@ -36,9 +33,15 @@ class Comm(Collectives):
 
     A buffer is an array, or a list of an array, or an address, with a count and a datatype
     (:meth:`~.buffers.Buffers.data`).
+
+    Attributes
+    ----------
+    library
+        The :class:`~.library.Mpi` whose communicator it is.
+    group, name, context, rank, size
     """
 
-    def __init__(self, library: "Mpi", group: Group, name: str, context: int) -> None:
+    def __init__(self, library: Any, group: Group, name: str, context: int) -> None:
         self.library = library
         self.calls: Calls = library.calls
         self.group = group
@@ -149,7 +152,7 @@ class Comm(Collectives):
                                source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> Status:
         """Send ``buf``, and receive into it what comes."""
         data = self.library.data(buf, "Sendrecv_replace").save()
-        copy = np.frombuffer(data.bytes(), np.uint8)
+        copy = np.frombuffer(data.content(), np.uint8)
         data.free()
         send = await self._begin("Sendrecv_replace", copy, dest, sendtag)
         status = await self.library.until_done(
@@ -225,7 +228,9 @@ class Comm(Collectives):
     @called(Call.Dup)
     async def Dup(self) -> "Comm":
         """The same processes, with contexts of their own."""
-        return await self._make(self.group, f"{self.name}.Dup")
+        made = await self._make(self.group, f"{self.name}.Dup")
+        assert made is not None
+        return made
 
     @called(Call.Split)
     async def Split(self, color: int = 0, key: int = 0) -> "Comm | None":

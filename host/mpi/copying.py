@@ -3,9 +3,13 @@ time."""
 
 from collections.abc import Iterable, Sequence
 
+from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 
 __all__ = ["Piece", "Pieces", "copy", "cut", "gather", "scatter", "total"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+COPY = int(Activity.COPY)
 
 Piece = tuple[int, int]
 """Address and bytes."""
@@ -55,7 +59,9 @@ async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
     length = total(source)
     if not length:
         return
-    process.port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
+    port = process.port
+    port.mark(COPY, BEGIN, 0)
+    port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
         await process.touch(at, size)
     left = length
@@ -64,4 +70,5 @@ async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
             break
         await process.touch(at, min(size, left), store=True)
         left -= size
+    port.mark(COPY, END, 0)
     scatter(process, destination, gather(process, source))

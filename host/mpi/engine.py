@@ -20,7 +20,7 @@ from .world import World
 __all__ = ["Engine"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
-WAITING = int(Activity.WAITING)
+CHANNEL, WAITING = int(Activity.CHANNEL), int(Activity.WAITING)
 
 Later = tuple[Header, Pieces, Callable[[], Any] | None]
 
@@ -84,7 +84,10 @@ class Engine:
                     left: Callable[[], Any] | None) -> None:
         self._port.spend(self._prices.packet)
         self._world.under_way += 1
+        port = self._port
+        port.mark(CHANNEL, BEGIN, 0)
         await self._to[rank].send(rank, header.pack(), pieces)
+        port.mark(CHANNEL, END, 0)
         if left is not None:
             left()
 
@@ -92,13 +95,19 @@ class Engine:
                     done: Callable[[], Any]) -> None:
         """Write memory of ``rank``."""
         self._world.under_way += 1
+        port = self._port
+        port.mark(CHANNEL, BEGIN, 0)
         await self._to[rank].write(rank, pieces, handles, address, handle, self._ended(done))
+        port.mark(CHANNEL, END, 0)
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
         self._world.under_way += 1
+        port = self._port
+        port.mark(CHANNEL, BEGIN, 0)
         await self._to[rank].read(rank, pieces, handles, address, handle, self._ended(done))
+        port.mark(CHANNEL, END, 0)
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
         def ended() -> Any:
@@ -122,10 +131,17 @@ class Engine:
         port = self._port
         port.spend(self._prices.look)
         for channel in self._channels:
-            while (packet := await channel.look()) is not None:
+            while (packet := await self._look(channel)) is not None:
                 await self._handle(packet)
         if self._later:
             await self._send_later()
+
+    async def _look(self, channel: Channel) -> Arrived | None:
+        port = self._port
+        port.mark(CHANNEL, BEGIN, 0)
+        packet = await channel.look()
+        port.mark(CHANNEL, END, 0)
+        return packet
 
     async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
         """Handle what arrives until ``condition()`` holds.
@@ -135,7 +151,6 @@ class Engine:
         MpiError
             It never will.
         """
-        port = self._port
         if self._later:
             await self._send_later()
         while not condition():
@@ -148,9 +163,10 @@ class Engine:
     async def _next(self, what: Callable[[], str]) -> Arrived | None:
         port, channels = self._port, self._channels
         for channel in channels[1:]:
-            if (packet := await channel.look()) is not None:
+            if (packet := await self._look(channel)) is not None:
                 return packet
-        self._world.wait(self._rank, what())
+        if not self._later:  # else it will have credits, by packets that only channels know
+            self._world.wait(self._rank, what())
         port.waiting_for(what)
         port.mark(WAITING, BEGIN, 0)
         packet = await channels[0].wait()
@@ -166,4 +182,7 @@ class Engine:
         handler = self._handlers.get(header.kind)
         if handler is not None:
             await handler(packet, header)
+        port = self._port
+        port.mark(CHANNEL, BEGIN, 0)
         await packet.release()
+        port.mark(CHANNEL, END, 0)

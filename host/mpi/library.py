@@ -82,7 +82,7 @@ class Mpi:
                                self.registrations, settings.eager, settings.rendezvous,
                                settings.derived)
         self.receiving = Receiving(process, engine, self._store, prices, self.registrations,
-                                   settings.derived, self._comm_of)
+                                   settings.rendezvous, settings.derived, self._comm_of)
         receiving, sending = self.receiving, self.sending
         engine.handle_by({
             Packet.EAGER: receiving.arrived, Packet.EAGER_SYNC: receiving.arrived,

@@ -13,6 +13,7 @@ from .matching import Matching, Unexpected
 from .packets import Header, Packet
 from .registration import Registration
 from .requests import Receive
+from .sending import BOUNCE, way
 from .store import Store
 
 __all__ = ["Receiving"]
@@ -22,13 +23,15 @@ class Receiving:
     """The receives of a process. ``name_of`` tells a context's communicator."""
 
     def __init__(self, process: Process, engine: Engine, store: Store, prices: Prices,
-                 registrations: dict[str, Registration], derived: str, name_of: Any) -> None:
+                 registrations: dict[str, Registration], rendezvous: str, derived: str,
+                 name_of: Any) -> None:
         self._process = process
         self._port: Port = process.port
         self._engine = engine
         self._store = store
         self._prices = prices
         self._registrations = registrations
+        self._rendezvous = rendezvous
         self._derived = derived
         self._name_of = name_of
         self.matching = Matching(lambda: self._port.spend(prices.search))
@@ -120,7 +123,7 @@ class Receiving:
             return
         self._open[receive.number] = receive
         reads = bool(header.address)
-        if not reads and not channel.can_write:
+        if not reads and way(self._rendezvous, channel) == BOUNCE:
             self._unpack(receive)
             await engine.packet(rank, Header(Packet.REPLY, send=header.send,
                                              receive=receive.number))

@@ -8,11 +8,15 @@ kept; with 0 each use registers and deregisters.
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 from .channel import Channel
 from .costs import Prices
 
 __all__ = ["Region", "Registration"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+REGISTER = int(Activity.REGISTER)
 
 
 @dataclass(slots=True, eq=False)
@@ -55,8 +59,11 @@ class Registration:
                 self._regions.move_to_end(key)
                 return region
         self.misses += 1
+        port = self._process.port
+        port.mark(REGISTER, BEGIN, 0)
         await self._make_room(last - first + 1)
         handle = await self._channel.register(first * size, (last - first + 1) * size)
+        port.mark(REGISTER, END, 0)
         region = Region(first, last, handle, 1)
         self._regions[first, last] = region
         self._pages += last - first + 1
@@ -66,7 +73,10 @@ class Registration:
         """One use of ``region`` has ended."""
         region.users -= 1
         if not region.users and self._pages > self._limit:
+            port = self._process.port
+            port.mark(REGISTER, BEGIN, 0)
             await self._drop(region)
+            port.mark(REGISTER, END, 0)
 
     async def clear(self) -> None:
         """Deregister all that is not in use."""

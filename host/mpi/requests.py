@@ -1,15 +1,12 @@
 """Requests: sends and receives that have begun."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .buffers import Data
 from .constants import ANY_SOURCE, ANY_TAG
 from .errors import MpiError
 from .status import Status
-
-if TYPE_CHECKING:
-    from .library import Mpi
 
 __all__ = ["Receive", "Request", "Send", "text_of"]
 
@@ -24,6 +21,8 @@ class Request:
 
     Attributes
     ----------
+    library
+        The :class:`~.library.Mpi` whose request it is.
     status
         Of a receive that has ended; of a send it is empty.
     error
@@ -32,7 +31,7 @@ class Request:
 
     __slots__ = ("library", "number", "done", "status", "error", "taken")
 
-    def __init__(self, library: "Mpi", number: int = 0) -> None:
+    def __init__(self, library: Any, number: int = 0) -> None:
         self.library = library
         self.number = number
         self.done = False
@@ -85,7 +84,7 @@ class Send(Request):
     __slots__ = ("call", "comm", "rank", "world", "context", "tag", "data", "sync", "ready",
                  "after", "temporary", "regions")
 
-    def __init__(self, library: "Mpi", number: int, call: str, comm: Any, rank: int, context: int,
+    def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data, *, sync: bool = False, ready: bool = False,
                  after: Any = None) -> None:
         super().__init__(library, number)
@@ -126,7 +125,7 @@ class Receive(Request):
     __slots__ = ("call", "comm", "rank", "context", "tag", "data", "length", "arrived", "temporary",
                  "regions")
 
-    def __init__(self, library: "Mpi", number: int, call: str, comm: Any, rank: int, context: int,
+    def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data) -> None:
         super().__init__(library, number)
         self.call = call

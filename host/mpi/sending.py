@@ -7,11 +7,9 @@
 - *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
 """
 
-from typing import Any
-
 from ..port.port import Port
 from ..via.process import Process
-from .channel import Arrived
+from .channel import Arrived, Channel
 from .copying import copy, cut
 from .costs import Prices
 from .engine import Engine
@@ -20,9 +18,16 @@ from .registration import Registration
 from .requests import Send
 from .store import Store
 
-__all__ = ["BOUNCE", "READ", "Sending", "WRITE"]
+__all__ = ["BOUNCE", "READ", "Sending", "WRITE", "way"]
 
 WRITE, READ, BOUNCE = "write", "read", "bounce"
+
+
+def way(rendezvous: str, channel: Channel) -> str:
+    """How long messages go by ``channel``: as the knob ``mpi.rendezvous`` says, if it can."""
+    if rendezvous == READ and channel.can_read:
+        return READ
+    return WRITE if channel.can_write and rendezvous != BOUNCE else BOUNCE
 
 
 class Sending:
@@ -57,12 +62,6 @@ class Sending:
         """Sends that wait for an answer."""
         return len(self._open)
 
-    def way(self, channel: Any) -> str:
-        """How long messages go by ``channel``."""
-        if self._rendezvous == READ and channel.can_read:
-            return READ
-        return WRITE if channel.can_write and self._rendezvous != BOUNCE else BOUNCE
-
     async def begin(self, send: Send) -> None:
         """Begin ``send``."""
         data = send.data.save()
@@ -86,7 +85,7 @@ class Sending:
         self._open[send.number] = send
         self._port.spend(self._prices.protocol)
         address = handle = 0
-        if self.way(channel) == READ:
+        if way(self._rendezvous, channel) == READ:
             whole, send.temporary = await self._whole(send)
             send.regions = [await self._registrations[channel.name].use(*whole)]
             address, handle = whole[0], send.regions[0].handle
@@ -94,7 +93,7 @@ class Sending:
                                          data.length, send.number, int(send.ready), address,
                                          handle))
 
-    async def _whole(self, send: Send) -> tuple[tuple[int, int], Any]:
+    async def _whole(self, send: Send) -> tuple[tuple[int, int], tuple[int, int] | None]:
         """The data in one piece, and what is to be freed behind."""
         data = send.data
         if len(data.pieces) == 1:

@@ -19,6 +19,7 @@ In the order in which to read:
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
 - :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, Fast Messages and MPL
+- :mod:`.mpi`: Benchmarks of MPI, beside those of the layer below
 - :mod:`.rpc`: Benchmarks of RPC
 - :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
 - :mod:`.common`: Common parts of benchmarks: programs, evaluations, tables
@@ -39,6 +40,7 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "gm": "GM message passing, over firmware of the NIC processor",
           "fm": "Fast Messages 1.1, over firmware of the NIC processor",
           "mpl": "MPL, the SP-2's message passing, over Active Messages",
+          "mpi": "MPI over VIA or GM (mpi.channel)",
           "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
 ONE_WAY = ("gm", "fm", "mpl")
 """Layers whose messages go one way, without replies."""
@@ -74,10 +76,10 @@ class Bench:
 
 
 def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = "",
-           one_way: str = "", rpc: str = "") -> Bench:
+           one_way: str = "", mpi: str = "", rpc: str = "") -> Bench:
     """``firmware``: the module for the layers gm and fm, which exist only as firmware;
     ``one_way``: the module for all of :data:`ONE_WAY`."""
-    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "rpc": rpc,
+    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "mpi": mpi, "rpc": rpc,
              **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
@@ -106,19 +108,24 @@ BENCHES = {bench.name: bench for bench in [
     _bench("alltoall", 4, "every node sends to every other: what each gets",
            am="load.alltoall", via="load.alltoall", firmware="load.alltoall"),
     _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency",
-           via="latency", one_way="latency"),
+           via="latency", one_way="latency", mpi="mpi.latency"),
     _bench("memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
            am="memory.bench"),
     _bench("bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
-           am="bandwidth", via="bandwidth", one_way="bandwidth"),
+           am="bandwidth", via="bandwidth", one_way="bandwidth", mpi="mpi.bandwidth"),
     _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-           via="via.buffers"),
+           via="via.buffers", mpi="mpi.buffers"),
     _bench("connections", 2, "latency against the number of connected VIs", via="via.connections"),
     _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
            via="load.vis"),
     _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
            via="via.blocking"),
-    _bench("gather", 2, "latency of one message in 1 to 64 segments", via="via.gather"),
+    _bench("gather", 2, "latency of one message in 1 to 64 segments", via="via.gather",
+           mpi="mpi.gather"),
+    _bench("wildcard", 2, "latency of receives from any rank, with any tag", mpi="mpi.wildcard"),
+    _bench("overlap", 2, "how much of a message a rank that computes hides", mpi="mpi.overlap"),
+    _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
+           mpi="mpi.collectives"),
     _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq"),
 ]}
 

@@ -102,30 +102,32 @@ def for_layer(description: Description, layer: str) -> Description:
         nodes with one NIC, and they have several; or the bus is not coherent, and it flushes no
         lines.
     """
-    if layer in ("gm", "fm") and description.nic.processor == "none":
-        raise UserError(f"nic.processor = none: layer {layer} is firmware of the NIC processor; "
+    below = description.mpi.channel if layer == "mpi" else layer
+    name = f"layer {layer}" if below == layer else f"layer {layer} over {below} (mpi.channel)"
+    if below in ("gm", "fm") and description.nic.processor == "none":
+        raise UserError(f"nic.processor = none: {name} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
-    if layer == "rpc" and (description.nic.processor != "none"
+    if below == "rpc" and (description.nic.processor != "none"
                            or description.am.message_processor != "none"):
         raise UserError("layer rpc takes interrupts of the NIC's receive ring: nic.processor and "
                         "am.message_processor must be none")
-    if not description.bus.coherent and (layer not in ("am", "mpl")
+    if not description.bus.coherent and (below not in ("am", "mpl")
                                          or description.am.firmware != "tb2"):
         raise UserError("bus.coherent = false: layers am and mpl flush lines over firmware tb2 "
                         "(am.firmware), and no other layer does")
-    if layer == "via" and description.node.nics > 1:
-        raise UserError(f"node.nics = {description.node.nics}: layer via drives nodes with one NIC")
+    if below == "via" and description.node.nics > 1:
+        raise UserError(f"node.nics = {description.node.nics}: {name} drives nodes with one NIC")
     if description.via.design == "auto":
         design = "kernel"
-        if layer == "via":
+        if below == "via":
             design = "engine" if description.nic.processor == "none" else "firmware"
         via = description.via.model_copy(update={"design": design})
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:
-        if layer in ("am", "mpl", "rpc") and description.nic.processor == "none":
-            raise UserError(f"nic.send_ring = 0: layer {layer} needs a send ring, or a NIC "
-                            "processor (nic.processor)")
-        if layer == "via" and description.via.design == "kernel":
+        if below in ("am", "mpl", "rpc") and description.nic.processor == "none":
+            raise UserError(f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
+                            "(nic.processor)")
+        if below == "via" and description.via.design == "kernel":
             raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
     return description
 

@@ -1,8 +1,8 @@
 """The channel over GM: port PORT on each node.
 
-All receive buffers are of one size class, that of the longest packet, and each other process has its
-share of them, counted by credits: GM would send a message again and again for which no buffer has
-been provided. GM has 32 receive tokens, too few for buffers of each class for each peer. A send
+All receive buffers are of one size class, that of the longest packet, and each other process has
+its share of them, counted by credits: GM would send a message again and again for which no buffer
+has been provided. GM has 32 receive tokens, too few for buffers of each class for each peer. A send
 that finds no send token waits in the library. Long data go by directed sends.
 """
 
@@ -103,9 +103,9 @@ class GmChannel:
         self._sound("gm_allow_remote_memory_access",
                     await self._gm.gm_allow_remote_memory_access(self._open))
         size = 1 << self._class
-        for peer in self._peers.values():
-            for _ in range(self._credits + Credits.further(self._credits, self._limit)):
-                await self._provide(await self._memory(size))
+        each = self._credits + Credits.further(self._credits, self._limit)
+        for _ in range(len(self._peers) * each):
+            await self._provide(await self._memory(size))
         for _ in range(self._open.send_tokens):
             self._free.append(await self._memory(size))
         for peer in self._peers.values():

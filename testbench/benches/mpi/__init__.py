@@ -1,0 +1,15 @@
+"""Benchmarks of MPI, beside those of the layer below.
+
+In the order in which to read:
+
+- :mod:`.pingpong`: Ping-pongs over MPI, and the same over the layer that carries it
+- :mod:`.split`: Where a rank's time goes in a ping-pong: parts of the library, the channel, waiting
+- :mod:`.latency`: Latency: half the round trip of equal messages, and what MPI adds
+- :mod:`.bandwidth`: Bandwidth: messages back to back, and what MPI leaves of it
+- :mod:`.buffers`: Buffer management: latency if every message has fresh pages; the registration
+  cache on and off
+- :mod:`.gather`: Non-contiguous data: a derived type of 1 to 64 blocks, packed or as segments
+- :mod:`.wildcard`: Wildcards: receives from any rank, with any tag
+- :mod:`.overlap`: Overlap: how much of a message a rank that computes hides
+- :mod:`.collectives`: Collective calls over sizes, beside the prediction of LogGP
+"""

@@ -1,0 +1,149 @@
+"""Bandwidth: messages back to back, until the receiver has told that the last has come; and what
+MPI leaves of the layer below."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ....host.mpi import Mpi, Request
+from ....host.port.node import Node
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...estimate.bulk import bandwidth
+from ...estimate.compare import check
+from ...report.document import cycles, number
+from ...report.tables import amount, micro, table
+from ..bandwidth import BUDGET, messages
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.latencies import ordered
+from ..common.programs import programs, stamp, ticks_between
+from ..common.transfers import sizes
+from ..one_way.exchange import measure_stream as one_way_stream
+from ..via.stream import measure_stream as via_stream
+from .latency import NAMES
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+OPEN = 16
+"""Sends that are open at once."""
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """4 B to 64 KB; 64 messages of each size, fewer of long ones."""
+    return {"sizes": sizes(min(64 << 10, description.memory.bytes // 64)), "bytes": BUDGET,
+            "channel": description.mpi.channel}
+
+
+async def measure_stream(lab: Any, size: int, count: int) -> int:
+    """Ticks of ``count`` messages from rank 0 to rank 1, and a message without data back."""
+    async def program(node: Node) -> Any:
+        async with Mpi(node) as mpi:
+            comm, data = mpi.COMM_WORLD, mpi.empty(max(size, 1), np.uint8)
+            await comm.Barrier()
+            start = stamp(node)
+            for first in range(0, count, OPEN):
+                some = range(min(OPEN, count - first))
+                if comm.rank == 0:
+                    await Request.Waitall([await comm.Isend(data[:size], 1) for _ in some])
+                else:
+                    await Request.Waitall([await comm.Irecv(data[:size], 0) for _ in some])
+            await (comm.Recv(None, 1, 1) if comm.rank == 0 else comm.Send(None, 0, 1))
+            return start, stamp(node)
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}))
+    return ticks_between(*run.results[0])
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """For each size a stream over the layer below, and one over MPI."""
+    found: dict[str, Any] = {NAMES[parameters["channel"]]: {}, "MPI": {}}
+    below = found[NAMES[parameters["channel"]]]
+    for index, size in enumerate(parameters["sizes"]):
+        count = messages(size, parameters["bytes"])
+        tell(f"{count} messages of {size} bytes", index, len(parameters["sizes"]))
+        stream = (await one_way_stream(lab, size, count, layer="gm")
+                  if parameters["channel"] == "gm" else await via_stream(lab, size, count))
+        below[size] = {"count": count, "ticks": stream["done"]}
+        found["MPI"][size] = {"count": count, "ticks": await measure_stream(lab, size, count)}
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Bytes a cycle over size, r_inf, n_1/2 of both."""
+    limit = description.link.bytes_per_cycle
+    results: dict[str, Any] = {"bandwidth": {}, "r_inf": {}, "n_half": {}, "unit": "bytes a cycle",
+                               "link": number(Fraction(limit))}
+    best = Fraction(0)
+    for name, runs in raw.items():
+        times = {size: Fraction(run["ticks"], TICKS * run["count"]) for size, run in runs.items()}
+        fit = bandwidth(list(times), list(times.values()))
+        rates = {size: size / time for size, time in times.items()}
+        best = max(best, *rates.values())
+        results["bandwidth"][name] = {str(size): number(rate) for size, rate in rates.items()}
+        results["r_inf"][name] = number(fit.r_inf)
+        results["n_half"][name] = None if fit.n_half is None else number(fit.n_half)
+    return {"results": results, "truth": {},
+            "points": {name: {str(size): {"messages": run["count"],
+                                          "cycles": cycles(run["ticks"])}
+                              for size, run in runs.items()} for name, runs in raw.items()},
+            "checks": [check("no more than the link carries", best <= limit,
+                             f"{number(best)} of {number(Fraction(limit))} bytes a cycle")]}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row for each size."""
+    results, clock = document["results"], document["clock_mhz"]
+    below, mpi = results["bandwidth"].values()
+    name, _ = results["bandwidth"]
+    points = document["points"]["MPI"]
+    rows = [(size_text(int(size)), str(points[size]["messages"]), amount(below[size], 3),
+             amount(mpi[size], 3), amount(mpi[size] * clock, 1),
+             f"{100 * mpi[size] / below[size]:.0f} %", micro(points[size]["cycles"], clock))
+            for size in ordered(mpi)]
+    halves = {one: "-" if half is None else f"{amount(half, 0)} bytes"
+              for one, half in results["n_half"].items()}
+    return [table("Bandwidth: M messages in a row, until the last is known to have come "
+                  "(bytes/cycle)", ["n", "M", name, "MPI", "MB/s", f"of {name}", "µs"], rows),
+            *(f"{one}: r_inf {amount(rate, 4)} bytes a cycle ({amount(rate * clock, 1)} MB/s); "
+              f"n_1/2 {halves[one]}" for one, rate in results["r_inf"].items())]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Both over size."""
+    from ...report.plots import line, octaves
+
+    results, clock = document["results"], document["clock_mhz"]
+    axes = figure.add_subplot()
+    found = results["bandwidth"]
+    for index, (name, by_size) in enumerate(found.items()):
+        every = ordered(by_size)
+        axes.plot([int(size) for size in every], [by_size[size] * clock for size in every],
+                  label=name, **line(index, len(found)))
+    every = [int(size) for size in next(iter(found.values()))]
+    axes.axhline(results["link"] * clock, color="#808080", ls=(0, (5, 3)), lw=1)
+    octaves(axes, min(every), max(every), "bytes a message, n", sizes=True)
+    axes.set_ylim(0, results["link"] * clock * 1.1)
+    axes.set_ylabel("MB/s")
+    axes.legend(loc="lower right")
+    axes.set_title("Bandwidth, messages back to back; dashed: the link")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """r_inf, n_1/2, and MPI's bandwidth at some sizes."""
+    results = document["results"]
+    found = results["bandwidth"]["MPI"]
+    return [Headline("r_inf", results["r_inf"]["MPI"], "bytes/cycle"),
+            Headline("n_1/2", results["n_half"]["MPI"], "bytes"),
+            *(Headline(size_text(int(size)), found[size], "bytes/cycle")
+              for size in ("64", "1024", "4096", "32768") if size in found)]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """MPI's bandwidth over size."""
+    found = document["results"]["bandwidth"]["MPI"]
+    return Series("bytes a message, n", "bandwidth (bytes/cycle)",
+                  [(int(size), found[size]) for size in ordered(found)], sizes=True)

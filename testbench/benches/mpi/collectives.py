@@ -1,0 +1,168 @@
+"""Collective calls over sizes, beside the prediction of LogGP.
+
+A call's time is from the moment in which all ranks leave a barrier's last exchange to the end of
+the last rank, the mean of several calls. LogGP says that a message of n bytes takes 2 o + L + (n -
+1) G from the call that sends it to the end of the call that receives it. A ping-pong over the same
+library measures that sum, T(n), as half a round trip; a call has so many of them in a row as its
+algorithm has steps.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from ....host.mpi import Mpi
+from ....host.mpi.collectives import ALGORITHMS
+from ....host.port.node import Node
+from ....layouts.description import Description
+from ....layouts.trace import TICKS
+from ...estimate.compare import check
+from ...report.document import cycles, number
+from ...report.tables import amount, table
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.latencies import ordered
+from ..common.programs import stamp
+from .pingpong import Plan, measure_plan
+
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "steps", "tables"]
+
+CALLS = ("barrier", "bcast", "allreduce", "alltoall")
+WARM, COUNT = 2, 4
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """8 B to 32 KB a rank, on all nodes."""
+    return {"sizes": [8, 64, 512, 4096, 32768], "ranks": description.fabric.nodes}
+
+
+def steps(call: str, ranks: int) -> int:
+    """Messages in a row, on the longest way through the algorithm."""
+    if call == "alltoall":
+        return ranks - 1
+    if call == "bcast":
+        return max(rank.bit_count() for rank in range(ranks))
+    whole = ranks & ranks - 1 == 0
+    return ceil(log2(ranks)) + (1 if call == "allreduce" and not whole else 0)
+
+
+async def measure_call(lab: Any, call: str, size: int) -> list[list[tuple[int, int]]]:
+    """The ticks at which each rank began and ended each timed call."""
+    async def program(node: Node) -> Any:
+        async with Mpi(node) as mpi:
+            comm = mpi.COMM_WORLD
+            out, into = (mpi.empty(size // 8 * (comm.size if call == "alltoall" else 1))
+                         for _ in range(2))
+            out[:] = np.arange(len(out)) + comm.rank
+            times = []
+            for _ in range(WARM + COUNT):
+                await comm.Barrier()
+                start = stamp(node)
+                if call == "barrier":
+                    await comm.Barrier()
+                elif call == "bcast":
+                    await comm.Bcast(out)
+                elif call == "allreduce":
+                    await comm.Allreduce(out, into)
+                else:
+                    await comm.Alltoall(out, into)
+                times.append((start, stamp(node)))
+            return times[WARM:]
+
+    run = await lab.run([program] * lab.description.fabric.nodes)
+    return [[(start[0], stop[0]) for start, stop in times] for times in run.results]
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """Each call at each size, and the ping-pong."""
+    todo = [(call, size) for call in CALLS
+            for size in ([0] if call == "barrier" else parameters["sizes"])]
+    found: dict[str, Any] = {"calls": {}, "trips": {}}
+    for index, (call, size) in enumerate(todo):
+        tell(f"{call} of {size} bytes", index, len(todo))
+        found["calls"].setdefault(call, {})[size] = await measure_call(lab, call, size)
+    for size in (0, *parameters["sizes"]):
+        found["trips"][size] = (await measure_plan(lab, Plan(size)))["trips"]
+    return found
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Measured and predicted times."""
+    one = {size: Fraction(sum(trips), 2 * len(trips) * TICKS)
+           for size, trips in raw["trips"].items()}
+    measured: dict[str, dict[str, float]] = {}
+    predicted: dict[str, dict[str, float]] = {}
+    early = []
+    for call, by_size in raw["calls"].items():
+        for size, ranks in by_size.items():
+            times = [max(stop for _, stop in ends) - min(start for start, _ in ends)
+                     for ends in zip(*ranks, strict=True)]
+            measured.setdefault(call, {})[str(size)] = number(
+                Fraction(sum(times), len(times) * TICKS))
+            predicted.setdefault(call, {})[str(size)] = number(
+                steps(call, len(ranks)) * one[size])
+            if call in ("barrier", "allreduce", "alltoall"):
+                early += [f"{call}, {size_text(size)}" for ends in zip(*ranks, strict=True)
+                          if min(stop for _, stop in ends) < max(start for start, _ in ends)]
+    return {"results": {"measured": measured, "predicted": predicted,
+                        "ranks": parameters["ranks"]}, "truth": {},
+            "points": {call: {str(size): [[[cycles(start - ranks[0][0][0]),
+                                            cycles(stop - ranks[0][0][0])]
+                                           for start, stop in times] for times in ranks]
+                              for size, ranks in by_size.items()}
+                       for call, by_size in raw["calls"].items()},
+            "checks": [check("no rank ends before all have begun", not early,
+                             early[0] if early else "barrier, allreduce, alltoall")]}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """A row for each call and size."""
+    results = document["results"]
+    rows = []
+    for call, by_size in results["measured"].items():
+        for size in ordered(by_size):
+            predicted = results["predicted"][call][size]
+            rows.append((call, ALGORITHMS[call], size_text(int(size)), amount(by_size[size]),
+                         amount(predicted), f"{100 * (by_size[size] / predicted - 1):+.0f} %"))
+    return [table(f"Collective calls of {results['ranks']} ranks (cycles)",
+                  ["call", "algorithm", "n", "measured", "LogGP", "beyond"], rows, left=2)]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Times over size, with the predictions dashed."""
+    from ...report.plots import PALETTE, microseconds, octaves, plain_log
+
+    results = document["results"]
+    axes = figure.add_subplot()
+    every = [int(size) for size in ordered(results["measured"]["bcast"])]
+    values = []
+    for index, call in enumerate(CALLS[1:]):
+        for kind, style in (("measured", "-"), ("predicted", "--")):
+            line = [results[kind][call][str(size)] for size in every]
+            values += line
+            axes.plot(every, line, style, color=PALETTE[index], marker="o" if style == "-" else "",
+                      label=call if style == "-" else None)
+    octaves(axes, min(every), max(every), "bytes a rank, n", sizes=True)
+    plain_log(axes, min(values) / 1.5, max(values) * 1.5)
+    axes.set_ylabel("cycles")
+    microseconds(axes, document["clock_mhz"])
+    axes.legend(loc="upper left")
+    axes.set_title(f"Collective calls of {results['ranks']} ranks; dashed: LogGP")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The barrier, and the others at the least size."""
+    measured = document["results"]["measured"]
+    return [Headline(f"{call}, {size_text(int(ordered(by_size)[0]))}",
+                     by_size[ordered(by_size)[0]]) for call, by_size in measured.items()]
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Allreduce over size."""
+    found = document["results"]["measured"]["allreduce"]
+    return Series("bytes a rank, n", "Allreduce (cycles)",
+                  [(int(size), found[size]) for size in ordered(found)], sizes=True, log=True)

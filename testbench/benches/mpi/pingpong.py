@@ -1,0 +1,123 @@
+"""Ping-pongs over MPI, and the same over the layer that carries it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ....host.mpi import ANY_SOURCE, ANY_TAG, BYTE, Comm, Mpi
+from ....host.port.node import Node
+from ..common.programs import Stamp, programs, stamp, ticks_between
+from ..one_way.exchange import measure_trips as one_way_trips
+from ..via.pingpong import measure_trips as via_trips
+
+__all__ = ["Plan", "measure_below", "measure_plan"]
+
+TAG = 7
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A ping-pong of ``size`` bytes: ``count`` timed round trips behind ``warm`` ones.
+
+    Attributes
+    ----------
+    fresh
+        Every message has a buffer of its own at both ends, on pages of its own.
+    blocks
+        Blocks of the messages' type, of equal length, apart from one another.
+    wildcard
+        Receives are from any rank, with any tag.
+    settings
+        Knobs of the run.
+    """
+
+    size: int
+    count: int = 4
+    warm: int = 2
+    fresh: bool = False
+    blocks: int = 1
+    wildcard: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def trips(self) -> int:
+        return self.warm + self.count
+
+
+class _Side:
+    """One of the two ranks."""
+
+    def __init__(self, mpi: Mpi, plan: Plan) -> None:
+        self.mpi = mpi
+        self.comm: Comm = mpi.COMM_WORLD
+        self.peer = 1 - self.comm.rank
+        self.plan = plan
+        self.times: list[tuple[Stamp, Stamp]] = []
+        part = plan.size // plan.blocks
+        step = part if plan.blocks == 1 else -(-part // 64) * 64 + 64
+        self._type = BYTE.Create_vector(plan.blocks, part, step) if part else BYTE
+        self._length = max(step * plan.blocks, 1)
+        count = plan.trips if plan.fresh else 1
+        page = mpi.process.page_bytes
+        self._pairs = [[self._buffer(page) for _ in range(2)] for _ in range(count)]
+
+    def _buffer(self, page: int) -> Any:
+        length = -(-self._length // page) * page if self.plan.fresh else self._length
+        return self.mpi.empty(length, np.uint8)
+
+    def _spec(self, array: Any) -> list[Any]:
+        return [array, 1 if self.plan.size else 0, self._type]
+
+    async def send(self, trip: int) -> None:
+        await self.comm.Send(self._spec(self._pairs[trip % len(self._pairs)][0]), self.peer, TAG)
+
+    async def receive(self, trip: int) -> None:
+        source, tag = (ANY_SOURCE, ANY_TAG) if self.plan.wildcard else (self.peer, TAG)
+        await self.comm.Recv(self._spec(self._pairs[trip % len(self._pairs)][1]), source, tag)
+
+    async def client(self) -> None:
+        node, plan = self.mpi.node, self.plan
+        for trip in range(plan.trips):
+            if trip == plan.warm:
+                self.begin = dict(node.port.paths())
+            start = stamp(node)
+            await self.send(trip)
+            await self.receive(trip)
+            self.times.append((start, stamp(node)))
+        self.end = dict(node.port.paths())
+
+    async def server(self) -> None:
+        for trip in range(self.plan.trips):
+            await self.receive(trip)
+            await self.send(trip)
+
+
+async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
+    """The ping-pong between nodes 0 and 1: the timed trips, and how often rank 0 charged each path
+    in them."""
+    async def program(node: Node) -> Any:
+        async with Mpi(node) as mpi:
+            side = _Side(mpi, plan)
+            await mpi.COMM_WORLD.Barrier()
+            if mpi.rank:
+                await side.server()
+                return None
+            await side.client()
+            charged = {name: count - side.begin.get(name, 0) for name, count in side.end.items()}
+            return side.times[plan.warm:], charged
+
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}),
+                        settings=plan.settings)
+    times, charged = run.results[0]
+    return {"trips": [ticks_between(*pair) for pair in times], "begin": times[0][0][0],
+            "end": times[-1][1][0], "charged": charged, "spans": run.marks}
+
+
+async def measure_below(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
+    """The plain ping-pong of the layer that carries the messages (``mpi.channel``)."""
+    if lab.description.mpi.channel == "gm":
+        return await one_way_trips(lab, size, count, warm, layer="gm")
+    found = await via_trips(lab, size, count, warm)
+    return {"trips": found["trips"]}

@@ -1,0 +1,63 @@
+"""Where a rank's time goes in a ping-pong: parts of the library, the channel, waiting.
+
+The rank's CPU is always in one of these: it copies, it registers memory, it is in a call of the
+channel, it waits for a message, or it runs the library's own code. The last is what its paths were
+charged, so it is known twice: from the marks, and from the counts.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....host.mpi.costs import PARTS
+from ....host.port.costs import Costs
+from ....layouts.description import Description
+from ....layouts.trace import TICKS, Activity, Mark
+from ...truth.spans import spans
+
+__all__ = ["PARTS_SHOWN", "split"]
+
+PARTS_SHOWN = {"calls": "calls", "matching": "matching", "protocol": "packets and protocol",
+               "registration": "registration", "copies": "copies",
+               "channel": "calls of the channel", "waiting": "waiting"}
+_KINDS = {Activity.COPY: "copies", Activity.REGISTER: "registration",
+          Activity.COMMUNICATE: "library", Activity.COMPUTE: "library",
+          Activity.EMPTY_CHECK: "waiting", Activity.BLOCKED: "waiting"}
+"""Of a span's own time. All others are the channel's."""
+
+
+def split(run: Mapping[str, Any], description: Description) -> tuple[dict[str, Fraction], str]:
+    """Target cycles of each part, a round trip, at rank 0; and what the marks and the counts do not
+    agree on, "" if nothing."""
+    begin, end = run["begin"], run["end"]
+    found = _by_kind(run["spans"], begin, end)
+    trips = len(run["trips"])
+    costs = Costs(description)
+    scale = description.mpi.path_scale
+    charged = {part: sum((costs.ticks(costs.cycles(path, scale)) * run["charged"].get(path.name, 0)
+                          for path in paths), Fraction(0)) for part, paths in PARTS.items()}
+    own = found.pop("library", Fraction(0))
+    said = sum(charged.values())
+    off = abs(own - said)
+    parts = {**charged, "copies": found.get("copies", 0), "channel": found.get("channel", 0),
+             "waiting": found.get("waiting", 0)}
+    parts["registration"] += found.get("registration", 0)
+    # What the marks have beyond the counts stays visible: it is in no part.
+    return ({name: Fraction(value) / TICKS / trips for name, value in parts.items()},
+            "" if off <= 2 * trips * TICKS else
+            f"{float(own / TICKS / trips):.2f} cycles by the marks, "
+            f"{float(said / TICKS / trips):.2f} by the counts")
+
+
+def _by_kind(marks: Iterable[Mark], begin: int, end: int) -> dict[str, Fraction]:
+    """Ticks of node 0 from ``begin`` to ``end`` by kind; what is in no span is the library's."""
+    times: dict[str, Fraction] = {}
+    whole = 0
+    for span in spans(mark for mark in marks if mark.node == 0):
+        if begin <= span.begin and span.end <= end:
+            kind = _KINDS.get(Activity(span.activity), "channel")
+            times[kind] = times.get(kind, Fraction(0)) + span.own
+            whole += span.own
+    times["library"] = times.get("library", Fraction(0)) + (end - begin) - whole
+    return times
+

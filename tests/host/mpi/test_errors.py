@@ -1,0 +1,135 @@
+"""What a program does wrong is told in one line, with ranks, communicator and tag; no run hangs."""
+
+import re
+
+import numpy as np
+import pytest
+from nicbed.host.mpi import INT, MpiError
+
+from tests.models.target import Model
+from tests.programs.mpi import LIMIT, describe, ranks
+
+
+def told(main, nodes=2, **knobs):
+    """The error of a run."""
+    with pytest.raises(MpiError) as found:
+        Model(describe(nodes=nodes, **knobs)).run(ranks(main, nodes), limit=LIMIT)
+    text = str(found.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize("length", [100, 20000])
+def test_truncation(length):
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(length, np.uint8)
+        if comm.rank:
+            await comm.Recv(data[:50], 0, 7)
+        else:
+            await comm.Send(data, 1, 7)
+
+    assert told(main) == (f"MPI_ERR_TRUNCATE: rank 1: {length} bytes from rank 0, tag 7, "
+                          "COMM_WORLD, and Recv has room for 50")
+
+
+@pytest.mark.parametrize("length", [100, 20000])
+def test_after_a_truncation_the_sender_goes_on(length):
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(length, np.uint8)
+        if comm.rank == 0:
+            await comm.Send(data, 1, 7)
+            await comm.Send(data, 1, 8)
+            return True
+        with pytest.raises(MpiError, match="ERR_TRUNCATE"):
+            await comm.Recv(data[:50], 0, 7)
+        await comm.Recv(data, 0, 8)
+        return True
+
+    assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda comm, data: comm.Send(data, 2, 5), "ERR_RANK: rank 0: Send: there is no rank 2 in "
+     "COMM_WORLD, which has 0 to 1"),
+    (lambda comm, data: comm.Recv(data, -7, 5), "ERR_RANK: rank 0: Recv: there is no rank -7"),
+    (lambda comm, data: comm.Send(data, 1, -1), "ERR_TAG: rank 0: Send: tag -1, COMM_WORLD: must "
+     "be 0 to"),
+    (lambda comm, data: comm.Send([data, 9, INT], 1), "ERR_BUFFER: Send: 9 of INT reach to byte "),
+    (lambda comm, data: comm.Send([data, -1, INT], 1), "ERR_COUNT: Send: count -1"),
+    (lambda comm, data: comm.Send(data[::2], 1), "ERR_BUFFER: Send: the array is not in one piece"),
+    (lambda comm, data: comm.Send(object(), 1), "ERR_BUFFER: Send: object is no buffer"),
+    (lambda comm, data: comm.Bsend(data, 1, 3), "ERR_BUFFER: rank 0: Bsend to rank 1, tag 3, "
+     "COMM_WORLD: no buffer is attached"),
+    (lambda comm, data: comm.Bcast(data, 4), "ERR_ROOT: rank 0: Bcast: there is no root 4"),
+    (lambda comm, data: comm.Alltoall(data[:3], data[:3]), "ERR_COUNT: rank 0: Alltoall: 3 "
+     "elements in 2 parts, COMM_WORLD"),
+])
+def test_wrong_arguments(call, text):
+    async def main(mpi):
+        if mpi.COMM_WORLD.rank == 0:
+            await call(mpi.COMM_WORLD, mpi.empty(8, np.int32))
+
+    assert re.search(re.escape(text), told(main))
+
+
+def test_a_full_attached_buffer():
+    async def main(mpi):
+        mpi.Attach_buffer(1000)
+        if mpi.COMM_WORLD.rank == 0:
+            await mpi.COMM_WORLD.Bsend(np.zeros(500), 1, 2)
+
+    assert told(main) == ("MPI_ERR_BUFFER: rank 0: Bsend to rank 1, tag 2, COMM_WORLD: 4000 bytes, "
+                          "and the attached buffer of 1000 has no room (MPI_Buffer_attach)")
+
+
+@pytest.mark.parametrize("length", [8, 30000])
+def test_rsend_without_a_receive(length):
+    async def main(mpi):
+        data = mpi.empty(length, np.uint8)
+        if mpi.COMM_WORLD.rank:
+            await mpi.port.delay(50_000)
+            await mpi.COMM_WORLD.Recv(data, 0, 3)
+        else:
+            await mpi.COMM_WORLD.Rsend(data, 1, 4)
+
+    assert told(main) == ("MPI_ERR_OTHER: rank 1: Rsend of rank 0, tag 4, COMM_WORLD, and no "
+                          "receive was posted")
+
+
+def test_two_long_sends():
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(30000, np.uint8)
+        await comm.Send(data, 1 - comm.rank, 5)
+
+    assert told(main) == ("MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: Send to rank 1, "
+                          "tag 5, COMM_WORLD; rank 1: Send to rank 0, tag 5, COMM_WORLD")
+
+
+def test_a_receive_that_nobody_sends_to():
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(8, np.uint8)
+        if comm.rank == 2:
+            await comm.Recv(data, 0, 5)
+
+    assert "rank 2: Recv from rank 0, tag 5, COMM_WORLD" in told(main, nodes=3)
+
+
+def test_a_receive_that_is_left():
+    async def main(mpi):
+        await mpi.COMM_WORLD.Irecv(mpi.empty(8, np.uint8), 1 - mpi.COMM_WORLD.rank)
+
+    assert "Finalize with 1 receives that have not ended" in told(main)
+
+
+def test_a_communicator_that_was_freed():
+    async def main(mpi):
+        comm = await mpi.COMM_WORLD.Dup()
+        comm.Free()
+        await comm.Send(None, 0)
+
+    assert "ERR_COMM: rank 0: Send on COMM_WORLD.Dup, which was freed" in told(main)
+
+
+def test_too_few_tokens_for_the_ranks():
+    with pytest.raises(MpiError, match="gm.receive_tokens = 3: too few for 4 ranks"):
+        Model(describe("gm", 4, gm__receive_tokens=3)).run(ranks(None, 4), limit=LIMIT)

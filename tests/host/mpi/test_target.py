@@ -1,0 +1,78 @@
+"""MPI on the real target: the tests of the functional model, in simulators; the same bytes on
+Icarus."""
+
+import hashlib
+import importlib
+import shutil
+from typing import Any
+
+import pytest
+from nicbed.layouts.description import Description
+from nicbed.testbench.backends.session import run_job
+
+from tests.labs.on_simulator import Case, cases, run_cases, structure_of
+from tests.programs.mpi import FAULTS, describe, random_program, ranks
+
+MODULES = ("test_messages", "test_collectives", "test_errors")
+SMOKE = {"via": {"test_every_length", "test_derived_types", "test_two_long_sends"},
+         "gm": {"test_every_length", "test_exchanges"}}
+SIZES = [0, 4, 300, 600, 5000]
+
+
+def places(channel: str, nodes: int) -> list[Case]:
+    """The cases that want ``channel`` on so many nodes and nothing else."""
+    base = describe(channel, nodes)
+    return [case for module in MODULES
+            for case in cases(importlib.import_module(f"tests.host.mpi.{module}"))
+            if structure_of(case, base) == {} and case.arguments.get("channel", channel) == channel]
+
+
+def check(description: Description, which: list[Case]) -> None:
+    found = run_cases(description, which)
+    bad = {name: text for name, text in found.items() if text}
+    assert len(found) == len(which) > 0
+    assert not bad, f"{len(bad)} of {len(found)}\n" + "\n".join(
+        f"{name}: {text}" for name, text in list(bad.items())[:5])
+
+
+@pytest.mark.parametrize("channel", ["via", "gm"])
+def test_some(channel):
+    which = [case for case in places(channel, 2) if case.name in SMOKE[channel]]
+    check(describe(channel), which[::7])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm"])
+def test_all(channel, nodes):
+    check(describe(channel, nodes), places(channel, nodes))
+
+
+async def several(lab: Any, seeds: list[int], settings: dict[str, Any]) -> list[Any]:
+    """In the simulator's process: random programs; cycles, results, and a digest of what the CPUs
+    did and when."""
+    nodes, found = lab.description.fabric.nodes, []
+    for seed in seeds:
+        main = random_program(seed, nodes, 8, SIZES)
+        run = await lab.run(ranks(main, nodes), settings={**settings, "faults.seed": seed + 1})
+        assert sum(run.results) == main.total
+        found.append([run.cycles, hashlib.sha256(repr(run.marks).encode()).hexdigest()])
+    return found
+
+
+def ran(description: Description, sim: str, seeds: list[int], **settings: Any) -> Any:
+    return run_job(description, sim, function=f"{__name__}:several",
+                   arguments={"seeds": seeds, "settings": settings})
+
+
+@pytest.mark.parametrize("channel, nodes", [("via", 4), ("gm", 3)])
+def test_random_programs_under_faults(channel, nodes):
+    ran(describe(channel, nodes), "verilator", [1, 2], **FAULTS)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm"])
+@pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
+def test_the_same_on_icarus(channel):
+    description = describe(channel)
+    assert ran(description, "verilator", [3]) == ran(description, "icarus", [3])

@@ -1,0 +1,161 @@
+"""Programs of MPI for tests, and a plain model of what MPI promises."""
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from nicbed.host.mpi import ANY_TAG, Mpi, Request
+from nicbed.layouts.description import Description
+
+__all__ = ["CHANNELS", "FAULTS", "LIMIT", "describe", "overriding", "pattern", "ranks",
+           "random_program", "Plain"]
+
+LIMIT = 40_000_000
+CHANNELS: dict[str, dict[str, Any]] = {
+    "via": {"mpi.channel": "via", "via.design": "engine"},
+    "via in the kernel": {"mpi.channel": "via", "via.design": "kernel"},
+    "gm": {"mpi.channel": "gm", "nic.processor": "picorv32", "processor.memory": 1 << 17},
+}
+FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
+          "via.retry_timeout": 4000, "via.retries": 100, "gm.retry_timeout": 8000,
+          "gm.retries": 30}
+OVERRIDES = "NICBED_MPI_TESTS"
+"""Environment variable with knobs that the tests' description is to have (JSON)."""
+
+
+@contextmanager
+def overriding(knobs: dict[str, Any]) -> Iterator[None]:
+    """Have the tests' description with these knobs, here and in processes begun here."""
+    os.environ[OVERRIDES] = json.dumps(knobs)
+    try:
+        yield
+    finally:
+        del os.environ[OVERRIDES]
+
+
+def describe(channel: str = "via", nodes: int = 2, **knobs: Any) -> Description:
+    """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``."""
+    table: dict[str, dict[str, Any]] = {}
+    every = {"fabric.nodes": nodes, **CHANNELS[channel],
+             **{name.replace("__", "."): value for name, value in knobs.items()},
+             **json.loads(os.environ.get(OVERRIDES, "{}"))}
+    for name, value in every.items():
+        section, key = name.split(".")
+        table.setdefault(section, {})[key] = value
+    return Description.model_validate(table)
+
+
+def pattern(size: int, seed: int) -> Any:
+    """``size`` bytes that depend on ``seed``."""
+    return (np.arange(size, dtype=np.uint64) * 7 + 13 * seed + 1 & 0xFF).astype(np.uint8)
+
+
+def ranks(main: Callable[[Mpi], Any], nodes: int = 2) -> list[Any]:
+    """``main(mpi)`` on all of ``nodes``."""
+    async def program(node: Any) -> Any:
+        async with Mpi(node) as mpi:
+            return await main(mpi)
+    return [program] * nodes
+
+
+class Plain:
+    """Matching as MPI promises it, of the messages to one rank: of each sender in the order in
+    which they were sent, the first that a receive takes."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[int, list[tuple[int, int, int]]] = {}
+
+    def sent(self, source: int, tag: int, size: int, seed: int) -> None:
+        self.waiting.setdefault(source, []).append((tag, size, seed))
+
+    def takes(self, source: int, tag: int) -> tuple[int, int, int]:
+        """Tag, size and seed of the oldest message of ``source`` with ``tag``, or any."""
+        queue = self.waiting[source]
+        return queue.pop(next(index for index, one in enumerate(queue)
+                              if tag in (ANY_TAG, one[0])))
+
+
+def random_program(seed: int, nodes: int, count: int, sizes: list[int]) -> Callable[[Mpi], Any]:
+    """Every rank sends ``count`` messages of random size, tag and mode to random ranks, itself
+    included, and receives all that come to it: by source and tag, by source, by tag, or any; posted
+    at once, later, or after a probe. What comes is checked against :class:`Plain`."""
+    plan = random.Random(seed)
+    messages = [[(plan.randrange(nodes), plan.randrange(3), plan.choice(sizes),
+                  plan.randrange(1000), plan.choice("Send Isend Ssend Issend Bsend".split()))
+                 for _ in range(count)] for _ in range(nodes)]
+
+    async def main(mpi: Mpi) -> int:
+        comm, me = mpi.COMM_WORLD, mpi.COMM_WORLD.rank
+        mine = random.Random(seed * 100 + me)
+        plain = Plain()
+        coming = []
+        for source, sent in enumerate(messages):
+            for rank, tag, size, number, _ in sent:
+                if rank == me:
+                    plain.sent(source, tag, size, number)
+                    coming.append((source, tag))
+        mine.shuffle(coming)
+        mpi.Attach_buffer(count * (max(sizes) + 128))
+        checked = 0
+
+        async def finish(request: Any, array: Any) -> None:
+            check(await request.Wait(), array)
+
+        def check(status: Any, array: Any) -> None:
+            nonlocal checked
+            tag, size, number = plain.takes(status.source, status.tag)
+            assert (tag, size) == (status.tag, status.count), (status, tag, size)
+            assert np.array_equal(array[:size], pattern(size, number))
+            assert not np.any(array[size:] != 0xEE)
+            checked += 1
+
+        async def receive() -> None:
+            source, tag = coming.pop()
+            array = mpi.empty(max(sizes) + 8, np.uint8)
+            array[:] = 0xEE
+            if mine.random() < 0.3:
+                status = await comm.Probe(source, tag)
+                assert (status.source, status.tag) == (source, tag)
+                check(await comm.Recv(array, source, tag), array)
+            elif mine.random() < 0.5:
+                await finish(await comm.Irecv(array, source, tag), array)
+            else:
+                check(await comm.Recv(array, source, tag), array)
+
+        posted = []
+        sends = list(messages[me])
+        sending: list[Any] = []
+        # Half of the receives are posted before anything is sent; which message a receive gets
+        # follows from the order of posting.
+        for _ in range(len(coming) // 2):
+            source, tag = coming.pop()
+            array = mpi.empty(max(sizes) + 8, np.uint8)
+            array[:] = 0xEE
+            posted.append((await comm.Irecv(array, source, tag), array))
+        await comm.Barrier()
+        for rank, tag, size, number, mode in sends:
+            array = mpi.empty(size, np.uint8)
+            array[:] = pattern(size, number)
+            if mode in ("Send", "Ssend"):
+                mode = "I" + mode.lower()  # blocking ones could wait for each other
+            call = getattr(comm, mode)
+            request = await call(array, rank, tag)
+            if request is not None:
+                sending.append(request)
+            if mine.random() < 0.2:
+                await mpi.port.delay(mine.randrange(5000))
+        for request, array in posted:
+            await finish(request, array)
+        while coming:
+            await receive()
+        await Request.Waitall(sending)
+        await mpi.Detach_buffer()
+        return checked
+
+    main.total = count * nodes  # type: ignore[attr-defined]
+    return main
+
