@@ -243,8 +243,7 @@ class Collectives:
             peer = 2 * partner + 1 if partner < rest else partner + rest
             await self._exchange(call, self._data(values, call), peer, self._data(other, call),
                                  peer, ALLREDUCE)
-            values = await (self._combine(op, values, other) if place < partner
-                            else self._combine(op, other, values))
+            values = await self._combine(op, values, other)
             mask *= 2
         if rank < 2 * rest:
             await self._send(call, self._data(values, call), rank - 1, ALLREDUCE)

@@ -70,8 +70,10 @@ class Sending:
         for _ in range(len(data.pieces) - 1):
             self._port.spend(self._prices.segment)
         source = send.comm.rank
-        if (data.length <= min(self._eager, channel.eager_bytes)
-                and (engine.generous(rank) or not data.length)):
+        short = data.length <= min(self._eager, channel.eager_bytes)
+        if short and not engine.generous(rank):
+            await engine.look()  # for credits that have come meanwhile
+        if short and (engine.generous(rank) or not data.length):
             kind = Packet.EAGER
             if send.sync:
                 kind = Packet.EAGER_SYNC

@@ -217,10 +217,13 @@ class ViaChannel:
             self._sound("VipPostSend", code)
 
     async def look(self) -> _Packet | None:
-        code, vi, receive = await self._vipl.VipCQDone(self._cq)
-        if code is VIP_RETURN.NOT_DONE:
-            return None
-        return await self._completed(code, vi, receive)
+        while True:
+            code, vi, receive = await self._vipl.VipCQDone(self._cq)
+            if code is VIP_RETURN.NOT_DONE:
+                return None
+            packet = await self._completed(code, vi, receive)
+            if packet is not None:
+                return packet
 
     async def wait(self) -> _Packet | None:
         code, vi, receive = await self._vipl.VipCQWait(self._cq, VIP_INFINITE)

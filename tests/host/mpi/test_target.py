@@ -76,3 +76,24 @@ def test_random_programs_under_faults(channel, nodes):
 def test_the_same_on_icarus(channel):
     description = describe(channel)
     assert ran(description, "verilator", [3]) == ran(description, "icarus", [3])
+
+
+async def burst(lab: Any) -> list[Any]:
+    """In the simulator's process: many messages before the receiver looks; what was sent again."""
+    async def main(mpi: Any) -> None:
+        if mpi.rank == 0:
+            for request in [await mpi.COMM_WORLD.Isend(None, 1, tag) for tag in range(100)]:
+                await request.Wait()
+            return
+        await mpi.port.delay(1_000_000)
+        for tag in range(100):
+            await mpi.COMM_WORLD.Recv(None, 0, tag)
+
+    run = await lab.run(ranks(main))
+    return [str(one) for one in run.again]
+
+
+@pytest.mark.parametrize("channel", ["via", "gm"])
+def test_credits_spare_sending_again(channel):
+    assert run_job(describe(channel), "verilator", function=f"{__name__}:burst",
+                   arguments={}) == []
