@@ -8,7 +8,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-__all__ = ["HEADER_BYTES", "LONG_BYTES", "Header", "Packet", "parse"]
+__all__ = ["CHANNEL_AT", "HEADER_BYTES", "LONG", "LONG_BYTES", "Header", "Packet", "parse"]
 
 _SHORT = Struct("<BBHHHiIII")
 _LONG = Struct("<BBHHHiIIIQQ")
@@ -43,6 +43,7 @@ class Packet(IntEnum):
 
 
 LONG = frozenset({Packet.REQUEST, Packet.REPLY})
+"""Kinds with a long header."""
 
 
 class Header(NamedTuple):

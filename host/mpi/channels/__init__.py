@@ -4,6 +4,8 @@ In the order in which to read:
 
 - :mod:`.itself`: The channel of a process to itself: copies through its memory
 - :mod:`.credits`: Credits between two processes: a packet is sent only where a buffer waits for it
+- :mod:`.buffered`: What channels over registered buffers share: packets in such buffers, with
+  credits on their way
 - :mod:`.via`: The channel over VIA: a VI of Reliable Delivery to each other process, one completion
   queue
 - :mod:`.gm`: The channel over GM: port PORT on each node

@@ -14,9 +14,10 @@ from ....layouts.gm import MAX_SIZE
 from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size, gm_min_size_for_length
 from ...port.node import Node
 from ...via.process import Process
-from ..copying import Pieces, copy, total
+from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import CHANNEL_AT, LONG_BYTES, Header, Packet
+from ..packets import LONG_BYTES
+from .buffered import CREDITS, Received, fill, received
 from .credits import Credits
 
 __all__ = ["GmChannel"]
@@ -28,7 +29,6 @@ SPIN = 1 << 28
 """Cycles for which a call that waits checks for an event, before it waits for the interrupt."""
 AGAIN = 2000
 """Cycles after which a process that was not there yet is greeted again."""
-_CREDITS = Header(Packet.CREDITS).pack()
 
 
 class _Peer:
@@ -39,26 +39,6 @@ class _Peer:
         self.node = node
         self.credits = credits
         self.greeted = False
-
-
-class _Packet:
-    """A packet in a receive buffer."""
-
-    __slots__ = ("_channel", "_peer", "_buffer", "_data", "rank", "header", "length")
-
-    def __init__(self, channel: "GmChannel", peer: _Peer, buffer: int, data: int, header: bytes,
-                 length: int) -> None:
-        self._channel, self._peer, self._buffer, self._data = channel, peer, buffer, data
-        self.rank = peer.rank
-        self.header = header
-        self.length = length
-
-    async def take(self, pieces: Pieces) -> None:
-        if self.length:
-            await copy(self._channel.process, [(self._data, self.length)], pieces)
-
-    async def release(self) -> None:
-        await self._channel.provide_again(self._peer, self._buffer)
 
 
 class GmChannel:
@@ -120,7 +100,7 @@ class GmChannel:
 
     async def _greet(self, peer: _Peer) -> None:
         """Find out whether the port of ``peer`` is open: it is when it has taken a packet."""
-        await self._send(peer, _CREDITS, (), self._greeted)
+        await self._send(peer, CREDITS, (), self._greeted)
 
     def _greeted(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
         peer, buffer = context
@@ -169,18 +149,10 @@ class GmChannel:
         await self._send(peer, header, pieces, self._sent)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces, callback: Any) -> None:
-        process = self.process
         buffer = self._free.pop()
-        length = total(pieces)
-        told = peer.credits.tell()
-        if told:
-            header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
-        process.write(buffer, header)
-        await process.touch(buffer, len(header), store=True)
-        if length:
-            await copy(process, pieces, [(buffer + len(header), length)])
+        length = await fill(self.process, buffer, header, pieces, peer.credits)
         await self._give(lambda: self._gm.gm_send_with_callback(
-            self._open, buffer, self._class, len(header) + length, 0, peer.node, PORT, callback,
+            self._open, buffer, self._class, length, 0, peer.node, PORT, callback,
             (peer, buffer)))
 
     def _sent(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
@@ -201,7 +173,7 @@ class GmChannel:
             self._sound("a send", status)
         return True
 
-    async def look(self) -> _Packet | None:
+    async def look(self) -> Received | None:
         event = await self._gm.gm_receive(self._open)
         while event.type is not GM_EVENT.GM_NO_RECV_EVENT:
             packet = await self._event(event)
@@ -210,10 +182,10 @@ class GmChannel:
             event = await self._gm.gm_receive(self._open)
         return None
 
-    async def wait(self) -> _Packet | None:
+    async def wait(self) -> Received | None:
         return await self._event(await self._gm.gm_blocking_receive(self._open))
 
-    async def _event(self, event: Any) -> _Packet | None:
+    async def _event(self, event: Any) -> Received | None:
         if event.type is GM_EVENT.GM_RECV_EVENT:
             return await self._packet(event)
         await self._gm.gm_unknown(self._open, event)
@@ -222,19 +194,15 @@ class GmChannel:
         await self._tell()
         return None
 
-    async def _packet(self, event: Any) -> _Packet | None:
-        process, buffer = self.process, event.buffer
+    async def _packet(self, event: Any) -> Received | None:
         peer = self._by_node[event.sender_node_id]
-        header = process.read(buffer, LONG_BYTES)
-        size = LONG_BYTES if header[0] in (Packet.REQUEST, Packet.REPLY) else 24
-        await process.touch(buffer, size)
-        peer.credits.left += header[CHANNEL_AT]
-        if header[0] == Packet.CREDITS:
-            await self._provide(buffer)
-            return None
-        return _Packet(self, peer, buffer, buffer + size, header, event.length - size)
+        packet = await received(self.process, peer.rank, event.buffer, event.length, peer.credits,
+                                lambda: self._provide_again(peer, event.buffer))
+        if packet is None:
+            await self._provide(event.buffer)
+        return packet
 
-    async def provide_again(self, peer: _Peer, buffer: int) -> None:
+    async def _provide_again(self, peer: _Peer, buffer: int) -> None:
         """The buffer of a packet is free again."""
         await self._provide(buffer)
         peer.credits.owed += 1
@@ -247,7 +215,7 @@ class GmChannel:
         while self._due and self._free:
             peer = self._due.popleft()
             if peer.credits.due:
-                await self._send(peer, _CREDITS, (), self._sent)
+                await self._send(peer, CREDITS, (), self._sent)
 
     # Memory
 

@@ -18,9 +18,10 @@ from ...via.handles import Vi
 from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.vipl import Vipl
-from ..copying import Pieces, copy, total
+from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import CHANNEL_AT, LONG_BYTES, Header, Packet
+from ..packets import LONG_BYTES
+from .buffered import CREDITS, Received, fill, received
 from .credits import Credits
 
 __all__ = ["ViaChannel"]
@@ -35,7 +36,6 @@ SENDS = 32
 SPIN = 1 << 28
 """Cycles for which a call that waits checks the completion queue, before it waits for the
 interrupt."""
-_CREDITS = Header(Packet.CREDITS).pack()
 
 
 class _Peer:
@@ -47,27 +47,6 @@ class _Peer:
         self.credits = credits
         self.sends: deque[Callable[[], Any]] = deque()
         self.used = False
-
-
-class _Packet:
-    """A packet in the receive buffer of descriptor ``descriptor``."""
-
-    __slots__ = ("_channel", "_peer", "_descriptor", "_data", "rank", "header", "length")
-
-    def __init__(self, channel: "ViaChannel", peer: _Peer, descriptor: int, data: int,
-                 header: bytes, length: int) -> None:
-        self._channel, self._peer, self._descriptor = channel, peer, descriptor
-        self._data = data
-        self.rank = peer.rank
-        self.header = header
-        self.length = length
-
-    async def take(self, pieces: Pieces) -> None:
-        if self.length:
-            await copy(self._channel.process, [(self._data, self.length)], pieces)
-
-    async def release(self) -> None:
-        await self._channel.post_again(self._peer, self._descriptor)
 
 
 class ViaChannel:
@@ -196,16 +175,8 @@ class ViaChannel:
         process = self.process
         slot = self._free.pop()
         descriptor, buffer = slot
-        length = total(pieces)
-        told = peer.credits.tell()
-        if told:
-            header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
-        process.write(buffer, header)
-        await process.touch(buffer, len(header), store=True)
-        if length:
-            await copy(process, pieces, [(buffer + len(header), length)])
-        await descriptors.send(process, descriptor,
-                               [Segment(buffer, self._sends, len(header) + length)])
+        length = await fill(process, buffer, header, pieces, peer.credits)
+        await descriptors.send(process, descriptor, [Segment(buffer, self._sends, length)])
         await self._post(peer, descriptor, self._sends, lambda: self._free.append(slot))
 
     async def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
@@ -216,7 +187,7 @@ class ViaChannel:
         if code is not VIP_RETURN.SUCCESS:
             self._sound("VipPostSend", code)
 
-    async def look(self) -> _Packet | None:
+    async def look(self) -> Received | None:
         while True:
             code, vi, receive = await self._vipl.VipCQDone(self._cq)
             if code is VIP_RETURN.NOT_DONE:
@@ -225,12 +196,12 @@ class ViaChannel:
             if packet is not None:
                 return packet
 
-    async def wait(self) -> _Packet | None:
+    async def wait(self) -> Received | None:
         code, vi, receive = await self._vipl.VipCQWait(self._cq, VIP_INFINITE)
         return await self._completed(code, vi, receive)
 
     async def _completed(self, code: VIP_RETURN, vi: Vi | None, receive: bool | None
-                         ) -> _Packet | None:
+                         ) -> Received | None:
         if code is not VIP_RETURN.SUCCESS or vi is None:
             self._sound("VipCQDone", code)
         assert vi is not None
@@ -249,20 +220,16 @@ class ViaChannel:
         assert descriptor is not None
         return await self._packet(peer, descriptor)
 
-    async def _packet(self, peer: _Peer, descriptor: int) -> _Packet | None:
-        process = self.process
-        buffer, _ = self._buffers[descriptor]
-        header = process.read(buffer, LONG_BYTES)
-        size = LONG_BYTES if header[0] in (Packet.REQUEST, Packet.REPLY) else 24
-        await process.touch(buffer, size)
-        peer.credits.left += header[CHANNEL_AT]
+    async def _packet(self, peer: _Peer, descriptor: int) -> Received | None:
+        buffer, handle = self._buffers[descriptor]
+        packet = await received(self.process, peer.rank, buffer,
+                                descriptors.length_of(self.process, descriptor), peer.credits,
+                                lambda: self._post_again(peer, descriptor, handle))
         if not peer.used:
             await self._used(peer)
-        if header[0] == Packet.CREDITS:
-            await self._post_receive(peer, descriptor, self._buffers[descriptor][1])
-            return None
-        length = descriptors.length_of(process, descriptor) - size
-        return _Packet(self, peer, descriptor, buffer + size, header, length)
+        if packet is None:
+            await self._post_receive(peer, descriptor, handle)
+        return packet
 
     async def _used(self, peer: _Peer) -> None:
         """The first packet of ``peer``: there are more buffers for it from now on."""
@@ -271,9 +238,9 @@ class ViaChannel:
             await self._post_new(peer, self._more - self._prepost)
             peer.credits.owed += self._more - self._prepost
 
-    async def post_again(self, peer: _Peer, descriptor: int) -> None:
+    async def _post_again(self, peer: _Peer, descriptor: int, handle: int) -> None:
         """The buffer of a packet is free again."""
-        await self._post_receive(peer, descriptor, self._buffers[descriptor][1])
+        await self._post_receive(peer, descriptor, handle)
         peer.credits.owed += 1
         if peer.credits.due:
             self._due.append(peer)
@@ -284,7 +251,7 @@ class ViaChannel:
         while self._due and self._free:
             peer = self._due.popleft()
             if peer.credits.due:
-                await self._send(peer, _CREDITS, ())
+                await self._send(peer, CREDITS, ())
 
     # Memory
 

@@ -1,0 +1,65 @@
+"""What channels over registered buffers share: packets in such buffers, with credits on their way.
+
+A packet is a header and its data, one behind the other. The header's byte for the channel has the
+credits that the packet tells of.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ...via.process import Process
+from ..copying import Pieces, copy, total
+from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
+from .credits import Credits
+
+__all__ = ["CREDITS", "Received", "fill", "received"]
+
+CREDITS = Header(Packet.CREDITS).pack()
+"""The packet that tells of credits and nothing else."""
+
+
+class Received:
+    """A packet of ``rank`` whose data are at ``data``. ``again`` gives its buffer back."""
+
+    __slots__ = ("_process", "_data", "_again", "rank", "header", "length")
+
+    def __init__(self, process: Process, rank: int, header: bytes, data: int, length: int,
+                 again: Callable[[], Awaitable[None]]) -> None:
+        self._process = process
+        self._data = data
+        self._again = again
+        self.rank = rank
+        self.header = header
+        self.length = length
+
+    async def take(self, pieces: Pieces) -> None:
+        if self.length:
+            await copy(self._process, [(self._data, self.length)], pieces)
+
+    async def release(self) -> None:
+        await self._again()
+
+
+async def fill(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits
+               ) -> int:
+    """Put a packet into ``buffer``, with the credits to tell of; its bytes."""
+    told = credits.tell()
+    if told:
+        header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
+    process.write(buffer, header)
+    await process.touch(buffer, len(header), store=True)
+    await copy(process, pieces, [(buffer + len(header), total(pieces))])
+    return len(header) + total(pieces)
+
+
+async def received(process: Process, rank: int, buffer: int, length: int, credits: Credits,
+                   again: Callable[[], Any]) -> Received | None:
+    """The packet of ``length`` bytes in ``buffer``, whose credits are taken; None if it has nothing
+    else."""
+    header = process.read(buffer, LONG_BYTES)
+    size = LONG_BYTES if header[0] in LONG else HEADER_BYTES
+    await process.touch(buffer, size)
+    credits.left += header[CHANNEL_AT]
+    if header[0] == Packet.CREDITS:
+        return None
+    return Received(process, rank, header, buffer + size, length - size, again)
