@@ -14,6 +14,8 @@ In the order in which to read:
 - :mod:`.sending`: Sends: eager, or by a request and a reply
 - :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of
   long ones
+- :mod:`.ends`: What both ends of a message stand on: how long ones go, and registered memory for
+  them
 - :mod:`.matching`: Matching: posted receives, and messages that nobody waits for, by context
 - :mod:`.engine`: Progress: packets that go, and packets that come, each handled by its kind
 - :mod:`.packets`: Packets of the layer: their kinds and headers

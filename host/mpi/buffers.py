@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..via.process import Process
-from .copying import Piece, cut, gather, scatter
+from .copying import Piece, cut, scatter
 from .datatypes import Datatype, of_dtype
 from .errors import ErrorClass, MpiError
 from .store import Store
@@ -33,7 +33,7 @@ class Data:
         Their number.
     """
 
-    __slots__ = ("pieces", "length", "_flat", "_places", "_process", "_store", "_staging")
+    __slots__ = ("pieces", "length", "_flat", "_places", "_process", "_staging")
 
     def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
                  staging: tuple[Store, int, int] | None = None) -> None:
@@ -63,10 +63,6 @@ class Data:
                 break
             flat[at:at + part] = np.frombuffer(self._process.read(address, part), np.uint8)
             length -= part
-
-    def content(self) -> bytes:
-        """What is in memory, in no time."""
-        return gather(self._process, self.pieces)
 
     def put(self, data: bytes) -> None:
         """``data`` into memory, in no time."""
@@ -207,7 +203,9 @@ class Buffers:
                            "copy, or describe it by a datatype")
         return array.reshape(-1).view(np.uint8), array
 
-    def spec(self, buffer: Any, call: str) -> tuple[Any, int | None, Datatype | None]:
+    @staticmethod
+    def spec(buffer: Any, call: str) -> tuple[Any, int | None, Datatype | None]:
+        """An array, or an address; count and datatype, if they are given."""
         array, *rest = buffer
         count = datatype = None
         for one in rest:

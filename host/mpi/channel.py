@@ -47,7 +47,7 @@ class Channel(Protocol):
         ...
 
     async def close(self) -> None:
-        """End, when all have called this and nothing is under way."""
+        """End: what was sent has left, and been acknowledged where the channel knows."""
         ...
 
     def ready(self, rank: int) -> bool:
@@ -88,9 +88,4 @@ class Channel(Protocol):
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read the other way."""
-        ...
-
-    @property
-    def idle(self) -> bool:
-        """Whether all that was sent has left, and been acknowledged where the channel knows."""
         ...

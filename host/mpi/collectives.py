@@ -23,10 +23,10 @@ from .copying import copy
 from .datatypes import of_dtype
 from .errors import ErrorClass, MpiError
 from .groups import Group
-from .operators import MAX, SUM, Op
+from .operators import SUM, Op
 from .requests import Request
 
-__all__ = ["ALGORITHMS", "Collectives", "MAX"]
+__all__ = ["ALGORITHMS", "Collectives", "IN_PLACE"]
 
 ALGORITHMS = {"barrier": "dissemination", "bcast": "binomial tree",
               "reduce": "binomial tree", "allreduce": "recursive doubling",
@@ -90,6 +90,13 @@ class Collectives:
         out.free()
         into.free()
 
+    async def _copied(self, buffer: Any, call: str) -> Any:
+        """A copy of a buffer's bytes, without a place of its own."""
+        data = self._data(buffer, call)
+        copied = np.empty(data.length, np.uint8)
+        await self._move(data, self._data(copied, call))
+        return copied
+
     def _enter(self, call: str, root: int | None = None) -> None:
         library = self.library
         library.port.spend(library.prices.collective)
@@ -98,7 +105,7 @@ class Collectives:
                            f"{root} in {self.name}, which has 0 to {self.size - 1}")
 
     def _data(self, buffer: Any, call: str) -> Data:
-        return self.library.data(buffer, call)
+        return self.library.buffers.data(buffer, call)
 
     # Synchronisation and broadcast
 
@@ -135,7 +142,8 @@ class Collectives:
     # Reductions
 
     def _values(self, buffer: Any, call: str) -> Any:
-        """A copy of a buffer's elements, as an array of one dimension."""
+        """A buffer's elements to compute with, as an array of one dimension. What a library would
+        copy first, :meth:`_result` copies last, and is charged there."""
         if isinstance(buffer, list | tuple):
             array, count, datatype = self.library.buffers.spec(buffer, call)
             flat, _ = self.library.buffers.flat(array, call)
@@ -150,7 +158,7 @@ class Collectives:
         return flat.view(array.dtype).copy()
 
     async def _combine(self, op: Op, lower: Any, higher: Any) -> Any:
-        """``op`` on two arrays: charged."""
+        """``op`` on two arrays: charged, without cache misses; both have just been copied."""
         port, prices = self.library.port, self.library.prices
         port.spend(prices.reduce)
         port.work("load", 2 * lower.size)
@@ -315,8 +323,10 @@ class Collectives:
     async def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
         """A part of each buffer to and from each rank, all alike."""
         self._enter("Alltoall")
-        out = self._parts(recvbuf if sendbuf is IN_PLACE else sendbuf, "Alltoall", self.size)
-        await self._alltoall("Alltoall", out, self._parts(recvbuf, "Alltoall", self.size))
+        if sendbuf is IN_PLACE:
+            sendbuf = await self._copied(recvbuf, "Alltoall")
+        await self._alltoall("Alltoall", self._parts(sendbuf, "Alltoall", self.size),
+                             self._parts(recvbuf, "Alltoall", self.size))
 
     @called(Call.Alltoallv)
     async def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:

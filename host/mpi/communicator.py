@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from . import collectives
 from .calls import Call, Calls, called
 from .collectives import Collectives
 from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
 from .errors import ErrorClass, MpiError
 from .groups import Group
 from .matching import Unexpected
+from .operators import MAX
 from .requests import Receive, Request
 from .status import Status
 
@@ -73,7 +73,7 @@ class Comm(Collectives):
 
     async def _begin(self, call: str, buffer: Any, rank: int, tag: int, **how: bool) -> Request:
         library = self.library
-        return await library.send(call, self, self.context, library.data(buffer, call), rank, tag,
+        return await library.send(call, self, self.context, self._data(buffer, call), rank, tag,
                                   **how)
 
     async def _end(self, request: Request) -> None:
@@ -134,7 +134,7 @@ class Comm(Collectives):
 
     async def _receive(self, call: str, buffer: Any, source: int, tag: int) -> Request:
         library = self.library
-        return await library.receive(call, self, self.context, library.data(buffer, call), source,
+        return await library.receive(call, self, self.context, self._data(buffer, call), source,
                                      tag)
 
     @called(Call.Sendrecv)
@@ -151,9 +151,7 @@ class Comm(Collectives):
     async def Sendrecv_replace(self, buf: Any, dest: int, sendtag: int = 0,
                                source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> Status:
         """Send ``buf``, and receive into it what comes."""
-        data = self.library.data(buf, "Sendrecv_replace").save()
-        copy = np.frombuffer(data.content(), np.uint8)
-        data.free()
+        copy = await self._copied(buf, "Sendrecv_replace")
         send = await self._begin("Sendrecv_replace", copy, dest, sendtag)
         status = await self.library.until_done(
             await self._receive("Sendrecv_replace", buf, source, recvtag))
@@ -191,13 +189,10 @@ class Comm(Collectives):
     @called(Call.Mrecv)
     async def Mrecv(self, buf: Any, message: Message) -> Status:
         """Receive a message that Mprobe has found."""
-        library = self.library
-        matching = library.receiving.matching
-        header = message.message.header
-        matching.unexpected.setdefault(self.context, []).insert(0, message.message)
-        receive = await library.receive("Mrecv", self, self.context, library.data(buf, "Mrecv"),
-                                        header.source, header.tag)
-        return await library.until_done(receive)
+        library, header = self.library, message.message.header
+        return await library.until_done(await library.receive(
+            "Mrecv", self, self.context, self._data(buf, "Mrecv"), header.source,
+            header.tag, message.message))
 
     async def _found(self, source: int, tag: int, call: str) -> Unexpected:
         library = self.library
@@ -214,7 +209,7 @@ class Comm(Collectives):
                 found.append(one)
             return one is not None
 
-        probe = Receive(library, 0, call, self, source, self.context, tag, library.data(None, call))
+        probe = Receive(library, 0, call, self, source, self.context, tag, self._data(None, call))
         await library.engine.until(there, probe.describe)
         return found[-1]
 
@@ -259,7 +254,7 @@ class Comm(Collectives):
         library.port.spend(library.prices.communicator)
         mine = np.array([library.next_context], np.int64)
         highest = np.zeros(1, np.int64)
-        await self.Allreduce(mine, highest, collectives.MAX)
+        await self.Allreduce(mine, highest, MAX)
         library.next_context = int(highest[0]) + 2
         if group.rank == UNDEFINED:
             return None

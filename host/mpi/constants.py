@@ -1,6 +1,6 @@
 """Constants of MPI, under its names."""
 
-__all__ = ["ANY_SOURCE", "ANY_TAG", "MAX_TAG", "PROC_NULL", "ROOT_TAG", "UNDEFINED"]
+__all__ = ["ANY_SOURCE", "ANY_TAG", "MAX_TAG", "PROC_NULL", "UNDEFINED"]
 
 ANY_SOURCE = -1
 """As the source of a receive: any rank."""
@@ -12,5 +12,3 @@ UNDEFINED = -32766
 """No rank, no colour, no count."""
 MAX_TAG = (1 << 30) - 1
 """The largest tag of a program (MPI_TAG_UB)."""
-ROOT_TAG = 1 << 30
-"""Tags from here on are the library's own, for collective calls."""

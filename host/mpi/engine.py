@@ -6,8 +6,8 @@ that packets never overtake each other.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ...layouts.trace import Activity, Kind
 from ..port.port import Port
@@ -22,6 +22,7 @@ __all__ = ["Engine"]
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CHANNEL, WAITING = int(Activity.CHANNEL), int(Activity.WAITING)
 
+Result = TypeVar("Result")
 Later = tuple[Header, Pieces, Callable[[], Any] | None]
 
 
@@ -84,10 +85,7 @@ class Engine:
                     left: Callable[[], Any] | None) -> None:
         self._port.spend(self._prices.packet)
         self._world.under_way += 1
-        port = self._port
-        port.mark(CHANNEL, BEGIN, 0)
-        await self._to[rank].send(rank, header.pack(), pieces)
-        port.mark(CHANNEL, END, 0)
+        await self._below(self._to[rank].send(rank, header.pack(), pieces))
         if left is not None:
             left()
 
@@ -95,19 +93,15 @@ class Engine:
                     done: Callable[[], Any]) -> None:
         """Write memory of ``rank``."""
         self._world.under_way += 1
-        port = self._port
-        port.mark(CHANNEL, BEGIN, 0)
-        await self._to[rank].write(rank, pieces, handles, address, handle, self._ended(done))
-        port.mark(CHANNEL, END, 0)
+        await self._below(self._to[rank].write(rank, pieces, handles, address, handle,
+                                               self._ended(done)))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
         self._world.under_way += 1
-        port = self._port
-        port.mark(CHANNEL, BEGIN, 0)
-        await self._to[rank].read(rank, pieces, handles, address, handle, self._ended(done))
-        port.mark(CHANNEL, END, 0)
+        await self._below(self._to[rank].read(rank, pieces, handles, address, handle,
+                                              self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
         def ended() -> Any:
@@ -128,20 +122,12 @@ class Engine:
     async def look(self) -> None:
         """Handle what has arrived: one look at each channel, and another wherever something
         was."""
-        port = self._port
-        port.spend(self._prices.look)
+        self._port.spend(self._prices.look)
         for channel in self._channels:
-            while (packet := await self._look(channel)) is not None:
+            while (packet := await self._below(channel.look())) is not None:
                 await self._handle(packet)
         if self._later:
             await self._send_later()
-
-    async def _look(self, channel: Channel) -> Arrived | None:
-        port = self._port
-        port.mark(CHANNEL, BEGIN, 0)
-        packet = await channel.look()
-        port.mark(CHANNEL, END, 0)
-        return packet
 
     async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
         """Handle what arrives until ``condition()`` holds.
@@ -163,7 +149,7 @@ class Engine:
     async def _next(self, what: Callable[[], str]) -> Arrived | None:
         port, channels = self._port, self._channels
         for channel in channels[1:]:
-            if (packet := await self._look(channel)) is not None:
+            if (packet := await self._below(channel.look())) is not None:
                 return packet
         if not self._later:  # else it will have credits, by packets that only channels know
             self._world.wait(self._rank, what())
@@ -182,7 +168,11 @@ class Engine:
         handler = self._handlers.get(header.kind)
         if handler is not None:
             await handler(packet, header)
-        port = self._port
-        port.mark(CHANNEL, BEGIN, 0)
-        await packet.release()
-        port.mark(CHANNEL, END, 0)
+        await self._below(packet.release())
+
+    async def _below(self, call: Coroutine[Any, Any, Result]) -> Result:
+        """What ``call``, one of the channel's, gives; its time is marked."""
+        self._port.mark(CHANNEL, BEGIN, 0)
+        result = await call
+        self._port.mark(CHANNEL, END, 0)
+        return result

@@ -17,9 +17,11 @@ from .communicator import Comm
 from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
 from .copying import copy
 from .costs import Prices
+from .ends import Ends
 from .engine import Engine
 from .errors import ErrorClass, MpiError
 from .groups import Group
+from .matching import Unexpected
 from .packets import Header, Packet
 from .receiving import Receiving
 from .registration import Registration
@@ -46,6 +48,8 @@ class Mpi:
         Communicators of all processes, and of this one.
     calls
         Counts of calls and messages.
+    buffers
+        The arrays of the process.
     registrations
         Registered memory of each channel.
     """
@@ -57,20 +61,18 @@ class Mpi:
         self.process = process = Process(node)
         self.prices = prices = node.service(Prices)
         self.calls = Calls(node.port)
-        self.places = list(node.active)
-        if node.number not in self.places:
-            raise MpiError(ErrorClass.ERR_OTHER, f"node {node.number} runs no program")
-        self.rank = self.places.index(node.number)
-        self.size = len(self.places)
-        self._world = world = node.run_service(World)
+        places = list(node.active)
+        self.rank = places.index(node.number)
+        self.size = len(places)
+        world = node.run_service(World)
         world.size = self.size
         self._store = Store(process)
-        self._buffers = Buffers(process, self._store)
+        self.buffers = Buffers(process, self._store)
         itself = Itself(process, self._store, self.rank, settings.eager)
         self.channels: list[Channel] = []
         to: list[Channel] = [itself] * self.size
         if self.size > 1:
-            other = channel_to_others(settings.channel, node, process, self.rank, self.places)
+            other = channel_to_others(settings.channel, node, process, self.rank, places)
             self.channels.append(other)
             to = [itself if rank == self.rank else other for rank in range(self.size)]
         self.channels.append(itself)
@@ -78,12 +80,9 @@ class Mpi:
                                                      settings.registration_cache)
                               for one in self.channels}
         self.engine = engine = Engine(node.port, self.rank, self.channels, to, prices, world)
-        self.sending = Sending(process, self.rank, engine, self._store, prices,
-                               self.registrations, settings.eager, settings.rendezvous,
-                               settings.derived)
-        self.receiving = Receiving(process, engine, self._store, prices, self.registrations,
-                                   settings.rendezvous, settings.derived, self._comm_of)
-        receiving, sending = self.receiving, self.sending
+        ends = Ends(process, engine, self._store, prices, settings, self.registrations)
+        self.sending = sending = Sending(ends)
+        self.receiving = receiving = Receiving(ends, lambda context: self._comms[context])
         engine.handle_by({
             Packet.EAGER: receiving.arrived, Packet.EAGER_SYNC: receiving.arrived,
             Packet.EAGER_READY: receiving.arrived, Packet.REQUEST: receiving.requested,
@@ -92,7 +91,7 @@ class Mpi:
         self._numbers = itertools.count(1)
         self.next_context = 0
         self._attached: Attached | None = None
-        self.comms: dict[int, Comm] = {}
+        self._comms: dict[int, Comm] = {}
         self.COMM_WORLD = self.new_comm(Group(range(self.size), self.rank), "COMM_WORLD", 0)
         self.COMM_SELF = self.new_comm(Group([self.rank], self.rank), "COMM_SELF", 2)
         self._open = False
@@ -154,7 +153,7 @@ class Mpi:
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         """An array of zeros in the process's memory."""
-        return self._buffers.empty(shape, dtype)
+        return self.buffers.empty(shape, dtype)
 
     zeros = empty
 
@@ -162,15 +161,6 @@ class Mpi:
         """Address of ``length`` bytes of the process's memory, for buffers of [address, count,
         datatype]."""
         return self.process.allocate(length, 64)
-
-    def data(self, buffer: Any, call: str) -> Data:
-        """The bytes of a call's buffer."""
-        return self._buffers.data(buffer, call)
-
-    @property
-    def buffers(self) -> Buffers:
-        """The arrays of the process."""
-        return self._buffers
 
     def Attach_buffer(self, length: int) -> None:
         """Give buffered sends ``length`` bytes."""
@@ -206,9 +196,9 @@ class Mpi:
         await self.sending.begin(send)
         return send
 
-    async def receive(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int
-                      ) -> Request:
-        """Post a receive."""
+    async def receive(self, call: str, comm: Comm, context: int, data: Data, rank: int,
+                      tag: int, message: Unexpected | None = None) -> Request:
+        """Post a receive; or receive ``message``, which was taken out of the queue."""
         self.port.spend(self.prices.receive)
         if rank == PROC_NULL:
             return self._nobody()
@@ -217,7 +207,10 @@ class Mpi:
         elif tag != ANY_TAG:
             self._check(call, comm, 0, tag)
         receive = Receive(self, next(self._numbers), call, comm, rank, context, tag, data)
-        await self.receiving.begin(receive)
+        if message is None:
+            await self.receiving.begin(receive)
+        else:
+            await self.receiving.deliver(receive, message)
         return receive
 
     async def _buffered(self, send: Send) -> Request:
@@ -331,9 +324,7 @@ class Mpi:
     def new_comm(self, group: Group, name: str, context: int) -> Comm:
         """A communicator whose contexts are ``context`` and the next one."""
         comm = Comm(self, group, name, context)
-        self.comms[context] = self.comms[context + 1] = comm
+        self._comms[context] = self._comms[context + 1] = comm
         self.next_context = max(self.next_context, context + 2)
         return comm
 
-    def _comm_of(self, context: int) -> Comm:
-        return self.comms[context]

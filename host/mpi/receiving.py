@@ -2,19 +2,13 @@
 
 from typing import Any
 
-from ..port.port import Port
-from ..via.process import Process
 from .channel import Arrived
 from .copying import copy
-from .costs import Prices
-from .engine import Engine
+from .ends import BOUNCE, Ends
 from .errors import ErrorClass, MpiError
 from .matching import Matching, Unexpected
 from .packets import Header, Packet
-from .registration import Registration
 from .requests import Receive
-from .sending import BOUNCE, way
-from .store import Store
 
 __all__ = ["Receiving"]
 
@@ -22,19 +16,15 @@ __all__ = ["Receiving"]
 class Receiving:
     """The receives of a process. ``name_of`` tells a context's communicator."""
 
-    def __init__(self, process: Process, engine: Engine, store: Store, prices: Prices,
-                 registrations: dict[str, Registration], rendezvous: str, derived: str,
-                 name_of: Any) -> None:
-        self._process = process
-        self._port: Port = process.port
-        self._engine = engine
-        self._store = store
-        self._prices = prices
-        self._registrations = registrations
-        self._rendezvous = rendezvous
-        self._derived = derived
+    def __init__(self, ends: Ends, name_of: Any) -> None:
+        self._ends = ends
+        self._process = ends.process
+        self._port = port = ends.port
+        self._engine = ends.engine
+        self._store = ends.store
+        self._prices = prices = ends.prices
         self._name_of = name_of
-        self.matching = Matching(lambda: self._port.spend(prices.search))
+        self.matching = Matching(lambda: port.spend(prices.search))
         self._open: dict[int, Receive] = {}
         """Receives whose data are on the way, by number."""
 
@@ -48,7 +38,11 @@ class Receiving:
         message = self.matching.post(receive)
         if message is None:
             self._port.spend(self._prices.post)
-            return
+        else:
+            await self.deliver(receive, message)
+
+    async def deliver(self, receive: Receive, message: Unexpected) -> None:
+        """Give ``receive`` a message that was kept."""
         header = message.header
         self._match(receive, header)
         if header.kind == Packet.REQUEST:
@@ -57,7 +51,7 @@ class Receiving:
         if header.kind == Packet.EAGER_SYNC:
             await self._engine.packet(message.world, Header(Packet.SYNCED, send=header.send))
         if receive.error is None:
-            self._unpack(receive)
+            self._ends.charge_blocks(receive.data)
             await copy(self._process, [(message.place, header.length)] if header.length else [],
                        receive.data.pieces)
         self._store.give(message.place, header.length)
@@ -80,7 +74,7 @@ class Receiving:
         if header.kind == Packet.EAGER_SYNC:
             await self._engine.packet(packet.rank, Header(Packet.SYNCED, send=header.send))
         if receive.error is None:
-            self._unpack(receive)
+            self._ends.charge_blocks(receive.data)
             await packet.take(receive.data.pieces)
         receive.ended()
 
@@ -123,18 +117,16 @@ class Receiving:
             return
         self._open[receive.number] = receive
         reads = bool(header.address)
-        if not reads and way(self._rendezvous, channel) == BOUNCE:
-            self._unpack(receive)
+        if not reads and self._ends.way(channel) == BOUNCE:
+            self._ends.charge_blocks(receive.data)
             await engine.packet(rank, Header(Packet.REPLY, send=header.send,
                                              receive=receive.number))
             return
-        registration = self._registrations[channel.name]
         pieces = receive.data.part(0, header.length)
-        gathers = reads and self._derived == "segments" and len(pieces) <= channel.segments
-        if len(pieces) > 1 and not gathers:
+        if len(pieces) > 1 and not (reads and self._ends.in_segments(channel, pieces)):
             receive.temporary = self._store.take(header.length), header.length
             pieces = [receive.temporary]
-        receive.regions = [await registration.use(*piece) for piece in pieces]
+        receive.regions = await self._ends.use(channel, pieces)
         handles = [region.handle for region in receive.regions]
         if reads:
             async def done() -> None:
@@ -150,12 +142,10 @@ class Receiving:
 
     async def _end(self, receive: Receive, rank: int) -> None:
         if receive.temporary is not None:
-            self._unpack(receive)
+            self._ends.charge_blocks(receive.data)
             await copy(self._process, [receive.temporary], receive.data.pieces)
             self._store.give(*receive.temporary)
-        registration = self._registrations[self._engine.channel(rank).name]
-        for region in receive.regions:
-            await registration.leave(region)
+        await self._ends.leave(self._engine.channel(rank), receive.regions)
         receive.ended()
 
     # Both
@@ -170,10 +160,6 @@ class Receiving:
                 f"has room for {receive.data.length}")
             receive.status.error = int(ErrorClass.ERR_TRUNCATE)
             receive.length = 0
-
-    def _unpack(self, receive: Receive) -> None:
-        for _ in range(len(receive.data.pieces) - 1):
-            self._port.spend(self._prices.segment)
 
     def _not_ready(self, header: Header) -> MpiError:
         comm = self._name_of(header.context)

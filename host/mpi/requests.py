@@ -8,10 +8,10 @@ from .constants import ANY_SOURCE, ANY_TAG
 from .errors import MpiError
 from .status import Status
 
-__all__ = ["Receive", "Request", "Send", "text_of"]
+__all__ = ["Receive", "Request", "Send"]
 
 
-def text_of(call: str, rank: int, other: str, tag: int, comm: str) -> str:
+def _text_of(call: str, rank: int, other: str, tag: int, comm: str) -> str:
     """A call in words: rank 0: Send to rank 1, tag 5, COMM_WORLD."""
     return f"rank {rank}: {call} {other}, tag {'any' if tag == ANY_TAG else tag}, {comm}"
 
@@ -64,9 +64,6 @@ class Request:
         """It in words."""
         raise NotImplementedError
 
-    def finished(self) -> None:
-        """Called once, when it has ended."""
-
 
 class Send(Request):
     """A send of ``data`` to ``rank`` of the communicator, ``world`` among all.
@@ -102,7 +99,7 @@ class Send(Request):
         self.regions: list[Any] = []
 
     def describe(self) -> str:
-        return text_of(self.call, self.comm.rank, f"to rank {self.rank}", self.tag, self.comm.name)
+        return _text_of(self.call, self.comm.rank, f"to rank {self.rank}", self.tag, self.comm.name)
 
     def ended(self) -> None:
         """The data have left, and the match is known where it must be."""
@@ -141,7 +138,7 @@ class Receive(Request):
 
     def describe(self) -> str:
         other = "from any rank" if self.rank == ANY_SOURCE else f"from rank {self.rank}"
-        return text_of(self.call, self.comm.rank, other, self.tag, self.comm.name)
+        return _text_of(self.call, self.comm.rank, other, self.tag, self.comm.name)
 
     def takes(self, source: int, tag: int) -> bool:
         """Whether it may receive a message of ``source`` with ``tag``."""

@@ -7,53 +7,23 @@
 - *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
 """
 
-from ..port.port import Port
-from ..via.process import Process
-from .channel import Arrived, Channel
-from .copying import copy, cut
-from .costs import Prices
-from .engine import Engine
+from .channel import Arrived
+from .copying import Piece, copy, cut
+from .ends import READ, Ends
 from .packets import Header, Packet
-from .registration import Registration
 from .requests import Send
-from .store import Store
 
-__all__ = ["BOUNCE", "READ", "Sending", "WRITE", "way"]
-
-WRITE, READ, BOUNCE = "write", "read", "bounce"
-
-
-def way(rendezvous: str, channel: Channel) -> str:
-    """How long messages go by ``channel``: as the knob ``mpi.rendezvous`` says, if it can."""
-    if rendezvous == READ and channel.can_read:
-        return READ
-    return WRITE if channel.can_write and rendezvous != BOUNCE else BOUNCE
+__all__ = ["Sending"]
 
 
 class Sending:
-    """The sends of a process.
+    """The sends of a process."""
 
-    Parameters
-    ----------
-    eager, rendezvous, derived
-        Knobs ``mpi.eager``, ``mpi.rendezvous`` and ``mpi.derived``.
-    registrations
-        By channel's name.
-    """
-
-    def __init__(self, process: Process, rank: int, engine: Engine, store: Store, prices: Prices,
-                 registrations: dict[str, Registration], eager: int, rendezvous: str,
-                 derived: str) -> None:
-        self._process = process
-        self._port: Port = process.port
-        self._rank = rank
-        self._engine = engine
-        self._store = store
-        self._prices = prices
-        self._registrations = registrations
-        self._eager = eager
-        self._rendezvous = rendezvous
-        self._derived = derived
+    def __init__(self, ends: Ends) -> None:
+        self._ends = ends
+        self._port = ends.port
+        self._engine = ends.engine
+        self._prices = ends.prices
         self._open: dict[int, Send] = {}
         """Sends that wait for an answer, by number."""
 
@@ -67,10 +37,9 @@ class Sending:
         data = send.data.save()
         engine, rank = self._engine, send.world
         channel = engine.channel(rank)
-        for _ in range(len(data.pieces) - 1):
-            self._port.spend(self._prices.segment)
+        self._ends.charge_blocks(data)
         source = send.comm.rank
-        short = data.length <= min(self._eager, channel.eager_bytes)
+        short = data.length <= min(self._ends.settings.eager, channel.eager_bytes)
         if short and not engine.generous(rank):
             await engine.look()  # for credits that have come meanwhile
         if short and (engine.generous(rank) or not data.length):
@@ -87,22 +56,22 @@ class Sending:
         self._open[send.number] = send
         self._port.spend(self._prices.protocol)
         address = handle = 0
-        if way(self._rendezvous, channel) == READ:
-            whole, send.temporary = await self._whole(send)
-            send.regions = [await self._registrations[channel.name].use(*whole)]
+        if self._ends.way(channel) == READ:
+            [whole] = await self._whole(send)
+            send.regions = await self._ends.use(channel, [whole])
             address, handle = whole[0], send.regions[0].handle
         await engine.packet(rank, Header(Packet.REQUEST, send.context, source, send.tag,
                                          data.length, send.number, int(send.ready), address,
                                          handle))
 
-    async def _whole(self, send: Send) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """The data in one piece, and what is to be freed behind."""
+    async def _whole(self, send: Send) -> list[Piece]:
+        """The data in one piece: where they are, or a copy."""
         data = send.data
         if len(data.pieces) == 1:
-            return data.pieces[0], None
-        place = self._store.take(data.length)
-        await copy(self._process, data.pieces, [(place, data.length)])
-        return (place, data.length), (place, data.length)
+            return data.pieces
+        send.temporary = self._ends.store.take(data.length), data.length
+        await copy(self._ends.process, data.pieces, [send.temporary])
+        return [send.temporary]
 
     # Packets
 
@@ -118,12 +87,10 @@ class Sending:
     async def _write(self, send: Send, header: Header) -> None:
         rank, engine = send.world, self._engine
         channel = engine.channel(rank)
-        registration = self._registrations[channel.name]
         pieces = send.data.pieces
-        if len(pieces) > 1 and (self._derived == "pack" or len(pieces) > channel.segments):
-            whole, send.temporary = await self._whole(send)
-            pieces = [whole]
-        send.regions = [await registration.use(*piece) for piece in pieces]
+        if not self._ends.in_segments(channel, pieces):
+            pieces = await self._whole(send)
+        send.regions = await self._ends.use(channel, pieces)
         await engine.write(rank, pieces, [region.handle for region in send.regions],
                            header.address, header.handle, lambda: self._end(send))
         await engine.packet(rank, Header(Packet.FINISH, receive=header.receive))
@@ -151,9 +118,7 @@ class Sending:
 
     async def _end(self, send: Send) -> None:
         del self._open[send.number]
-        registration = self._registrations[self._engine.channel(send.world).name]
-        for region in send.regions:
-            await registration.leave(region)
+        await self._ends.leave(self._engine.channel(send.world), send.regions)
         if send.temporary is not None:
-            self._store.give(*send.temporary)
+            self._ends.store.give(*send.temporary)
         send.ended()

@@ -1,17 +1,14 @@
 """Programs of MPI for tests, and a plain model of what MPI promises."""
 
-import json
-import os
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from nicbed.host.mpi import ANY_TAG, Mpi, Request
 from nicbed.layouts.description import Description
 
-__all__ = ["CHANNELS", "FAULTS", "LIMIT", "describe", "overriding", "pattern", "ranks",
+__all__ = ["CHANNELS", "FAULTS", "LIMIT", "describe", "pattern", "ranks",
            "random_program", "Plain"]
 
 LIMIT = 40_000_000
@@ -23,26 +20,12 @@ CHANNELS: dict[str, dict[str, Any]] = {
 FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
           "via.retry_timeout": 4000, "via.retries": 100, "gm.retry_timeout": 8000,
           "gm.retries": 30}
-OVERRIDES = "NICBED_MPI_TESTS"
-"""Environment variable with knobs that the tests' description is to have (JSON)."""
-
-
-@contextmanager
-def overriding(knobs: dict[str, Any]) -> Iterator[None]:
-    """Have the tests' description with these knobs, here and in processes begun here."""
-    os.environ[OVERRIDES] = json.dumps(knobs)
-    try:
-        yield
-    finally:
-        del os.environ[OVERRIDES]
-
 
 def describe(channel: str = "via", nodes: int = 2, **knobs: Any) -> Description:
     """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``."""
     table: dict[str, dict[str, Any]] = {}
     every = {"fabric.nodes": nodes, **CHANNELS[channel],
-             **{name.replace("__", "."): value for name, value in knobs.items()},
-             **json.loads(os.environ.get(OVERRIDES, "{}"))}
+             **{name.replace("__", "."): value for name, value in knobs.items()}}
     for name, value in every.items():
         section, key = name.split(".")
         table.setdefault(section, {})[key] = value

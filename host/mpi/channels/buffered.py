@@ -4,7 +4,8 @@ A packet is a header and its data, one behind the other. The header's byte for t
 credits that the packet tells of.
 """
 
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sized
 from typing import Any
 
 from ...via.process import Process
@@ -12,7 +13,7 @@ from ..copying import Pieces, copy, total
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
-__all__ = ["CREDITS", "Received", "fill", "received"]
+__all__ = ["CREDITS", "Debts", "Received", "fill", "received"]
 
 CREDITS = Header(Packet.CREDITS).pack()
 """The packet that tells of credits and nothing else."""
@@ -38,6 +39,30 @@ class Received:
 
     async def release(self) -> None:
         await self._again()
+
+
+class Debts:
+    """Tells peers of credits that they are owed, as soon as there is a buffer for it. ``free`` are
+    the buffers for sending, ``send`` sends a peer a packet of nothing else."""
+
+    def __init__(self, free: Sized, send: Callable[[Any], Awaitable[None]]) -> None:
+        self._free = free
+        self._send = send
+        self._due: deque[Any] = deque()
+
+    async def owe(self, peer: Any) -> None:
+        """A buffer for ``peer`` waits again."""
+        peer.credits.owed += 1
+        if peer.credits.due:
+            self._due.append(peer)
+            await self.tell()
+
+    async def tell(self) -> None:
+        """Tell those that are to be told, as far as there are buffers."""
+        while self._due and self._free:
+            peer = self._due.popleft()
+            if peer.credits.due:
+                await self._send(peer)
 
 
 async def fill(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits

@@ -17,7 +17,7 @@ from ...via.process import Process
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
-from .buffered import CREDITS, Received, fill, received
+from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
 
 __all__ = ["GmChannel"]
@@ -72,7 +72,7 @@ class GmChannel:
         self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
         """Calls that wait for a send token."""
         self._failed: deque[_Peer] = deque()
-        self._due: deque[_Peer] = deque()
+        self._debts = Debts(self._free, lambda peer: self._send(peer, CREDITS, (), self._sent))
         self._open: Any = None
 
     # Opening and closing
@@ -191,7 +191,7 @@ class GmChannel:
         await self._gm.gm_unknown(self._open, event)
         while self._waiting and await self._called(self._waiting[0]):
             self._waiting.popleft()
-        await self._tell()
+        await self._debts.tell()
         return None
 
     async def _packet(self, event: Any) -> Received | None:
@@ -205,17 +205,7 @@ class GmChannel:
     async def _provide_again(self, peer: _Peer, buffer: int) -> None:
         """The buffer of a packet is free again."""
         await self._provide(buffer)
-        peer.credits.owed += 1
-        if peer.credits.due:
-            self._due.append(peer)
-            await self._tell()
-
-    async def _tell(self) -> None:
-        """Tell peers of their credits, as far as there are buffers to do so."""
-        while self._due and self._free:
-            peer = self._due.popleft()
-            if peer.credits.due:
-                await self._send(peer, CREDITS, (), self._sent)
+        await self._debts.owe(peer)
 
     # Memory
 

@@ -35,7 +35,6 @@ class Itself:
     can_write = True
     can_read = False
     segments = 1 << 30
-    idle = True
 
     def __init__(self, process: Process, store: Store, rank: int, eager_bytes: int) -> None:
         self.process = process

@@ -21,7 +21,7 @@ from ...via.vipl.vipl import Vipl
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
-from .buffered import CREDITS, Received, fill, received
+from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
 
 __all__ = ["ViaChannel"]
@@ -53,14 +53,12 @@ class ViaChannel:
     """VIs from ``rank`` to all other processes, whose nodes are ``places``."""
 
     name = "via"
-    can_write = True
     segments = 8
 
     def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
         settings = node.description.mpi
         self.process = process
         self._node = node
-        self._port = node.port
         self._rank = rank
         self._places = places
         self._vipl = Vipl(process)
@@ -81,9 +79,8 @@ class ViaChannel:
         self._tag: Any = None
         self._cq: Any = None
         self._sends = 0
-        self._due: deque[_Peer] = deque()
+        self._debts = Debts(self._free, lambda peer: self._send(peer, CREDITS, ()))
         self._outstanding = 0
-        self._arena = 0, 0
         self._rooms: list[int] = []
         self._room: dict[int, int] = {}
         """Descriptors for writes and reads that are free, and the handle of each."""
@@ -99,12 +96,15 @@ class ViaChannel:
         self._most = min(self._most, attributes.max_transfer_size)
         self.segments = min(self.segments, attributes.max_segments - 1)
         receives = self._more + Credits.further(self._more, OWED)
+        if receives > attributes.max_descriptors_per_queue:
+            raise MpiError(ErrorClass.ERR_NO_MEM, f"via.queue_depth = "
+                           f"{attributes.max_descriptors_per_queue}: a VI of MPI has {receives} "
+                           f"receives posted (mpi.prepost_used = {self._more})")
         entries = min(attributes.max_cq_entries, len(others) * (receives + 8) + 2 * SENDS)
         self._cq = self._sound("VipCreateCQ", await vipl.VipCreateCQ(self._nic, entries))
-        self._sends = await self._memory(SENDS * (self._size + DESCRIPTOR))
-        base, _ = self._arena
-        self._free = [(base + slot * DESCRIPTOR, base + SENDS * DESCRIPTOR + slot * self._size)
-                      for slot in reversed(range(SENDS))]
+        base, self._sends = await self._memory(SENDS * (self._size + DESCRIPTOR))
+        self._free += [(base + slot * DESCRIPTOR, base + SENDS * DESCRIPTOR + slot * self._size)
+                       for slot in reversed(range(SENDS))]
         for rank in others:
             vi = self._sound("VipCreateVi", await vipl.VipCreateVi(
                 self._nic, ViAttributes(self._tag, max_transfer=self._most,
@@ -125,18 +125,16 @@ class ViaChannel:
     def _name(remote: int, local: int) -> bytes:
         return b"MPI" + local.to_bytes(2, "little") + remote.to_bytes(2, "little")
 
-    async def _memory(self, length: int) -> int:
-        """Registered memory; its handle. ``_arena`` has its address, too."""
+    async def _memory(self, length: int) -> tuple[int, int]:
+        """Registered memory: its address and handle."""
         address = self.process.allocate(length, fresh=True)
         handle = self._sound("VipRegisterMem", await self._vipl.VipRegisterMem(
             self._nic, address, length, MemAttributes(self._tag)))
-        self._arena = address, handle
-        return handle
+        return address, handle
 
     async def _post_new(self, peer: _Peer, count: int) -> None:
         """Post ``count`` new receive buffers at ``peer``."""
-        handle = await self._memory(count * (self._size + DESCRIPTOR))
-        base, _ = self._arena
+        base, handle = await self._memory(count * (self._size + DESCRIPTOR))
         for slot in range(count):
             descriptor = base + slot * DESCRIPTOR
             buffer = base + count * DESCRIPTOR + slot * self._size
@@ -213,7 +211,7 @@ class ViaChannel:
             result = peer.sends.popleft()()
             if hasattr(result, "__await__"):
                 await result
-            await self._tell()
+            await self._debts.tell()
             return None
         code, descriptor = await self._vipl.VipRecvDone(vi)
         self._check("a receive", code, peer)
@@ -241,17 +239,7 @@ class ViaChannel:
     async def _post_again(self, peer: _Peer, descriptor: int, handle: int) -> None:
         """The buffer of a packet is free again."""
         await self._post_receive(peer, descriptor, handle)
-        peer.credits.owed += 1
-        if peer.credits.due:
-            self._due.append(peer)
-            await self._tell()
-
-    async def _tell(self) -> None:
-        """Tell peers of their credits, as far as there are buffers to do so."""
-        while self._due and self._free:
-            peer = self._due.popleft()
-            if peer.credits.due:
-                await self._send(peer, CREDITS, ())
+        await self._debts.owe(peer)
 
     # Memory
 
@@ -292,8 +280,7 @@ class ViaChannel:
         if not self._rooms:
             size = -(-(32 + 16 * (self.segments + 1)) // DESCRIPTOR) * DESCRIPTOR
             count = max(1, self.process.page_bytes // size)
-            handle = await self._memory(count * size)
-            base, _ = self._arena
+            base, handle = await self._memory(count * size)
             for slot in reversed(range(count)):
                 self._room[base + slot * size] = handle
                 self._rooms.append(base + slot * size)

@@ -13,6 +13,7 @@ __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "t
 
 WAYS = ("pack", "segments")
 REPORT = Latencies("Derived types: latency over MPI of a message in n blocks", "blocks")
+evaluate = REPORT.evaluate
 tables, draw, headline, series = REPORT.tables, REPORT.draw, REPORT.headline, REPORT.series
 
 
@@ -31,9 +32,3 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         found.setdefault(f"{size_text(total)}, {way}", {})[count] = await measure_plan(
             lab, Plan(total, blocks=count, settings={"mpi.derived": way}))
     return found
-
-
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latencies."""
-    return REPORT.evaluate(raw)

@@ -1,6 +1,6 @@
 """Ping-pongs over MPI, and the same over the layer that carries it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..common.programs import Stamp, programs, stamp, ticks_between
 from ..one_way.exchange import measure_trips as one_way_trips
 from ..via.pingpong import measure_trips as via_trips
 
-__all__ = ["Plan", "measure_below", "measure_plan"]
+__all__ = ["Plan", "measure_below", "measure_plan", "measure_ways"]
 
 TAG = 7
 
@@ -54,7 +54,6 @@ class _Side:
         self.comm: Comm = mpi.COMM_WORLD
         self.peer = 1 - self.comm.rank
         self.plan = plan
-        self.times: list[tuple[Stamp, Stamp]] = []
         part = plan.size // plan.blocks
         step = part if plan.blocks == 1 else -(-part // 64) * 64 + 64
         self._type = BYTE.Create_vector(plan.blocks, part, step) if part else BYTE
@@ -77,16 +76,18 @@ class _Side:
         source, tag = (ANY_SOURCE, ANY_TAG) if self.plan.wildcard else (self.peer, TAG)
         await self.comm.Recv(self._spec(self._pairs[trip % len(self._pairs)][1]), source, tag)
 
-    async def client(self) -> None:
+    async def client(self) -> tuple[list[tuple[Stamp, Stamp]], dict[str, int]]:
+        """The timed trips, and how often each path was charged in them."""
         node, plan = self.mpi.node, self.plan
+        times, before = [], node.port.paths()
         for trip in range(plan.trips):
             if trip == plan.warm:
-                self.begin = dict(node.port.paths())
+                before = node.port.paths()
             start = stamp(node)
             await self.send(trip)
             await self.receive(trip)
-            self.times.append((start, stamp(node)))
-        self.end = dict(node.port.paths())
+            times.append((start, stamp(node)))
+        return times[plan.warm:], dict(node.port.paths() - before)
 
     async def server(self) -> None:
         for trip in range(self.plan.trips):
@@ -104,15 +105,24 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
             if mpi.rank:
                 await side.server()
                 return None
-            await side.client()
-            charged = {name: count - side.begin.get(name, 0) for name, count in side.end.items()}
-            return side.times[plan.warm:], charged
+            return await side.client()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}),
                         settings=plan.settings)
     times, charged = run.results[0]
     return {"trips": [ticks_between(*pair) for pair in times], "begin": times[0][0][0],
             "end": times[-1][1][0], "charged": charged, "spans": run.marks}
+
+
+async def measure_ways(lab: Any, sizes: Sequence[int], ways: Mapping[str, Mapping[str, Any]],
+                       tell: Any) -> dict[str, Any]:
+    """A ping-pong of each size in each of the ``ways``: what its plan has besides the size."""
+    found: dict[str, Any] = {name: {} for name in ways}
+    steps = [(size, name) for size in sizes for name in ways]
+    for index, (size, name) in enumerate(steps):
+        tell(f"{size} bytes, {name}", index, len(steps))
+        found[name][size] = await measure_plan(lab, Plan(size, **ways[name]))
+    return found
 
 
 async def measure_below(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:

@@ -101,6 +101,8 @@ def test_exchanges(channel, nodes, count):
         whole = [np.arange(size * count) + 1000 * other for other in range(size)]
         assert np.array_equal(into, np.concatenate([one[rank * count:(rank + 1) * count]
                                                     for one in whole]))
+        await comm.Alltoall(IN_PLACE, out)
+        assert np.array_equal(out, into)
         counts = [(rank + other) % 3 * count for other in range(size)]
         places = np.concatenate(([0], np.cumsum(counts)))[:-1]
         data = np.concatenate([np.full(n, 10 * rank + other) for other, n in enumerate(counts)]

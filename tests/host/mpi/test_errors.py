@@ -130,6 +130,12 @@ def test_a_communicator_that_was_freed():
     assert "ERR_COMM: rank 0: Send on COMM_WORLD.Dup, which was freed" in told(main)
 
 
+def test_too_short_work_queues():
+    assert told(None, via__queue_depth=32) == (
+        "MPI_ERR_NO_MEM: via.queue_depth = 32: a VI of MPI has 37 receives posted "
+        "(mpi.prepost_used = 32)")
+
+
 def test_too_few_tokens_for_the_ranks():
     with pytest.raises(MpiError, match="gm.receive_tokens = 3: too few for 4 ranks"):
         Model(describe("gm", 4, gm__receive_tokens=3)).run(ranks(None, 4), limit=LIMIT)
