@@ -64,11 +64,3 @@ class Matching:
             if source in (ANY_SOURCE, header.source) and tag in (ANY_TAG, header.tag):
                 return message
         return None
-
-    def withdraw(self, receive: Receive) -> bool:
-        """``receive`` is not wanted any more; whether it was still posted."""
-        posted = self.posted.get(receive.context, [])
-        if receive in posted:
-            posted.remove(receive)
-            return True
-        return False

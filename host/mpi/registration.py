@@ -78,11 +78,6 @@ class Registration:
             await self._drop(region)
             port.mark(REGISTER, END, 0)
 
-    async def clear(self) -> None:
-        """Deregister all that is not in use."""
-        for region in [one for one in self._regions.values() if not one.users]:
-            await self._drop(region)
-
     async def _make_room(self, pages: int) -> None:
         for region in list(self._regions.values()):
             if self._pages + pages <= self._limit:

@@ -26,7 +26,6 @@ class Status:
     tag: int = ANY_TAG
     count: int = 0
     error: int = 0
-    cancelled: bool = False
 
     def Get_source(self) -> int:
         return self.source
@@ -51,6 +50,3 @@ class Status:
             return 0
         whole, rest = divmod(self.count, one)
         return UNDEFINED if rest else whole
-
-    def Is_cancelled(self) -> bool:
-        return self.cancelled
