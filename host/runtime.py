@@ -1,6 +1,6 @@
 """Runs host programs as coroutines, each time the target needs them."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from operator import or_
 from typing import Any
 
@@ -117,9 +117,10 @@ class Runtime:
     @property
     def marks(self) -> list[Mark]:
         """Marks of all programs, ordered by time; marks of the same instant by node, CPU, and in
-        the order of their creation."""
+        the order of their creation. Of a run that failed, those that the target has timed."""
         found = [Mark(ticks, port.node, port.cpu, activity, kind, number)
-                 for port in self.ports for ticks, activity, kind, number in port.log]
+                 for port in self.ports for ticks, activity, kind, number in (
+                     port.log if self.failed is None else _timed(port.log))]
         found.sort(key=lambda mark: mark[:3])
         return found
 
@@ -208,6 +209,16 @@ class Runtime:
                     error.add_note(f"and {self.name(index)}'s program, being closed, "
                                    f"raised {other!r}")
                 self._coroutines[index] = None
+
+
+def _timed(log: Sequence[Any]) -> Iterator[Any]:
+    """The entries of a port's ``log`` up to the first that waited for its time, which is 0."""
+    last = 0
+    for entry in log:
+        if entry[0] < last:
+            return
+        last = entry[0]
+        yield entry
 
 
 def _one_a_cpu(node: int, entry: Program | Sequence[Program | None] | None, cpus: int

@@ -113,6 +113,8 @@ class Lab:
         self.say = say
         """Called with a line that the user has to see at once."""
         self.account = Account()
+        self.timeline: Any = None
+        """A :class:`~nicbed.testbench.timeline.Timeline` that gets each run, or None."""
         self._backend = backend
 
     async def run(self, programs: Programs, *,
@@ -150,11 +152,12 @@ class Lab:
         """
         description = apply_settings(self.description, settings or {})
         backend = self._backend
-        await backend.reset(Switches(timing_values(description), trace, profile, skip,
+        drawn = self.timeline is not None
+        await backend.reset(Switches(timing_values(description), trace or drawn, profile, skip,
                                      self.limit if limit is None else limit))
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
-                          tracing=marks)
+                          tracing=marks or drawn)
         attention = _attention(runtime, backend.mailbox, progress)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
@@ -164,15 +167,17 @@ class Lab:
         if isinstance(recording, Recording) and record:
             recording.save(record)
         cycles = backend.mailbox.cycle()
+        events = await backend.events() if drawn or runtime.done else []
+        if drawn:  # a run that failed, too
+            self.timeline.add(description, cycles, sorted(events), runtime.marks)
         if runtime.failed is not None:
             raise runtime.failed
         if not runtime.done:
             raise RuntimeError(f"attention at cycle {cycles} was not answered")
-        events = await backend.events()
         again = sent_again(runtime.ports, events)
         self.account.note(description, again)
-        return Run(cycles, runtime.results, sorted(events) if trace else [], runtime.marks,
-                   runtime.wakes,
+        return Run(cycles, runtime.results, sorted(events) if trace else [],
+                   runtime.marks if marks else [], runtime.wakes,
                    [dict(port.tally()) for port in runtime.ports],
                    [backend.profile(node.number) if profile else {} for node in runtime.nodes],
                    [node.firmware for node in runtime.nodes], again)

@@ -72,10 +72,14 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
         wanted = pickle.load(file)
     reports = _Reports(int(os.environ["NICBED_REPORTS"]))
     sys.stdout = reports  # type: ignore[assignment]
+    timeline = None
     try:
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
                   reports.progress, wanted["limit"], reports.say)
+        if wanted["timeline"] is not None:
+            from ..timeline import Timeline
+            timeline = lab.timeline = Timeline(Path(wanted["timeline"]))
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:
@@ -83,6 +87,9 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
         data = pickle.dumps({
             "error": [type(error).__name__, str(error), [str(note) for note in notes],
                       "".join(traceback.format_exception(error))]})
+    if timeline is not None:
+        for line in timeline.close():
+            reports.say(line)
     part = wanted["answer"] + ".part"
     with open(part, "wb") as file:
         file.write(data)

@@ -48,7 +48,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
             output: Callable[[str], None] | None = None, limit: int | None = None,
-            port: str | None = None, baud: int = BAUD) -> Any:
+            port: str | None = None, baud: int = BAUD, timeline: Path | None = None) -> Any:
     """Run ``async def f(lab, **arguments)`` on ``description``; return its result.
 
     Parameters
@@ -68,12 +68,18 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
     port, baud
         Serial port of the board, for ``sim`` = "board".
+    timeline
+        Write the time line of all runs into this file (:mod:`nicbed.testbench.timeline`), also of
+        those before a run that fails, and of that one. Simulators only.
 
     Raises
     ------
     RunError
         The build or the run failed. KeyboardInterrupt passes; either way no process is left.
     """
+    if timeline is not None and sim in BOARDS:
+        raise UserError(f"--sim {sim} draws no time line: use a simulator, whose cycles are the "
+                        "same")
     start = _on_board if sim in BOARDS else _simulated
     try:
         launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
@@ -85,6 +91,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         answer = work / "answer"
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
                   "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
+                  "timeline": None if timeline is None else str(timeline.resolve()),
                   **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))
         environment = {**launch.environment, "NICBED_JOB": str(work / "job"),

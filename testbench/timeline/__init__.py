@@ -1,0 +1,11 @@
+"""The time line of runs, for the eye: a track for each CPU and block, in Perfetto's format.
+
+In the order in which to read:
+
+- :mod:`.tracks`: Events and marks of a run as slices, instants and counts on tracks
+- :mod:`.perfetto`: The tracks of one or more runs in a file that ui.perfetto.dev opens
+"""
+
+from .perfetto import MOST, Timeline
+
+__all__ = ["MOST", "Timeline"]
