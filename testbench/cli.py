@@ -1,5 +1,5 @@
 """The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``,
-``fit``, ``reproduce``, ``speed``, ``synth``, ``test``.
+``fit``, ``report``, ``reproduce``, ``speed``, ``synth``, ``test``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
@@ -261,6 +261,21 @@ def reproduce(wanted: str | None, everything: bool, long: bool, out: Path) -> No
     from .commands.reproduce import run_reproduce
 
     run_reproduce(wanted, everything, out=out, long=long)
+
+
+@nicbed.command()
+@click.argument("files", nargs=-1, required=True, metavar="RESULT...",
+                type=click.Path(dir_okay=False, path_type=Path))
+@click.option("-o", "--output", "to", default="report.html", metavar="FILE", show_default=True,
+              type=click.Path(dir_okay=False, path_type=Path), help="The page.")
+@click.option("--title", default="", metavar="TEXT", help="Its title.  [default: the results']")
+@_MODES[1]
+def report(files: tuple[Path, ...], to: Path, title: str) -> None:
+    """Put results on one page for a browser: result files, tables of sweeps (.csv), time lines
+    (.pftrace). Plots answer to the mouse, tables sort; the page is one file without a network."""
+    from .commands.report import run_report
+
+    run_report(files, to, title=title)
 
 
 @nicbed.command()

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-__all__ = ["INK", "PALETTE", "label_right", "line", "microseconds", "octaves", "plain_log",
-           "ramp", "render", "warm_up"]
+__all__ = ["INK", "PALETTE", "Draw", "drawn", "label_right", "line", "microseconds", "octaves",
+           "plain_log", "ramp", "render", "warm_up"]
 
 PALETTE = ("#0b5fa5", "#d1495b", "#2e933c", "#8f5ea2", "#c97b12", "#3c8d9e", "#6b6b6b", "#a23e48")
 """Colour-blind readers can distinguish them in this order; on paper their lightness differs."""
@@ -129,12 +129,27 @@ def warm_up() -> None:
     render(dummy, {})
 
 
-def render(draw: Callable[[Mapping[str, Any], Figure], None], document: Mapping[str, Any]
-           ) -> dict[str, bytes]:
+Draw = Callable[[Mapping[str, Any], Figure], None]
+
+
+def drawn(draw: Draw, document: Mapping[str, Any]) -> Figure:
+    """The figure that ``draw`` makes of ``document``, with everything in its place."""
+    with matplotlib.rc_context(_STYLE):
+        figure = _figure(draw, document)
+        FigureCanvasAgg(figure).draw()
+        return figure
+
+
+def _figure(draw: Draw, document: Mapping[str, Any]) -> Figure:
+    figure = Figure(figsize=(8.6, 5.2), layout="constrained")
+    draw(document, figure)
+    return figure
+
+
+def render(draw: Draw, document: Mapping[str, Any]) -> dict[str, bytes]:
     """The figure that ``draw`` makes of ``document``, by file suffix."""
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(8.6, 5.2), layout="constrained")
-        draw(document, figure)
+        figure = _figure(draw, document)
         found = {}
         for suffix, canvas, metadata in ((".png", FigureCanvasAgg, {"Software": None}),
                                          (".svg", FigureCanvasSVG, {"Date": None})):

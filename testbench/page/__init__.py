@@ -1,0 +1,14 @@
+"""A page of results for a browser: one file, which needs no network.
+
+In the order in which to read:
+
+- :mod:`.page`: The page: its sections in one document
+- :mod:`.sections`: What a result file has to show: configuration, figures, tables, checks
+- :mod:`.first_messages`: The first messages of a time line
+- :mod:`.cells`: Tables of the terminal as tables of a page
+- :mod:`.figures`: Plots as figures that answer to the mouse
+"""
+
+from .page import page
+
+__all__ = ["page"]
