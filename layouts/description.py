@@ -15,10 +15,12 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
-           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Apps", "Processor", "Faults", "MAX_CPUS",
-           "MAX_NICS", "MAX_PORTS", "knobs"]
+           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Apps", "Processor", "Faults", "LONG_PACKET",
+           "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "knobs"]
 
 
+LONG_PACKET = 1024
+"""The longest ``nic.mtu`` of a VI engine, a NIC processor and a ring that the NIC pulls."""
 MAX_CPUS = 8
 """CPUs of a node."""
 MAX_NICS = 4
@@ -66,8 +68,9 @@ def _power_of_two(name: str, value: int) -> None:
 class Nic(Section):
     clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
                            doc="target clock: NIC and host bus; turns cycles into microseconds")
-    mtu: int = structure(1024, unit="bytes", ge=64, le=1024, multiple_of=8,
-                         doc="payload a packet carries behind its header")
+    mtu: int = structure(1024, unit="bytes", ge=64, le=9000, multiple_of=4,
+                         doc="payload a packet carries behind its header; more than 1,024 only of "
+                             "NICs with rings, off the memory bus; up to 1,024 a multiple of 8")
     send_fifo: int = structure(4096, unit="bytes", ge=128, le=65536,
                                doc="each lane (PIO window, DMA) of the send FIFO")
     receive_fifo: int = structure(4096, unit="bytes", ge=128, le=65536, doc="receive FIFO")
@@ -92,6 +95,9 @@ class Nic(Section):
             _power_of_two(f"nic.{name}", getattr(self, name))
         if 0 < self.send_ring < 4:
             raise ValueError(f"nic.send_ring = {self.send_ring}: must be 0 or at least 4")
+        if self.mtu <= LONG_PACKET and self.mtu % 8:
+            raise ValueError(f"nic.mtu = {self.mtu}: must be a multiple of 8, where it is not more "
+                             f"than {LONG_PACKET}")
         packet = self.mtu + MAX_HEADER_BYTES
         for name in ("send_fifo", "receive_fifo"):
             if getattr(self, name) < packet:
@@ -498,6 +504,7 @@ class Description(Section):
                              "there is no processor: a NIC has the one or the other")
         self._not_coherent()
         self._several_nics()
+        self._long_packets()
         if self.am.firmware != "am" and self.nic.processor == "none":
             raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
                              "(nic.processor)")
@@ -537,6 +544,18 @@ class Description(Section):
         if addresses > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.nics = {addresses}: must be at most "
                              f"{MAX_PORTS}, the wire addresses of a fabric")
+
+    def _long_packets(self) -> None:
+        if self.nic.mtu <= LONG_PACKET:
+            return
+        for name, value, needed in (
+                ("nic.processor", self.nic.processor, ("none",)),
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("via.design", self.via.design, ("auto", "kernel"))):
+            if value not in needed:
+                raise ValueError(f"nic.mtu = {self.nic.mtu}: must be at most {LONG_PACKET} where "
+                                 f"{name} = {value!r}; NICs with rings, off the memory bus, take "
+                                 "longer packets")
 
     @property
     def slot_bytes(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...layouts.description import Description, Knob, knobs
+from ...layouts.description import LONG_PACKET, Description, Knob, knobs
 from ..errors import UserError, nearest
 
 __all__ = ["DEFAULT", "FIT", "difference", "find", "fit_table", "for_layer", "load", "names",
@@ -121,6 +121,9 @@ def for_layer(description: Description, layer: str) -> Description:
         design = "kernel"
         if below == "via":
             design = "engine" if description.nic.processor == "none" else "firmware"
+            if description.nic.mtu > LONG_PACKET:
+                raise UserError(f"nic.mtu = {description.nic.mtu}: {name} on a VI engine takes at "
+                                f"most {LONG_PACKET}; try --set via.design=kernel")
         via = description.via.model_copy(update={"design": design})
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:

@@ -106,7 +106,7 @@ class ReceiveDma(wiring.Component):
         offset = Signal(32)
         slot = Signal(29)
         # Beats not yet requested.
-        left = Signal(10)
+        left = Signal(max(10, (self._slot_bytes // 8).bit_length()))
         address = Signal(32)
         length = Signal(16)
         trace = Signal(TRACE_BITS)

@@ -148,7 +148,7 @@ class SendDma(PacketFifo):
         arrived = Signal(16)
         # The payload still to be requested, and the words still to go in front of it.
         payload_address = Signal(29)
-        payload_left = Signal(10)
+        payload_left = Signal(max(10, (self._mtu + 14 >> 3).bit_length()))
         front_left = Signal(3)
         report_pending = Signal()
 

@@ -89,3 +89,20 @@ def test_same_cycles_on_icarus():
     jobs = [("echo_words", {}), ("bulk", {"sizes": (0, 1, 1027)}),
             ("in_order", {"count": 20, "settings": {**FAULTY, **RATES["all"]}})]
     assert run(Description(), jobs) == run(Description(), jobs, "icarus")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("knobs", [
+    {"nic.mtu": 1500, "nic.receive_fifo": 2048},
+    {"nic.mtu": 9000, "nic.send_fifo": 16384, "nic.receive_fifo": 16384}],
+    ids=lambda knobs: str(knobs["nic.mtu"]))
+def test_long_packets(knobs):
+    """Transfers around the length of a packet, its last word whole or not; under all faults, of
+    which a duplicate needs the injector's memory."""
+    mtu = knobs["nic.mtu"]
+    sizes = (1, mtu - 1, mtu, mtu + 3, 3 * mtu + 5, 20003)
+    faults = {"am.retries": 40, **RATES["duplicate"], "faults.drop": 0.03, "faults.corrupt": 0.05}
+    run(describe({**knobs, "am.retry_timeout": 40000}),
+        [("bulk", {"sizes": sizes}),
+         ("bulk", {"sizes": sizes, "settings": faults, "asynchronous": False}),
+         ("mixed", {"rounds": 10, "settings": faults})])

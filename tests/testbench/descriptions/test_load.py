@@ -66,6 +66,15 @@ def test_overrides_win_and_are_typed():
     ("[link]\nlatency = 70000\n", ["link.latency", "70000", "0 to 65535"]),
     ("[link]\nbytes_per_cycle = \"fast\"\n", ["link.bytes_per_cycle", "'fast'", "fraction"]),
     ("[nic]\nmtu = 100\n", ["nic.mtu", "100", "a multiple of 8"]),
+    ("[nic]\nmtu = 1026\n", ["nic.mtu", "1026", "a multiple of 4"]),
+    ("[nic]\nmtu = 9000\n", ["nic.send_fifo", "4096", "hold one packet of 9028 bytes"]),
+    ("[nic]\nmtu = 9004\n", ["nic.mtu", "9004", "64 to 9000"]),
+    ("[nic]\nmtu = 1500\nprocessor = \"picorv32\"\n",
+     ["nic.mtu = 1500", "at most 1024 where nic.processor = 'picorv32'"]),
+    ("[nic]\nmtu = 1500\nattachment = \"memory_bus\"\n",
+     ["nic.mtu = 1500", "at most 1024 where nic.attachment = 'memory_bus'"]),
+    ("[nic]\nmtu = 1500\n[via]\ndesign = \"engine\"\n",
+     ["nic.mtu = 1500", "at most 1024 where via.design = 'engine'"]),
     ("[nic]\noverflow = \"lose\"\n", ["nic.overflow", "'lose'", "'push' or 'drop'"]),
     ("[nic]\nsend_fifo = 512\n", ["nic.send_fifo", "512", "hold one packet"]),
     ("[nic]\nsend_fifo = 5000\n", ["nic.send_fifo", "5000", "power of two"]),
@@ -153,6 +162,15 @@ def test_who_does_without_a_send_ring(changes, layer, refused):
             for_layer(description, layer)
     else:
         assert for_layer(description, layer).nic.send_ring == 0
+
+
+def test_long_packets_are_for_nics_with_rings():
+    long = load(overrides=["nic.mtu=1500"])
+    assert for_layer(long, "am").nic.mtu == 1500
+    assert for_layer(load(overrides=["nic.mtu=1500", "via.design=kernel"]), "via").nic.mtu == 1500
+    with pytest.raises(UserError, match="nic.mtu = 1500: layer via on a VI engine takes at most "
+                                        "1024; try --set via.design=kernel"):
+        for_layer(long, "via")
 
 
 def test_the_design_points_of_via_differ_in_their_keys_alone():

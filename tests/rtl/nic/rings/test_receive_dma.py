@@ -45,7 +45,7 @@ async def fills_slots(dut: Any) -> None:
     dut.registers__enable.value = 1
     landed = 0
     for filled in range(1, count + 1):
-        for _ in range(5000):
+        for _ in range(5000 + 2 * slot_bytes):
             landed += int(dut.registers__landed.value)
             if int(dut.registers__filled.value) == filled:
                 break
@@ -85,7 +85,8 @@ async def fills_slots(dut: Any) -> None:
 @pytest.mark.parametrize("ring, mtu, burst, stall", [
     more(4, 64, 256, 0.0), (4, 64, 8, 0.2),
     more(8, 96, 40, 0.4),
-    more(4, 1024, 256, 0.1), (2, 64, 64, 0.5)])
+    more(4, 1024, 256, 0.1), (2, 64, 64, 0.5),
+    more(2, 1500, 256, 0.1), (2, 9000, 4096, 0.0)])
 def test_fills_slots(ring: int, mtu: int, burst: int, stall: float) -> None:
     slot = -(-(32 + mtu) // 64) * 64
     run_bench(ReceiveDma(ring=ring, slot_bytes=slot), __file__, ring=ring, slot=slot, mtu=mtu,

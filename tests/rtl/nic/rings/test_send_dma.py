@@ -15,6 +15,8 @@ from tests.labs.rows import more
 from tests.models.nic import BurstMemory, Events, packet
 
 BASE, REPORT, BUFFERS = 0x1000, 0x200, 0x20000
+SLOTS, SPACE = 64, 10240
+"""Payloads that lie beside each other, and the room of each."""
 
 
 class Ring:
@@ -30,7 +32,7 @@ class Ring:
         """The words that the lane gets, if the descriptor is a good one."""
         body = rng.randbytes(min(inline, 32)), rng.randbytes(payload)
         words = packet(b"".join(body), length=length)
-        source = BUFFERS + self.posted % 256 * 2048 + rng.randrange(16)
+        source = BUFFERS + self.posted % SLOTS * SPACE + rng.randrange(16)
         at = BASE + 64 * (self.posted % self.ring)
         self.image[at:at + 64] = (
             words[0].to_bytes(8, "little") + body[0].ljust(32, b"\0")
@@ -204,7 +206,9 @@ def test_all() -> None:
     more(128, 96, 4, 256, 0.0, 0.9, 4),
     (128, 64, 4, 8, 0.1, 0.5, 5),
     more(256, 64, 16, 40, 0.0, 0.0, 6),
-    more(2048, 1024, 4, 4096, 0.0, 0.2, 7)])
+    more(2048, 1024, 4, 4096, 0.0, 0.2, 7),
+    more(2048, 1500, 4, 256, 0.0, 0.2, 8),
+    more(16384, 9000, 4, 4096, 0.0, 0.0, 9)])
 def test_makes_packets(fifo: int, mtu: int, ring: int, burst: int, stall: float, o_stall: float,
                        number: int, request: pytest.FixtureRequest) -> None:
     count = (40 if mtu > 100 else 100) if request.config.getoption("--full") else 50
