@@ -36,7 +36,8 @@ async def fills_slots(dut: Any) -> None:
     source = Source(dut, "i", shape=ReceiveWord, stall=values["stall"], seed=seed() + 1)
     events = Events(dut, "event")
     count = 3 * ring + 1
-    sizes = [0, 1, *(rng.randrange(values["mtu"] + 17) for _ in range(count - 2))]
+    longest = values["mtu"] + 16
+    sizes = [0, 1, longest, *(rng.randrange(longest + 1) for _ in range(count - 3))]
     packets = [packet(rng.randbytes(size)) for size in sizes]
     for trace, words in enumerate(packets, 1):
         source.send(*words_of(words, trace))
