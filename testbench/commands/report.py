@@ -1,13 +1,13 @@
-"""``nicbed report``: results on one page for a browser."""
+"""``nicbed report``: results on one page for a browser, or as another simulator's input."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..errors import UserError
+from ..errors import UserError, nearest
 from .output import MODE, Mode
 
-__all__ = ["run_report"]
+__all__ = ["run_export", "run_report"]
 
 
 def run_report(files: Sequence[Path], to: Path, *, title: str) -> None:
@@ -23,4 +23,20 @@ def run_report(files: Sequence[Path], to: Path, *, title: str) -> None:
     if MODE.get() is not Mode.QUIET:
         print(f"{len(files)} result{'' if len(files) == 1 else 's'} on one page, which opens in a "
               "browser and needs no network")
+    print(to, flush=True)
+
+
+def run_export(files: Sequence[Path], form: str, to: Path | None) -> None:
+    """Write LogGP of ``files`` in ``form`` to ``to``, or print it."""
+    from ..exports import FORMATS, parameters, written
+
+    if form not in FORMATS:
+        raise UserError(f"--export {form}: no such format{nearest(form, list(FORMATS))}")
+    text = written(form, parameters(files))
+    if to is None:
+        print(text, end="", flush=True)
+        return
+    from ..report.document import save
+
+    save(to, text.encode())
     print(to, flush=True)
