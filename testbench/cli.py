@@ -1,5 +1,5 @@
 """The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``,
-``fit``, ``report``, ``reproduce``, ``speed``, ``synth``, ``test``.
+``fit``, ``report``, ``reproduce``, ``speed``, ``synth``, ``test``, ``why``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
@@ -343,6 +343,24 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
         raise UserError("--area makes no bitstream: leave out --program")
     run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, seeds=seeds,
               out=out, program=program, area_only=area_only)
+
+
+@nicbed.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob on both sides. May be given again.")
+@_layer("am")
+@_OUT
+@_modes
+def why(first: str, second: str, overrides: tuple[str, ...], layer: str, out: Path) -> None:
+    """Say why the figures of A and B differ: the difference of a round trip in cost items and
+    stages, which add up to it, and of g by blocks. A and B are NIC descriptions (files, or names
+    that `nicbed list` shows) or result files; with @REVISION behind it, such as default@HEAD~3, a
+    revision of the project measures."""
+    from .commands.why import run_why
+
+    run_why((first, second), overrides=overrides, layer=layer, out=out)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

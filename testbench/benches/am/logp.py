@@ -80,14 +80,14 @@ async def measure_curve(lab: Any, count: int, delay: int, words: int = 1,
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}
 
 
-async def measure_trips(lab: Any, words: int = 1, kind: Callable[[Node], Party] = Party
-                        ) -> dict[str, Any]:
-    """Round trips, one after the other."""
+async def measure_trips(lab: Any, words: int = 1, kind: Callable[[Node], Party] = Party,
+                        count: int = TRIPS) -> dict[str, Any]:
+    """``count`` round trips, one after the other."""
 
     async def requester(node: Node) -> Any:
         party = kind(node)
         await party.start([1], words)
-        trips = await party.trips(1, TRIPS, words)
+        trips = await party.trips(1, count, words)
         await party.finish([1])
         return trips
 

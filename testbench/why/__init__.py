@@ -1,0 +1,16 @@
+"""Why two NICs differ: the difference of each figure in parts that add up to it.
+
+In the order in which to read:
+
+- :mod:`.observation`: What is measured of a side: figures, round trips by stage, costs, events
+- :mod:`.local`: A side that this revision of the project measures
+- :mod:`.remote`: A side that another revision of the project measures
+- :mod:`.sides`: The two sides
+- :mod:`.difference`: The difference in parts, and where two runs part
+- :mod:`.report`: Its tables and its plot
+"""
+
+from .difference import difference
+from .sides import observe
+
+__all__ = ["difference", "observe"]

@@ -1,0 +1,104 @@
+"""The difference in parts, and where two runs part."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ...layouts.trace import Block, Event, Kind
+from ..estimate.compare import check
+from ..report.document import number
+from .observation import Observation, Parts
+
+__all__ = ["OPERATIONS", "difference", "parting", "split"]
+
+OPERATIONS = "operations: loads, stores, PIO, waiting for them"
+_NODES = ("requester", "echo")
+
+
+def split(found: Observation) -> Parts:
+    """A round trip in parts: what each CPU was charged, item by item, and its operations; the
+    stages of both flights. They add up to it.
+
+    What a CPU is charged off the path, behind a call that the next message does not wait for, is
+    taken out of its operations.
+    """
+    parts: Parts = []
+    for name, cpu, work, flight, way in zip(_NODES, found.cpus, found.work, found.flights,
+                                            ("out", "back"), strict=True):
+        charged = [(f"{name}: {item}", count * price) for item, (count, price) in work.items()]
+        parts += charged
+        parts.append((f"{name}: {OPERATIONS}", cpu - sum((one for _, one in charged), Fraction(0))))
+        parts += [(f"{way}: {stage}", cycles) for stage, cycles in flight]
+    return parts
+
+
+def difference(one: Observation, other: Observation) -> dict[str, Any]:
+    """The differences of two sides as plain data: figures, the round trip in parts, blocks in
+    steady state, the event at which their runs part, and the checks that the parts add up."""
+    parts = _beside(split(one), split(other))
+    sums = [sum((a for _, a, _ in parts), Fraction(0)), sum((b for _, _, b in parts), Fraction(0))]
+    checks = [check(f"the parts of {name}'s round trip add up", total == found.total,
+                    "exactly" if total == found.total else
+                    f"{number(total)} of {number(found.total)} cycles")
+              for name, total, found in zip("AB", sums, (one, other), strict=True)]
+    return {
+        "figures": [[name, one.figures.get(name), other.figures.get(name)]
+                    for name in dict.fromkeys([*one.figures, *other.figures])],
+        "total": [number(one.total), number(other.total)],
+        "parts": [[name, number(a), number(b)] for name, a, b in parts],
+        "work": [_counts(one.work[node], other.work[node]) for node in (0, 1)],
+        "bound": [one.bound, other.bound],
+        "blocks": _blocks(one, other),
+        "parting": parting(one.events, other.events),
+        "checks": checks,
+    }
+
+
+def _beside(one: Parts, other: Parts) -> list[tuple[str, Fraction, Fraction]]:
+    """The parts of both sides, those of the second among those of the first, in order."""
+    names = [name for name, _ in one]
+    at = 0
+    for name, _ in other:
+        if name in names:
+            at = names.index(name) + 1
+        else:
+            names.insert(at, name)
+            at += 1
+    a, b = dict(one), dict(other)
+    return [(name, a.get(name, Fraction(0)), b.get(name, Fraction(0))) for name in names]
+
+
+def _counts(one: Mapping[str, tuple[Fraction, Fraction]],
+            other: Mapping[str, tuple[Fraction, Fraction]]) -> list[list[Any]]:
+    """Of each item: how many in a round trip on both sides."""
+    none = (Fraction(0), Fraction(0))
+    return [[item, number(one.get(item, none)[0]), number(other.get(item, none)[0])]
+            for item in sorted({*one, *other})]
+
+
+def _blocks(one: Observation, other: Observation) -> list[list[Any]]:
+    """Of each block: cycles in which it is busy for a message in steady state, on both sides."""
+    def busy(found: Observation, block: str) -> float | None:
+        share, gap = found.blocks.get(block), found.figures.get("g")
+        return None if share is None or gap is None else number(Fraction(share) * Fraction(gap))
+
+    return [[block, busy(one, block), busy(other, block)]
+            for block in dict.fromkeys([*one.blocks, *other.blocks])]
+
+
+def parting(one: Sequence[Event], other: Sequence[Event]) -> dict[str, Any] | None:
+    """The first event in which two runs differ, on both sides; None if they are the same."""
+    for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return {"place": place, "events": [_said(a), _said(b)]}
+    if len(one) != len(other):
+        place = min(len(one), len(other))
+        return {"place": place, "events": [_said(events[place]) if place < len(events)
+                                           else "no further event" for events in (one, other)]}
+    return None
+
+
+def _said(event: Event) -> str:
+    name = f", message {event.number}" if event.number else ""
+    return (f"cycle {event.cycle}: node {event.node}, {Block(event.block).name} "
+            f"{Kind(event.kind).name}{name}")

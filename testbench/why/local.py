@@ -1,0 +1,65 @@
+"""A side that this revision of the project measures: a description, or a result file."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ...layouts.description import Description
+from ..descriptions import load
+from ..errors import UserError
+from .observation import Observation, figures
+
+__all__ = ["NODES", "Progress", "described", "measured"]
+
+NODES = 2
+
+Progress = Callable[[str, int, int], None]
+
+
+def described(nic: str, overrides: Sequence[str], layer: str) -> Description:
+    """The description that ``nic`` names, for ``layer``.
+
+    Raises
+    ------
+    UserError
+        There is none, or it is not valid.
+    """
+    if not nic.endswith(".json"):
+        return load.for_layer(load.load(nic, overrides, NODES), layer)
+    if overrides:
+        raise UserError(f"{nic}: --set does not go with a result file: its configuration is whole")
+    try:
+        config = json.loads(Path(nic).read_text(encoding="utf-8"))["config"]
+        return Description.model_validate(config)
+    except OSError as error:
+        raise UserError(f"{nic}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{nic}: its configuration does not go with this nicbed: "
+                        f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{nic}: is no result file of one description") from None
+
+
+def measured(description: Description, layer: str, progress: Progress) -> Observation:
+    """Measure ``description``.
+
+    Raises
+    ------
+    RunError
+        A run failed.
+    """
+    from ..backends.session import run_job
+    from ..benches import BENCHES
+    from ..report import document as files
+
+    bench = BENCHES["logp"]
+    parameters = bench.module(layer).parameters(description)
+    outcome = run_job(description, function="nicbed.testbench.benches:run", progress=progress,
+                      arguments={"name": bench.name, "layer": layer, "parameters": parameters})
+    document = files.build(bench.name, layer, "verilator", description, parameters, outcome)
+    trips = run_job(description, function="nicbed.testbench.why.observation:in_simulator",
+                    arguments={"layer": layer}, progress=progress)
+    return Observation(**figures(document), **trips)

@@ -1,0 +1,98 @@
+"""Sides are measured on the target, and wrong ones are refused."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from nicbed.testbench.errors import UserError
+from nicbed.testbench.report import document as files
+from nicbed.testbench.why import difference, observe
+from nicbed.testbench.why.local import described
+from nicbed.testbench.why.observation import Observation
+
+ROOT = Path(__file__).parents[3]
+
+
+def quiet(*_: object) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def one() -> Observation:
+    """The default NIC."""
+    return observe("default", (), "am", quiet)
+
+
+def test_a_longer_link_is_in_the_flights_alone(one: Observation) -> None:
+    """Twenty cycles more on each of two links: forty more each way, and nothing else."""
+    other = observe("default", ("link.latency=24",), "am", quiet)
+    found = difference(one, other)
+    assert all(check["ok"] for check in found["checks"])
+    by_way: dict[str, float] = {}
+    for name, a, b in found["parts"]:
+        way = name.split(":")[0]
+        by_way[way] = by_way.get(way, 0) + b - a
+    assert by_way["out"] == pytest.approx(40, abs=1) and by_way["back"] == pytest.approx(40, abs=1)
+    assert by_way["requester"] == pytest.approx(0, abs=1)
+    assert found["total"][1] - found["total"][0] == pytest.approx(sum(by_way.values()))
+    assert found["work"][1] and all(a == b for _, a, b in found["work"][1])
+    assert found["parting"] is not None
+
+
+def test_a_side_against_itself_does_not_differ(one: Observation) -> None:
+    found = difference(one, one)
+    assert found["parting"] is None and all(a == b for _, a, b in found["parts"])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("layer", ["via", "gm"])
+def test_other_layers(layer: str) -> None:
+    overrides = ("nic.processor=picorv32",) if layer == "gm" else ()
+    found = observe("default", overrides, layer, quiet)
+    assert all(check["ok"] for check in difference(found, found)["checks"])
+    assert found.work[0] and found.work[1]
+
+
+@pytest.mark.full
+def test_a_revision_of_the_project_measures(one: Observation) -> None:
+    """The last commit, which may differ from the working tree in what no cycle depends on."""
+    assert observe("default@HEAD", (), "am", quiet) == one
+
+
+def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
+    description = described("default", ("link.latency=24",), "am")
+    path = tmp_path / "a.json"
+    path.write_text(files.text(files.build("logp", "am", "verilator", description, {}, {})))
+    assert described(str(path), (), "am") == description
+
+
+@pytest.mark.parametrize("side, overrides, layer, told", [
+    ("nothing", (), "am", "nothing"),
+    ("nothing.json", (), "am", "cannot be read"),
+    ("default", (), "mpi", "why takes am, via"),
+    ("default@nothing", (), "am", "revision nothing"),
+    ("default@4b825dc642cb6eb9a060e54bf8d69288fbee4904", (), "am", "take one that has"),
+])
+def test_what_is_no_side_is_refused(side: str, overrides: tuple[str, ...], layer: str, told: str
+                                    ) -> None:
+    if "@" in side and subprocess.run(["git", "-C", str(ROOT), "rev-parse"],
+                                      capture_output=True).returncode:
+        pytest.skip("no checkout")
+    with pytest.raises(UserError, match=told) as error:
+        observe(side, overrides, layer, quiet)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content, overrides, told", [
+    ("{}", (), "is no result file"),
+    ("[", (), "is no result file"),
+    (json.dumps({"config": {"nic": {"mtu": 3}}}), (), "does not go with this nicbed: nic.mtu"),
+    ("{}", ("link.latency=5",), "--set does not go with a result file"),
+])
+def test_what_is_no_result_is_refused(tmp_path: Path, content: str, overrides: tuple[str, ...],
+                                      told: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=told):
+        described(str(path), overrides, "am")
