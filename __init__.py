@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from .layouts.description import Description, Knob, knobs
     from .layouts.trace import Event, Mark
     from .testbench.backends.session import RunError, run_job
-    from .testbench.commands.measure import bench
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
+    from .testbench.testbed.bed import Testbed, bench
+    from .testbench.testbed.program_run import ProgramRun
+    from .testbench.testbed.result import Plot, Result
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
-           "NicProcessor", "Node", "Poll", "Port", "Process", "Program", "Run", "RunError", "Stuck",
-           "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpi",
-           "mpl", "rpc", "run_job", "smp", "splitc", "via"]
+           "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
+           "Result", "Run", "RunError", "Stuck", "Testbed", "UserError", "Vipl", "Watch", "am",
+           "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "rpc", "run_job",
+           "smp", "splitc", "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "via")
 _FROM = {
@@ -43,11 +46,13 @@ _FROM = {
     "host.via": ["Process", "Vipl"],
     "layouts.description": ["Description", "Knob", "knobs"],
     "layouts.trace": ["Event", "Mark"],
-    "testbench.commands.measure": ["bench"],
     "testbench.descriptions.load": ["load"],
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
     "testbench.backends.session": ["RunError", "run_job"],
+    "testbench.testbed.bed": ["Testbed", "bench"],
+    "testbench.testbed.program_run": ["ProgramRun"],
+    "testbench.testbed.result": ["Plot", "Result"],
 }
 _MODULE = {name: module for module, names in _FROM.items() for name in names}
 

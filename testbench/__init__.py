@@ -7,6 +7,8 @@ In the order in which to read:
 - :mod:`.lab`: A running simulator for experiments: runs programs and returns cycles, results and
   events
 - :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
+- :mod:`.testbed`: A testbed: a NIC description, the simulators that run it, and what is measured
+  on it
 - :mod:`.commands`: Implementations of the command line's commands
 - :mod:`.descriptions`: NIC descriptions: from files and overrides, along the axes, and notes about
   them

@@ -374,9 +374,10 @@ def test(arguments: tuple[str, ...]) -> None:
 
 
 def _check(layer: str, sim: str) -> None:
-    from .commands.measure import check_names
+    from .testbed.bed import check_layer, check_sim
 
-    check_names(layer, sim)
+    check_layer(layer)
+    check_sim(sim)
 
 
 def _check_port(sim: str, port: str | None, wave: Path | None) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..report.tables import amount, checks, table
+from ..benches.common.headline import Headline
+from ..report.tables import amount, table
 
-__all__ = ["draw", "lines"]
+__all__ = ["draw", "headline", "tables"]
 
 COLUMNS = 8
 """Most processes that have a column each; of more, the table has least, mean and most."""
@@ -27,8 +28,8 @@ def _short(milliseconds: float) -> str:
     return f"{milliseconds:,.{digits}f}"
 
 
-def lines(document: Mapping[str, Any]) -> list[Any]:
-    """Answer and time; phases by process; messages by kind; checks."""
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """Answer and time; phases by process; messages by kind."""
     results, clock = document["results"], document["clock_mhz"]
     processes = results["processes"]
     found: list[Any] = [
@@ -56,7 +57,17 @@ def lines(document: Mapping[str, Any]) -> list[Any]:
                      amount(whole[1] / whole[0], 1) if whole[0] else "-", amount(whole[2])))
     found.append(table("Messages of all processes, replies not counted",
                        ["kind", "messages", "bytes", "bytes each", "local"], messages))
-    return [*found, *document["notes"], *checks(document["checks"])]
+    return found
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The whole time, each phase's mean over the processes, and the messages."""
+    results = document["results"]
+    phases = [Headline(phase["name"], sum(phase["cycles"]) / len(phase["cycles"]))
+              for phase in results["phases"]]
+    messages = sum(one["messages"] for one in results["messages"].values())
+    return [Headline("time", results["cycles"]), *phases,
+            Headline("messages", messages, "messages")]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

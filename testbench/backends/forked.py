@@ -17,6 +17,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,7 +28,7 @@ JOBS = "NICBED_JOBS"
 LONGEST = 4096
 """Bytes of the longest path of a job's folder."""
 SET_UP = "environment"
-"""File in a job's folder: the job's environment, pickled."""
+"""File in a job's folder: the job's environment, and the modules that it needs, pickled."""
 STATUS = struct.Struct("<i")
 """What is sent back of a job's process: its exit status, negative for a signal."""
 PR_SET_PDEATHSIG = 1
@@ -41,17 +42,19 @@ def dies_with_parent() -> None:
 
 def job_has_come(modules: Iterable[str]) -> bool:
     """Import ``modules``, which every job needs. Then return True in a process for each job, set up
-    for it, and False when no more jobs will come."""
+    for it, and False when no more jobs will come. The modules of nicbed that a job asks for are
+    imported before its process begins, so that the next job finds them."""
     jobs = socket.socket(fileno=int(os.environ[JOBS]))
-    for module in modules:
-        importlib.import_module(module)
-    gc.freeze()
+    found: set[str] = set()
+    _import(modules, found)
     while True:
         path, descriptors, _, _ = socket.recv_fds(jobs, LONGEST, 2)
         if not path:
             return False
         place = Path(os.fsdecode(path))
-        environment = pickle.loads((place / SET_UP).read_bytes())
+        environment, needed = pickle.loads((place / SET_UP).read_bytes())
+        with suppress(Exception):  # the job itself will say what is wrong with a module
+            _import(needed, found)
         sys.stdout.flush()
         _LIBC.fflush(None)
         parent = os.getpid()
@@ -70,6 +73,16 @@ def job_has_come(modules: Iterable[str]) -> bool:
             os.close(descriptor)
         _, status = os.waitpid(child, 0)
         jobs.send(STATUS.pack(os.waitstatus_to_exitcode(status)))
+
+
+def _import(modules: Iterable[str], found: set[str]) -> None:
+    """Import those of ``modules`` that have not been ``found``."""
+    new = [module for module in modules if module not in found]
+    for module in new:
+        importlib.import_module(module)
+        found.add(module)
+    if new:
+        gc.freeze()
 
 
 def _set_up(place: Path, environment: dict[str, str], log: int, reports: int | None = None

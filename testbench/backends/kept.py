@@ -56,10 +56,12 @@ class KeptSimulator:
         dead, as it is no child."""
         return self._process.poll() is None
 
-    def start(self, place: Path, environment: Mapping[str, str], *descriptors: int) -> None:
+    def start(self, place: Path, environment: Mapping[str, str], *descriptors: int,
+              modules: Sequence[str] = ()) -> None:
         """Start the job in folder ``place``, with ``environment``, and with descriptors for its log
-        and, if it reports, its reports."""
-        (place / forked.SET_UP).write_bytes(pickle.dumps(dict(environment)))
+        and, if it reports, its reports. The simulator itself imports ``modules`` first, so that
+        later jobs find them."""
+        (place / forked.SET_UP).write_bytes(pickle.dumps((dict(environment), tuple(modules))))
         with suppress(ConnectionError):  # it has ended: wait() tells how
             socket.send_fds(self._jobs, [os.fsencode(place)], descriptors)
 
@@ -125,10 +127,13 @@ def give_back(simulator: KeptSimulator) -> None:
         one.kill()
 
 
-def end() -> None:
-    """End those without a job."""
-    while _idle:
-        _idle.pop().kill()
+def end(commands: Container[tuple[str, ...]] | None = None) -> None:
+    """End those without a job, or those of ``commands`` among them."""
+    with _lock:
+        ending = [one for one in _idle if commands is None or one.key[0] in commands]
+        _idle[:] = [one for one in _idle if one not in ending]
+    for one in ending:
+        one.kill()
 
 
 atexit.register(end)

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from . import BOARDS, kept
 from .environment import cocotb_environment
 from .forked import dies_with_parent
 
-__all__ = ["RunError", "run_job"]
+__all__ = ["RunError", "built_simulator", "run_job"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -48,7 +48,8 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
             output: Callable[[str], None] | None = None, limit: int | None = None,
-            port: str | None = None, baud: int = BAUD, timeline: Path | None = None) -> Any:
+            port: str | None = None, baud: int = BAUD, timeline: Path | None = None,
+            built: simulator.Simulator | None = None, modules: Sequence[str] = ()) -> Any:
     """Run ``async def f(lab, **arguments)`` on ``description``; return its result.
 
     Parameters
@@ -71,6 +72,11 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
     timeline
         Write the time line of all runs into this file (:mod:`nicbed.testbench.timeline`), also of
         those before a run that fails, and of that one. Simulators only.
+    built
+        The simulator of ``description``, if it is known; otherwise it is built, or looked up by the
+        hash of all sources.
+    modules
+        Modules of nicbed that the function imports. A kept simulator imports them once.
 
     Raises
     ------
@@ -81,11 +87,9 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         raise UserError(f"--sim {sim} draws no time line: use a simulator, whose cycles are the "
                         "same")
     start = _on_board if sim in BOARDS else _simulated
-    try:
+    with _build_errors():
         launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
-                       port=port, baud=baud)
-    except (BuildError, ToolError) as error:
-        raise RunError(str(error), kind="BuildError", details=error.log) from error
+                       port=port, baud=baud, built=built)
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         work = Path(place)
         answer = work / "answer"
@@ -99,12 +103,18 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         reading, writing = os.pipe()
         with open(work / "log", "wb") as log:
             process: _OwnProcess | _KeptProcess
-            if launch.keep:
-                process = _KeptProcess(launch, environment, work, log.fileno(), writing)
-            else:
-                process = _OwnProcess(launch.command + _options(sim, work, wave is not None),
-                                      environment, work, log.fileno(), writing)
-            os.close(writing)
+            try:
+                if launch.keep:
+                    process = _KeptProcess(launch, environment, work, log.fileno(), writing,
+                                           modules)
+                else:
+                    process = _OwnProcess(launch.command + _options(sim, work, wave is not None),
+                                          environment, work, log.fileno(), writing)
+            except BaseException:
+                os.close(reading)
+                raise
+            finally:
+                os.close(writing)
             try:
                 _follow(reading, progress, output or (lambda text: print(text, end="")))
                 status, said = process.wait()
@@ -115,6 +125,27 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                 if wave is not None and (work / WAVE).exists():
                     shutil.move(work / WAVE, wave)
         return _answer(work / "answer", status, said + (work / "log").read_text(errors="replace"))
+
+
+def built_simulator(description: Description, sim: str = "verilator", *,
+                    progress: Progress = lambda *_: None) -> simulator.Simulator:
+    """The simulator of ``description``, built if it is not in the cache.
+
+    Raises
+    ------
+    RunError
+        The build failed.
+    """
+    with _build_errors():
+        return simulator.build(description, sim, progress=progress)
+
+
+@contextmanager
+def _build_errors() -> Iterator[None]:
+    try:
+        yield
+    except (BuildError, ToolError) as error:
+        raise RunError(str(error), kind="BuildError", details=error.log) from error
 
 
 @dataclass(frozen=True)
@@ -153,9 +184,13 @@ class _KeptProcess:
     """A kept simulator for one job."""
 
     def __init__(self, launch: _Launch, environment: dict[str, str], work: Path, log: int,
-                 reports: int) -> None:
+                 reports: int, modules: Sequence[str]) -> None:
         self._simulator = kept.take(launch.command, launch.environment)
-        self._simulator.start(work, environment, log, reports)
+        try:
+            self._simulator.start(work, environment, log, reports, modules=modules)
+        except BaseException:
+            self.kill()
+            raise
 
     def wait(self) -> tuple[int, str]:
         """As of :class:`_OwnProcess`."""
@@ -168,8 +203,8 @@ class _KeptProcess:
 
 
 def _simulated(description: Description, sim: str, *, wave: bool, target: str,
-               progress: Progress, **_: Any) -> _Launch:
-    built = simulator.build(description, sim, wave=wave, target=target, progress=progress)
+               progress: Progress, built: simulator.Simulator | None, **_: Any) -> _Launch:
+    built = built or simulator.build(description, sim, wave=wave, target=target, progress=progress)
     environment = cocotb_environment(
         top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.simulated",
         results="results.xml",

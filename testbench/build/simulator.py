@@ -19,7 +19,8 @@ from .one_design import build_one_design, netlist
 from .verilator import Progress, toolchain, wave_format
 from .verilog import BuildError
 
-__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "structure", "tool_versions"]
+__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "same_simulator",
+           "structure", "tool_versions"]
 
 ARRAY_BYTES = 1 << 16
 """Up to this size Icarus gets the Amaranth memory that a board would have, above it the one of
@@ -53,6 +54,13 @@ def structure(description: Description) -> dict[str, str]:
         from importlib.metadata import version
         found["core"] = version(f"pythondata-cpu-{processor}")
     return found | {"via.design": repr(engine)}
+
+
+def same_simulator(description: Description) -> tuple[str, ...]:
+    """The values of all structure knobs: where they are equal, one simulator's process runs the
+    descriptions."""
+    return tuple(repr(_value(description, knob.name)) for knob in knobs()
+                 if knob.kind is Kind.STRUCTURE)
 
 
 def _value(description: Description, name: str) -> Any:

@@ -8,12 +8,10 @@ In the order in which to read:
   process
 - :mod:`.compare`: ``nicbed compare``: benchmarks on several NIC descriptions, or on the points of a
   design axis, side by side
-- :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
-  measurements
 - :mod:`.profile`: Cycles of a NIC processor for each message, by function and source line, to the
   cycle
 - :mod:`.output`: The output of a command: tables by default; the result with ``--json``, its path
-  with ``-q``
+  with ``-q``. While it works: a progress bar, and what programs print
 - :mod:`.synth`: ``nicbed synth``: a NIC description on a board
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs
 """

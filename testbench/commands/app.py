@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..descriptions import load
-from .measure import Plots, check_places, run_in_simulator, wanted_nodes
-from .output import finish
+from ..testbed.bed import Testbed
+from .measure import Plots, check_places, show_result, store
+from .output import Terminal, finish
 
 __all__ = ["run_app"]
 
@@ -15,30 +15,11 @@ def run_app(name: str, given: Mapping[str, Any], *, nic: str, overrides: Sequenc
             nodes: int | None, sim: str, port: str | None, out: Path, wave: Path | None,
             limit: int | None) -> None:
     """Run program ``name`` with the parameters ``given`` and print the results."""
-    from .. import apps
-
-    app = apps.get(name)
-    description = load.for_layer(
-        load.load(nic, overrides, wanted_nodes(nic, overrides, nodes, apps.NODES)), "am")
-    parameters = apps.parameters(app, given, description)
-    check_places(out, wave)
-    plots = Plots()
-    outcome = run_in_simulator(description, sim, "nicbed.testbench.apps.measurement:run",
-                               {"name": name, "parameters": parameters}, wave, limit, name, port)
-
-    from ..apps import report
-    from ..report import document as files
-    from ..report.tables import console
-
-    document = files.build(name, "am", sim, description, parameters, outcome)
-    path = out / f"{files.stem(document)}.json"
-    plots.save(report.draw, document, path)
-    text = files.text(document)
-    files.save(path, text.encode())
-
-    def show() -> None:
-        shown = console()
-        for item in report.lines(document):
-            shown.print(item)
-
-    finish(text, show, path)
+    with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
+                 listener=Terminal()) as bed:
+        wanted = bed.program(name, **given)
+        check_places(out, wave)
+        plots = Plots()
+        result = bed.measure(wanted, wave=wave)
+    path = store(result, out, plots)
+    finish(result.text, lambda: show_result(result), path)

@@ -9,8 +9,9 @@ from typing import Any
 from ..descriptions import load
 from ..descriptions.axes import points
 from ..errors import UserError
-from .measure import Plots, check_places, describe, measure_bench
-from .output import finish
+from ..testbed.bed import Testbed
+from .measure import Plots, check_places
+from .output import Terminal, finish
 
 __all__ = ["chosen_benches", "named", "on_axes", "run_compare"]
 
@@ -39,25 +40,20 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
     columns = on_axes(nics, axes) if axes else [
         _Column(name, nic) for name, nic in zip(named(nics), nics, strict=True)]
     names = [column.name for column in columns]
-    found = {bench.name: {column.name: describe(
-        bench, nic=column.nic, overrides=[*column.overrides, *overrides], nodes=nodes, layer=layer)
-        for column in columns} for bench in chosen}
-    for bench in chosen:
-        for description in found[bench.name].values():
-            modules[bench.name].parameters(description)  # refuses unsuitable descriptions
+    beds = {column.name: Testbed(column.nic, overrides=[*column.overrides, *overrides],
+                                 nodes=nodes, sim=sim, limit=limit, listener=Terminal())
+            for column in columns}
+    wanted = {bench.name: {name: bed.benchmark(bench.name, layer=layer)
+                           for name, bed in beds.items()} for bench in chosen}
     check_places(out, None)
     plots = Plots()
 
     from ..report import comparison as report
     from ..report import document as files
 
-    documents = {}
-    for bench in chosen:
-        documents[bench.name] = {
-            name: measure_bench(bench, description, layer=layer, sim=sim, limit=limit,
-                                label=f"{bench.name} on {name}")
-            for name, description in found[bench.name].items()}
-    differences = load.difference(list(found[chosen[0].name].values()))
+    documents = {bench: {name: beds[name].measure(one, label=f"{bench} on {name}").document
+                         for name, one in each.items()} for bench, each in wanted.items()}
+    differences = load.difference([one.description for one in wanted[chosen[0].name].values()])
     document = report.build(layer, sim, names, differences, documents)
     if axes:
         document |= {"axes": list(axes), "points": {one.name: one.place for one in columns}}

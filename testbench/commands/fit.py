@@ -10,8 +10,8 @@ from ..descriptions import load
 from ..errors import UserError
 from ..machines.calibration import Calibration, calibrate, plan
 from ..machines.sharpness import ERROR
-from .measure import check_places, progress_bar
-from .output import finish
+from .measure import check_places
+from .output import finish, progress_bar
 
 __all__ = ["document_of", "lines", "run_fit"]
 

@@ -1,11 +1,16 @@
-"""The output of a command: tables by default; the result with ``--json``, its path with ``-q``."""
+"""The output of a command: tables by default; the result with ``--json``, its path with ``-q``.
+While it works: a progress bar, and what programs print."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
 from typing import Any
 
-__all__ = ["MODE", "Mode", "finish"]
+from ..testbed.listener import Listener, Progress
+
+__all__ = ["MODE", "Mode", "Terminal", "finish", "progress_bar"]
 
 
 class Mode(Enum):
@@ -34,3 +39,51 @@ def finish(text: str, show: Callable[[], Any], path: Any) -> None:
     if mode is not Mode.QUIET:
         show()
     print(path, flush=True)
+
+
+class Terminal(Listener):
+    """The listener of the command line's beds."""
+
+    def advise(self, line: str) -> None:
+        print(f"nicbed: this will take long: {line}", file=sys.stderr, flush=True)
+
+    def printed(self, text: str) -> None:
+        """Print a program's output; with -q and --json it does not go to standard output."""
+        alone = MODE.get() in (Mode.QUIET, Mode.JSON)
+        print(text, end="", file=sys.stderr if alone else sys.stdout, flush=True)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Progress]:
+        with progress_bar(label) as tell:
+            yield tell
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Progress]:
+    """A function (step, done, total) that moves a progress bar, on a terminal only; with -v it
+    prints each step, with -q or --json nothing."""
+    mode = MODE.get()
+    if mode is Mode.VERBOSE:
+        last = ""
+
+        def step(what: str, done: int, total: int) -> None:
+            nonlocal last
+            if what != last:
+                last = what
+                print(f"nicbed: {label}: {what}", file=sys.stderr, flush=True)
+
+        yield step
+        return
+    if mode is not Mode.NORMAL or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    from ..report.tables import console
+
+    with Bars(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"),
+              TimeElapsedColumn(), console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=1.0, text="")
+        yield lambda what, done, total: bar.update(task, completed=done, total=total or None,
+                                                   text=what)

@@ -9,8 +9,8 @@ from ..machines import studies
 from ..machines.page import NAME, cells, differences, markdown
 from ..machines.reproduction import Measured, measured, rows_of, summary
 from ..machines.studies import Study
-from .measure import Plots, check_places, progress_bar
-from .output import MODE, Mode, finish
+from .measure import Plots, check_places
+from .output import MODE, Mode, finish, progress_bar
 
 __all__ = ["reproduced", "run_reproduce"]
 

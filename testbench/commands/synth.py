@@ -37,7 +37,8 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     from ..report import document as files
     from ..report.tables import console
     from ..synth import report
-    from .measure import check_places, progress_bar
+    from .measure import check_places
+    from .output import progress_bar
 
     check_places(out, None)
     title = f"Area on the {chosen.title}"

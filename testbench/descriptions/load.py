@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from ...layouts.description import LONG_PACKET, Description, Knob, knobs
 from ..errors import UserError, nearest
 
-__all__ = ["DEFAULT", "FIT", "difference", "find", "fit_table", "for_layer", "load", "names",
-           "parse_set"]
+__all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",
+           "names", "parse_set"]
 
 DEFAULT = "default"
 FIT = "fit"
@@ -48,16 +48,20 @@ def find(nic: str) -> Path:
     raise UserError(f"{nic}: no such NIC description{nearest(nic, names())}")
 
 
-def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = None
-         ) -> Description:
-    """The description in file ``nic``, with ``key=value`` overrides and a number of nodes.
+def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
+         nodes: int | None = None, *, changes: Mapping[str, Any] | None = None) -> Description:
+    """The description in file ``nic``, or ``nic`` itself, with ``key=value`` overrides, then with
+    ``changes``, values by knob, and with a number of nodes.
 
     Raises
     ------
     UserError
         The file, a key, a value or a combination of values is wrong.
     """
-    table = _read(nic)
+    if isinstance(nic, Description):
+        table, nic = nic.model_dump(), "description"
+    else:
+        table = _read(nic)
     table.pop(FIT, None)
     _check_keys(table, nic)
     origin: dict[str, str] = {}
@@ -66,6 +70,11 @@ def load(nic: str = DEFAULT, overrides: Iterable[str] = (), nodes: int | None = 
         section, key = name.split(".")
         table.setdefault(section, {})[key] = value
         origin[name] = "--set"
+    for name, value in (changes or {}).items():
+        check_name(name)
+        section, key = name.split(".")
+        table.setdefault(section, {})[key] = _own(value)
+        origin[name] = "set"
     if nodes is not None:
         table.setdefault("fabric", {})["nodes"] = nodes
         origin["fabric.nodes"] = "--nodes"
@@ -145,6 +154,24 @@ def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:
         if any(value != values[0] for value in values):
             found[knob.name] = values
     return found
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a knob that does not exist.
+
+    Raises
+    ------
+    UserError
+        There is none.
+    """
+    known = [knob.name for knob in knobs()]
+    if name not in known:
+        raise UserError(f"{name}: no knob is called {name}{nearest(name, known)}")
+
+
+def _own(value: Any) -> Any:
+    """``value`` as a number of Python, if it is one of numpy."""
+    return value.item() if type(value).__module__ == "numpy" else value
 
 
 def parse_set(text: str) -> tuple[str, Any]:

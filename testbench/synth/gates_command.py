@@ -27,7 +27,8 @@ __all__ = ["main"]
               type=click.Path(dir_okay=False, path_type=Path))
 def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Path) -> None:
     """Write the netlist of the logic behind a board's pins, with models, and print its hash."""
-    from ..commands.measure import check_places, progress_bar
+    from ..commands.measure import check_places
+    from ..commands.output import progress_bar
     from ..report.document import save
 
     description = load.for_layer(load.load(nic, overrides), layer)

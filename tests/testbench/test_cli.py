@@ -148,10 +148,10 @@ def test_list_as_json():
 def run_main(body, **variables):
     """The command line, with ``body`` in place of what `bench rtt --json` runs."""
     code = ("import sys, os, signal; from nicbed.testbench import cli;"
-            "from nicbed.testbench.commands import measure;"
+            "from nicbed.testbench.testbed.bed import Testbed;"
             "from nicbed.testbench.errors import UserError\n"
             f"def found(*arguments, **named):\n    {body}\n"
-            "measure.measure_bench = found; sys.argv = ['nicbed', *sys.argv[1:]]; cli.main()")
+            "Testbed.measure = found; sys.argv = ['nicbed', *sys.argv[1:]]; cli.main()")
     return subprocess.run([sys.executable, "-c", code, "bench", "bulk", "--json"], timeout=60,
                           capture_output=True, text=True, env={**os.environ, **variables})
 
@@ -174,15 +174,14 @@ def test_exit_codes(body, status, said, tmp_path):
     ("JSON", '{"checks": [{"ok": false}]}\n')])
 def test_what_a_command_prints(mode, out, capsys):
     """A check that fails is in the result; it is no error."""
-    from nicbed.testbench.commands.measure import _printed, progress_bar
-    from nicbed.testbench.commands.output import MODE, Mode, finish
+    from nicbed.testbench.commands.output import MODE, Mode, Terminal, finish
 
     token = MODE.set(Mode[mode])
     try:
-        with progress_bar("rtt") as tell:
+        with Terminal().progress("rtt") as tell:
             tell("compiling", 0, 1)
             tell("compiling", 1, 1)
-        _printed("a program's line\n")
+        Terminal().printed("a program's line\n")
         finish('{"checks": [{"ok": false}]}\n', lambda: print("a table"), "r.json")
     finally:
         MODE.reset(token)

@@ -6,7 +6,7 @@ import pytest
 from nicbed.testbench.apps import report
 from nicbed.testbench.report.document import plain
 from nicbed.testbench.report.plots import render
-from nicbed.testbench.report.tables import PIPE_WIDTH
+from nicbed.testbench.report.tables import PIPE_WIDTH, checks
 from rich.console import Console
 
 from tests.programs.apps import run_app
@@ -21,7 +21,7 @@ def document(nodes):
 def shown(document):
     out = io.StringIO()
     console = Console(file=out, width=140, highlight=False)
-    for item in report.lines(document):
+    for item in report.tables(document):
         console.print(item)
     return out.getvalue().splitlines()
 
@@ -46,7 +46,12 @@ def test_rows_are_the_results(nodes):
     last = [line.split() for line in lines if line.strip().startswith("all ")][-1]
     assert last[1] == str(total)
     assert any(line.startswith("answer: all 4 blocks") for line in lines)
-    assert lines[-1] == "checks: all 3 hold"
+    assert checks(made["checks"]) == ["checks: all 3 hold"]
+    figures = {one.name: one for one in report.headline(made)}
+    assert figures["time"].value == made["results"]["cycles"]
+    assert figures["messages"].value == total and figures["messages"].unit == "messages"
+    for phase in made["results"]["phases"]:
+        assert figures[phase["name"]].value == sum(phase["cycles"]) / nodes
 
 
 @pytest.mark.parametrize(("milliseconds", "text"), [
@@ -58,7 +63,7 @@ def test_eight_processes_fit_in_a_pipe(milliseconds, text):
         phase["cycles"] = [66_000 * milliseconds] * 8
     out = io.StringIO()
     console = Console(file=out, width=PIPE_WIDTH, highlight=False)
-    for item in report.lines(made):
+    for item in report.tables(made):
         console.print(item)
     assert out.getvalue().count(f" {text}") == 8 * len(made["results"]["phases"])
     assert row(out.getvalue().splitlines(), "multiply")[1] == "computation"

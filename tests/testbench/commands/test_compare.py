@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from nicbed.testbench import benches
@@ -9,23 +10,25 @@ from nicbed.testbench.benches.common.headline import Headline, Series
 from nicbed.testbench.commands import compare
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.report import comparison
-from nicbed.testbench.report import document as files
+from nicbed.testbench.testbed.bed import Testbed
+from nicbed.testbench.testbed.result import Result
 
 from tests.labs.model import ModelLab
 from tests.testbench.benches.test_benches import SMALL
 from tests.testbench.test_cli import nicbed
 
 
-def measure(bench, description, *, layer, sim, limit, label):
-    """As `command.measure_bench`, on the model."""
-    parameters = {**bench.module(layer).parameters(description), **SMALL[bench.name]}
-    found = asyncio.run(benches.run(ModelLab(description), bench.name, layer, parameters))
-    return files.build(bench.name, layer, sim, description, parameters, found)
+def measure(bed, wanted, *, label):
+    """As `Testbed.measure`, on the model."""
+    wanted = replace(wanted, parameters={**wanted.parameters, **SMALL[wanted.name]})
+    found = asyncio.run(benches.run(ModelLab(wanted.description), wanted.name, wanted.layer,
+                                    wanted.parameters))
+    return Result(wanted.document(found), wanted.presentation)
 
 
 @pytest.fixture
 def compared(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(compare, "measure_bench", measure)
+    monkeypatch.setattr(Testbed, "measure", measure)
     monkeypatch.setenv("COLUMNS", "160")
 
     def run(*nics: str, benches: str = "rtt", layer: str | None = "am", **options):
@@ -79,13 +82,13 @@ def test_equal_descriptions_are_said_to_be(compared, tmp_path):
 
 
 def test_failed_checks_name_their_description(compared, monkeypatch):
-    def failing(bench, description, **options):
-        document = measure(bench, description, **options)
-        if description.memory.latency == 0:
-            document["checks"][0]["ok"] = False
-        return document
+    def failing(bed, wanted, **options):
+        result = measure(bed, wanted, **options)
+        if wanted.description.memory.latency == 0:
+            result.checks[0]["ok"] = False
+        return result
 
-    monkeypatch.setattr(compare, "measure_bench", failing)
+    monkeypatch.setattr(Testbed, "measure", failing)
     text = compared("default", "ideal")[1]
     lines = [line for line in text.splitlines() if "check failed" in line]
     assert len(lines) == 1 and lines[0].startswith("rtt on ideal: check failed")

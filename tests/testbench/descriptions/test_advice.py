@@ -8,7 +8,7 @@ from nicbed.layouts.description import Description
 from nicbed.rtl.fabric.link import Link
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches.am.logp import issues
-from nicbed.testbench.commands import measure as command
+from nicbed.testbench.commands.output import Terminal
 from nicbed.testbench.descriptions.advice import (
     CONTROL_BYTES,
     credit_bound,
@@ -17,6 +17,7 @@ from nicbed.testbench.descriptions.advice import (
     window_bound,
 )
 from nicbed.testbench.descriptions.load import for_layer, load
+from nicbed.testbench.testbed.bed import Testbed
 
 from tests.programs import via_ideal_jobs
 
@@ -99,16 +100,22 @@ def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
 
 
 def test_what_takes_long_is_said_before_it_does(monkeypatch, capsys) -> None:
-    monkeypatch.setattr("nicbed.testbench.backends.session.run_job",
+    monkeypatch.setattr("nicbed.testbench.testbed.bed.run_job",
                         lambda *_, limit, **__: {"limit": limit})
+    monkeypatch.setattr("nicbed.testbench.testbed.bed.built_simulator", lambda *_, **__: None)
+
+    def job(description: Description, limit: int | None = None) -> dict[str, int]:
+        bed = Testbed(description, limit=limit, listener=Terminal())
+        return bed.job("", {}, label="logp")
+
     far = described(latency=20000)
-    assert command.run_in_simulator(far, "verilator", "", {}, None, 7, "logp") == {"limit": 7}
+    assert job(far, 7) == {"limit": 7}
     (line,) = capsys.readouterr().err.splitlines()
     assert "am.retry_timeout = 20000" in line and "--set am.retry_timeout=160016" in line
     patient = Description.model_validate({"link": {"latency": 20000},
                                           "am": {"retry_timeout": 160016}})
     for description in Description(), patient:
-        command.run_in_simulator(description, "verilator", "", {}, None, None, "logp")
+        job(description)
         assert capsys.readouterr().err == ""
 
 

@@ -15,13 +15,17 @@ FILE.py defines one of
 
 import ast
 import importlib.util
-import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from .program import where
 
-__all__ = ["check", "run"]
+__all__ = ["SHOWN", "check", "run", "tables"]
+
+SHOWN = 4000
+"""Characters of a result that are printed."""
 
 
 def check(file: Path) -> None:
@@ -66,10 +70,8 @@ async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
     except UserError:
         raise
     except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-                  if frame.filename == str(path)]
-        where = f"{path.name}:{frames[-1].lineno}" if frames else path.name
-        raise UserError(f"{where}: {type(error).__name__}: {error}", status=1) from error
+        raise UserError(f"{where(error, {str(path)}, str(path))}: {type(error).__name__}: {error}",
+                        status=1) from error
     return {"results": {"nodes": _plain(done.results, path), "cycles": done.cycles},
             "points": {"marks": [list(mark) for mark in done.marks]}}
 
@@ -86,3 +88,13 @@ def _plain(value: Any, path: Path) -> Any:
         raise UserError(f"{path.name}: its result must be plain data (numbers, texts, lists, "
                         f"dictionaries): {error}", status=1) from None
     return found
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """The result as JSON, its beginning if it is long."""
+    from rich.text import Text
+
+    from ..report import document as files
+
+    text = files.text(document["results"]).rstrip()
+    return [Text(text if len(text) < SHOWN else text[:SHOWN] + " …")]

@@ -1,0 +1,19 @@
+"""A testbed: a NIC description, the simulators that run it, and what is measured on it.
+
+Everything that measures goes this way: scripts, notebooks and the command line.
+
+In the order in which to read:
+
+- :mod:`.bed`: A testbed: measures benchmarks, programs and experiments on a description
+- :mod:`.measurement`: What is to be measured: a benchmark, a program or an experiment on a
+  description
+- :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
+  measurements
+- :mod:`.program`: A host program of the calling process, carried to the simulator's
+- :mod:`.result`: A result: its document, its figures, its tables and its plot
+- :mod:`.program_run`: A run of a host program: results, and events, marks and counters as frames
+- :mod:`.frames`: Data frames of pandas, which is loaded when the first one is asked for
+- :mod:`.listener`: What a bed tells while it works
+"""
+
+__all__: list[str] = []

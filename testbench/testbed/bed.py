@@ -1,0 +1,335 @@
+"""A testbed: measures benchmarks, programs and experiments on a description."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from ...host.port.node import Program, Programs
+from ...layouts.board import BAUD
+from ...layouts.description import Description
+from ..backends import BOARDS, SIMS
+from ..backends.session import RunError, built_simulator, run_job
+from ..build.simulator import Simulator, same_simulator
+from ..descriptions import load
+from ..descriptions.advice import sent_again
+from ..errors import UserError, nearest
+from . import measurement
+from .listener import Listener
+from .measurement import Measurement
+from .program_run import ProgramRun
+from .result import Result
+
+__all__ = ["Testbed", "bench", "check_layer", "check_sim", "one_nic"]
+
+
+class Testbed:
+    """A NIC description under test, and the simulators that run it.
+
+    A simulator's process stays between calls. Timing and cost knobs change nothing about it; a
+    structure knob changes to another one, which is built if there is none yet. A bed belongs to one
+    thread. A call that is interrupted ends its simulator's process, and the next call starts
+    another one.
+
+    Parameters
+    ----------
+    nic
+        The description: a file, the name of one that comes with nicbed, or a description.
+    overrides
+        Knobs as texts, ``"link.latency=12"``, as on the command line.
+    nodes
+        Nodes on the fabric (default: the description's, or as many as a benchmark needs).
+    sim
+        The back end: one of ``verilator``, ``icarus``, ``one-design``, ``uart``, ``gates``,
+        ``board``.
+    limit
+        Target cycles after which a run is stopped (default 200,000,000).
+    port, baud
+        Serial port of the board, and its rate in baud.
+    listener
+        What is told of the work.
+    sections
+        Knobs by section: ``link={"latency": 24}``.
+
+    Raises
+    ------
+    UserError
+        A name, a description, a knob or a value is wrong. Every method raises it for what its
+        caller or the run did wrong: one line; its child :class:`nicbed.RunError` has the kind of
+        the exception behind it and, as ``details``, its traceback.
+    """
+
+    __test__ = False  # no test of pytest, for all its name
+
+    def __init__(self, nic: str | Path | Description = load.DEFAULT, *,
+                 overrides: Sequence[str] = (), nodes: int | None = None, sim: str = SIMS[0],
+                 limit: int | None = None, port: str | None = None, baud: int = BAUD,
+                 listener: Listener | None = None, **sections: Mapping[str, Any]) -> None:
+        check_sim(sim)
+        self.sim = sim
+        self.limit = limit
+        self.listener = listener or Listener()
+        self._nic = str(nic) if isinstance(nic, Path) else nic
+        self._overrides = tuple(overrides)
+        self._nodes = nodes
+        self._port, self._baud = port, baud
+        self._changes: dict[str, Any] = _knobs(sections)
+        self._built: dict[tuple[str, ...], Simulator] = {}
+        self._closed = False
+        self._description = self._load(self._changes, nodes)
+
+    @property
+    def description(self) -> Description:
+        """The description as it is set now."""
+        return self._description
+
+    def set(self, knob: str, value: Any) -> None:
+        """Set ``knob``, such as ``"bus.dma_setup"``, for all further calls.
+
+        Raises
+        ------
+        UserError
+            The knob does not exist, or the value is refused; the bed stays as it was.
+        """
+        changes = {**self._changes, knob: value}
+        self._description = self._load(changes, self._nodes)
+        self._changes = changes
+
+    def bench(self, name: str, *, layer: str | None = None, full: bool = False,
+              knobs: Mapping[str, Any] | None = None, wave: Path | None = None) -> Result:
+        """Run benchmark ``name``.
+
+        Parameters
+        ----------
+        layer
+            Communication layer (default: the first one that the benchmark supports).
+        full
+            All runs, including those that the benchmark leaves out to take about a minute.
+        knobs
+            Knobs by name, for this call alone.
+        wave
+            File for a waveform; this builds a separate simulator.
+        """
+        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave)
+
+    def app(self, name: str, *, knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
+            **parameters: Any) -> Result:
+        """Run program ``name`` over Split-C with ``parameters``; ``knobs`` and ``wave`` as for
+        :meth:`bench`."""
+        return self.measure(self.program(name, knobs=knobs, **parameters), wave=wave)
+
+    def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
+                   wave: Path | None = None) -> Result:
+        """Run the experiment in ``file``, as ``nicbed run`` does."""
+        return self.measure(self.prepared_experiment(file, arguments, layer=layer), wave=wave)
+
+    def run(self, program: Program | Programs, *, layer: str = "am", trace: bool = True,
+            profile: bool = False, knobs: Mapping[str, Any] | None = None,
+            limit: int | None = None) -> ProgramRun:
+        """Run a host program, ``async def program(node)``, on every CPU of every node; or a
+        sequence of programs, one entry for each node.
+
+        Parameters
+        ----------
+        layer
+            The layer that the programs use.
+        trace
+            Collect events. Changes no cycle.
+        profile
+            Count the cycles of NIC processors by program counter. Verilator only.
+        knobs
+            Knobs by name, for this call alone.
+        limit
+            Cycles after which the run is stopped (default: the bed's).
+        """
+        from .program import FUNCTION, carried, everywhere, received, source
+
+        check_layer(layer)
+        description = load.for_layer(self._with(knobs), layer)
+        programs = everywhere(program, description)
+        label = getattr(program, "__name__", "programs")
+        found = self.job(FUNCTION, {"programs": carried(programs), "file": source(programs),
+                                    "options": {"trace": trace, "profile": profile,
+                                                "limit": limit}},
+                         description=description, label=label,
+                         modules=[FUNCTION.partition(":")[0]])
+        return ProgramRun(description, received(found))
+
+    def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
+                  knobs: Mapping[str, Any] | None = None) -> Measurement:
+        """What :meth:`bench` measures, without measuring it: everything is checked, and nothing is
+        built."""
+        from ..benches import get
+
+        found = get(name)
+        layer = layer or next(iter(found.layers))
+        check_layer(layer)
+        found.module(layer)
+        description = self._with(knobs, found.nodes)
+        if description.fabric.nodes < found.nodes and found.nodes < 4:
+            raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
+                            f"{description.fabric.nodes}: must be at least {found.nodes}")
+        one_nic(description, found.name)
+        return measurement.benchmark(found, load.for_layer(description, layer), layer=layer,
+                                     sim=self.sim, full=full)
+
+    def program(self, name: str, *, knobs: Mapping[str, Any] | None = None, **parameters: Any
+                ) -> Measurement:
+        """What :meth:`app` measures, without measuring it."""
+        from .. import apps
+
+        apps.get(name)
+        description = load.for_layer(self._with(knobs, apps.NODES), "am")
+        return measurement.program(name, parameters, description, sim=self.sim)
+
+    def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
+                            layer: str = "am") -> Measurement:
+        """What :meth:`experiment` measures, without measuring it."""
+        check_layer(layer)
+        return measurement.experiment(Path(file), arguments, load.for_layer(
+            self._description, layer), layer=layer, sim=self.sim)
+
+    def measure(self, wanted: Measurement, *, wave: Path | None = None, label: str | None = None
+                ) -> Result:
+        """Carry out ``wanted``, whatever its description; ``label`` is what progress is told of."""
+        outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
+                           label=label or wanted.name, wave=wave, modules=wanted.modules)
+        return Result(wanted.document(outcome), wanted.presentation)
+
+    def job(self, function: str, arguments: Mapping[str, Any], *,
+            description: Description | None = None, label: str, wave: Path | None = None,
+            modules: Sequence[str] = ()) -> Any:
+        """Run ``async def f(lab, **arguments)`` as :func:`nicbed.run_job` does, on a simulator of
+        this bed and on its description, or on another one."""
+        if self._closed:
+            raise UserError("this testbed is closed: open another one")
+        chosen = description or self._description
+        for line in sent_again(chosen):
+            self.listener.advise(line)
+        try:
+            with self.listener.progress(label) as tell:
+                return run_job(chosen, self.sim, function=function, arguments=arguments,
+                               progress=tell, wave=wave, limit=self.limit, port=self._port,
+                               baud=self._baud, output=self.listener.printed, modules=modules,
+                               built=None if wave else self._simulator(chosen, tell))
+        except RunError as error:
+            if error.kind not in ("UserError", "LineError"):
+                raise
+            raise RunError(str(error).removeprefix(f"{error.kind}: "), kind=error.kind,
+                           details=error.details) from None
+
+    def close(self) -> None:
+        """End the simulators' processes that wait for this bed; a later call is refused."""
+        from ..backends import kept
+
+        self._closed = True
+        kept.end({tuple(one.command) for one in self._built.values()})
+        self._built.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<testbed {self._nic if isinstance(self._nic, str) else 'description'}: " \
+               f"{self._description.fabric.nodes} nodes, {self.sim}>"
+
+    def _load(self, changes: Mapping[str, Any], nodes: int | None) -> Description:
+        return load.load(self._nic, self._overrides, nodes, changes=changes)
+
+    def _with(self, knobs: Mapping[str, Any] | None, least: int = 0) -> Description:
+        """The description with ``knobs`` changed, and with ``least`` nodes if it has fewer and the
+        caller has asked for no number."""
+        changes = {**self._changes, **(knobs or {})}
+        found = self._load(changes, self._nodes) if knobs else self._description
+        asked = (self._nodes is not None or "fabric.nodes" in changes
+                 or any(text.strip().startswith("fabric.nodes") for text in self._overrides))
+        return self._load(changes, least) if not asked and found.fabric.nodes < least else found
+
+    def _simulator(self, description: Description, tell: Any) -> Simulator | None:
+        """The simulator of ``description``; None for a board, which is no simulator."""
+        if self.sim in BOARDS:
+            return None
+        key = same_simulator(description)
+        found = self._built.get(key)
+        if found is None or not found.place.is_dir():
+            found = self._built[key] = built_simulator(description, self.sim,
+                                                               progress=tell)
+        return found
+
+
+def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
+          nodes: int | None = None, layer: str | None = None, sim: str = SIMS[0],
+          limit: int | None = None, full: bool = False) -> dict[str, Any]:
+    """Run benchmark ``name``; return the document that ``nicbed bench`` would write to its result
+    file.
+
+    Parameters
+    ----------
+    nic, overrides, nodes
+        The NIC description: its file or name, knobs as "link.latency=12", the number of nodes.
+    layer
+        Communication layer (default: the first one that the benchmark supports).
+    sim, limit
+        As for :func:`nicbed.run_job`.
+    full
+        All runs, including those that the benchmark leaves out to take about a minute.
+
+    Raises
+    ------
+    UserError
+        A name, a description or a value is wrong, or the run failed.
+    """
+    bed = Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit)
+    return bed.bench(name, layer=layer, full=full).document
+
+
+def one_nic(description: Description, name: str) -> None:
+    """Refuse nodes with several NICs, whose programs would have to say which they drive.
+
+    Raises
+    ------
+    UserError
+        Nodes have several.
+    """
+    if description.node.nics > 1:
+        raise UserError(f"{name} measures nodes with one NIC: node.nics = "
+                        f"{description.node.nics}; programs of your own (nicbed run) drive several")
+
+
+def check_layer(layer: str) -> None:
+    """Refuse an unknown layer.
+
+    Raises
+    ------
+    UserError
+        It is unknown.
+    """
+    from ..benches import LAYERS
+
+    if layer not in LAYERS:
+        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
+
+
+def check_sim(sim: str) -> None:
+    """Refuse an unknown back end.
+
+    Raises
+    ------
+    UserError
+        It is unknown.
+    """
+    if sim not in SIMS:
+        raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
+
+
+def _knobs(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """``{"link": {"latency": 24}}`` as knobs by name."""
+    found = {}
+    for section, content in sections.items():
+        if not isinstance(content, Mapping):
+            raise UserError(f"{section} = {content!r}: must be knobs and values, such as "
+                            f"link={{\"latency\": 24}}")
+        found |= {f"{section}.{key}": value for key, value in content.items()}
+    return found

@@ -1,0 +1,28 @@
+"""What a bed tells while it works."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+__all__ = ["Listener", "Progress"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with the current step, how much of it is done, and the total (0: unknown)."""
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    pass
+
+
+class Listener:
+    """Prints what programs print and ignores everything else; override what is wanted."""
+
+    def advise(self, line: str) -> None:
+        """Before a run: why it will take long."""
+
+    def printed(self, text: str) -> None:
+        """Text that a program prints."""
+        print(text, end="")
+
+    def progress(self, label: str) -> AbstractContextManager[Progress]:
+        """A context in which the work on ``label`` calls the function that is entered."""
+        return nullcontext(_silent)

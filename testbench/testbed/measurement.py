@@ -1,0 +1,124 @@
+"""What is to be measured: a benchmark, a program or an experiment on a description."""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ...layouts.description import Description
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from ..benches import Bench
+
+__all__ = ["Measurement", "benchmark", "experiment", "program"]
+
+_PACKAGE = __name__.split(".")[0]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something to measure, whole and in plain data: any process may carry it out, and the outcome
+    is the same.
+
+    Attributes
+    ----------
+    name
+        The benchmark, the program, or the experiment's file without its suffix.
+    layer, sim
+        The layer whose messages are measured; the back end.
+    description
+        The description, with what the layer needs (:func:`~..descriptions.load.for_layer`).
+    parameters
+        The benchmark's or program's parameters; they are part of the result.
+    function, arguments
+        What the simulator's process carries out, as for :func:`nicbed.run_job`.
+    module
+        Module that presents the result: its tables, its plot, its figures.
+    pure
+        Whether the outcome depends on nothing else, neither a user's files nor a board.
+    """
+
+    name: str
+    layer: str
+    sim: str
+    description: Description
+    parameters: Mapping[str, Any]
+    function: str
+    arguments: Mapping[str, Any]
+    module: str
+    pure: bool = True
+
+    @property
+    def presentation(self) -> ModuleType:
+        """The module that presents the result."""
+        return importlib.import_module(self.module)
+
+    @property
+    def modules(self) -> list[str]:
+        """Modules of nicbed that a simulator's process needs."""
+        return [self.function.partition(":")[0], self.module]
+
+    def document(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
+        """The document of the result file."""
+        from ..report import document as files
+
+        return files.build(self.name, self.layer, self.sim, self.description, self.parameters,
+                           outcome)
+
+
+def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
+              full: bool = False) -> Measurement:
+    """Benchmark ``bench`` on ``layer``; ``full``: with the runs that it usually leaves out.
+
+    Raises
+    ------
+    UserError
+        The benchmark does not exist for the layer, refuses the description, or leaves nothing out.
+    """
+    module = bench.module(layer)
+    if full and not hasattr(module, "full"):
+        raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
+    parameters = (module.full if full else module.parameters)(description)
+    return Measurement(bench.name, layer, sim, description, parameters,
+                       f"{_PACKAGE}.testbench.benches:run",
+                       {"name": bench.name, "layer": layer, "parameters": parameters},
+                       module.__name__)
+
+
+def program(name: str, given: Mapping[str, Any], description: Description, *, sim: str
+            ) -> Measurement:
+    """Program ``name`` over Split-C with the parameters ``given``.
+
+    Raises
+    ------
+    UserError
+        The program or a parameter does not exist, or its data does not fit into memory.
+    """
+    from .. import apps
+
+    parameters = apps.parameters(apps.get(name), given, description)
+    return Measurement(name, "am", sim, description, parameters,
+                       f"{_PACKAGE}.testbench.apps.measurement:run",
+                       {"name": name, "parameters": parameters},
+                       f"{_PACKAGE}.testbench.apps.report")
+
+
+def experiment(file: Path, arguments: Sequence[str], description: Description, *, layer: str,
+               sim: str) -> Measurement:
+    """The experiment in ``file``, which gets ``arguments``.
+
+    Raises
+    ------
+    UserError
+        The file is no experiment.
+    """
+    from .experiment import check
+
+    check(file)
+    given = list(arguments)
+    name = f"{_PACKAGE}.testbench.testbed.experiment"
+    return Measurement(file.stem, layer, sim, description, {"arguments": given}, f"{name}:run",
+                       {"file": str(file.resolve()), "arguments": given}, name, pure=False)
