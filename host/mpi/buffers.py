@@ -37,8 +37,12 @@ class Data:
 
     def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
                  staging: tuple[Store, int, int] | None = None) -> None:
-        self.pieces = [(base + at, length) for at, length in places]
-        self.length = sum(length for _, length in places)
+        if len(places) == 1:
+            at, self.length = places[0]
+            self.pieces = [(base + at, self.length)]
+        else:
+            self.pieces = [(base + at, length) for at, length in places]
+            self.length = sum([length for _, length in places])
         self._process = process
         self._flat = flat
         self._places = places
@@ -48,8 +52,9 @@ class Data:
         """Put the array's bytes into memory, in no time."""
         flat = self._flat
         if flat is not None:
+            view = flat.data
             for (at, length), (address, _) in zip(self._places, self.pieces, strict=True):
-                self._process.write(address, flat[at:at + length].tobytes())
+                self._process.write(address, bytes(view[at:at + length]))
         return self
 
     def fill(self, length: int) -> None:
@@ -57,11 +62,12 @@ class Data:
         flat = self._flat
         if flat is None:
             return
+        view = flat.data
         for (at, size), (address, _) in zip(self._places, self.pieces, strict=True):
             part = min(size, length)
             if part <= 0:
                 break
-            flat[at:at + part] = np.frombuffer(self._process.read(address, part), np.uint8)
+            view[at:at + part] = self._process.read(address, part)
             length -= part
 
     def put(self, data: bytes) -> None:
@@ -102,6 +108,9 @@ class Buffers:
         self._store = store
         self._roots: dict[int, tuple[Any, int, int]] = {}
         """By the identity of an array that owns its memory: it, where numpy has it, its place."""
+        self._whole: dict[int, tuple[int, Any, list[Piece]]] = {}
+        """Of the same arrays: the place, the bytes as numpy sees them, and where they are in
+        them."""
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         """An array of zeros with a place of its own.
@@ -114,6 +123,8 @@ class Buffers:
         array = np.zeros(shape, dtype)
         address = self._process.allocate(max(array.nbytes, 1), ALIGN)
         self._roots[id(array)] = array, array.__array_interface__["data"][0], address
+        flat = array.reshape(-1).view(np.uint8)
+        self._whole[id(array)] = address, flat, [(0, len(flat))] if len(flat) else []
         return array
 
     def data(self, buffer: Any, call: str) -> Data:
@@ -125,6 +136,10 @@ class Buffers:
         MpiError
             It is none of these, or not in one piece, or shorter than that.
         """
+        whole = self._whole.get(id(buffer))
+        if whole is not None:
+            address, flat, places = whole
+            return Data(self._process, address, places, flat)
         if buffer is None:
             return Data(self._process, 0, [])
         array, count, datatype = buffer, None, None
@@ -135,12 +150,12 @@ class Buffers:
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: an address needs a count and a "
                                "datatype")
             return self._at(array, datatype.pieces(count), call)
-        flat, whole = self.flat(array, call)
+        flat, array = self.flat(array, call)
         if datatype is None and count is None:
             places = [(0, len(flat))] if len(flat) else []
         else:
             if datatype is None:
-                datatype = of_dtype(whole.dtype)
+                datatype = of_dtype(array.dtype)
             if count is None:
                 count = len(flat) // datatype.extent if datatype.extent else 0
             if count < 0:
@@ -151,7 +166,7 @@ class Buffers:
                 if at < 0 or at + length > len(flat):
                     raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {count} of {datatype.name} "
                                    f"reach to byte {at + length} of a buffer of {len(flat)}")
-        return self._placed(whole, flat, places)
+        return self._placed(array, flat, places)
 
     def parts(self, buffer: Any, ranks: int, call: str) -> Parts:
         """A buffer of a vector collective: [array, counts], [array, counts, displacements], [array,

@@ -1,7 +1,8 @@
 """The interface between the layer and what carries its packets. A channel knows no matching, and
-the matching knows no channel."""
+the matching knows no channel. Its calls are awaited where they are made; one that has nothing to
+wait for need not be a coroutine."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from .copying import Pieces
@@ -18,11 +19,11 @@ class Arrived(Protocol):
     length: int
     """Bytes of data behind the header."""
 
-    async def take(self, pieces: Pieces) -> None:
+    def take(self, pieces: Pieces) -> Awaitable[None]:
         """Copy the data, all of them and once, to ``pieces``: charged."""
         ...
 
-    async def release(self) -> None:
+    def release(self) -> Awaitable[None]:
         """Its buffer is free again."""
         ...
 
@@ -59,15 +60,15 @@ class Channel(Protocol):
         it."""
         ...
 
-    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+    def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:
         """Send a packet, for which the channel is ready. ``pieces`` may be changed afterwards."""
         ...
 
-    async def look(self) -> Arrived | None:
+    def look(self) -> Awaitable[Arrived | None]:
         """One look for what has arrived or ended: a packet, if there is one."""
         ...
 
-    async def wait(self) -> Arrived | None:
+    def wait(self) -> Awaitable[Arrived | None]:
         """Wait until something has arrived or ended; a packet, if it is one."""
         ...
 

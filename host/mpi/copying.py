@@ -16,24 +16,30 @@ Piece = tuple[int, int]
 Pieces = Sequence[Piece]
 
 
-def total(pieces: Iterable[Piece]) -> int:
+def total(pieces: Pieces) -> int:
     """Their bytes."""
-    return sum(length for _, length in pieces)
+    if len(pieces) == 1:
+        return pieces[0][1]
+    return sum([length for _, length in pieces])
 
 
-def gather(process: Process, pieces: Iterable[Piece]) -> bytes:
+def gather(process: Process, pieces: Pieces) -> bytes:
     """The bytes of ``pieces``, in no time."""
-    return b"".join(process.read(at, length) for at, length in pieces)
+    if len(pieces) == 1:
+        return process.read(*pieces[0])
+    return b"".join([process.read(at, length) for at, length in pieces])
 
 
-def scatter(process: Process, pieces: Iterable[Piece], data: bytes | memoryview) -> None:
+def scatter(process: Process, pieces: Pieces, data: bytes) -> None:
     """``data`` into ``pieces``, as far as they go, in no time."""
+    if len(data) <= pieces[0][1]:
+        process.write(pieces[0][0], data)
+        return
     begin = 0
     for at, length in pieces:
         if begin >= len(data):
             break
-        part = data[begin:begin + length]
-        process.write(at, part)  # type: ignore[arg-type]
+        process.write(at, data[begin:begin + length])
         begin += length
 
 

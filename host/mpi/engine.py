@@ -6,7 +6,7 @@ that packets never overtake each other.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ...layouts.trace import Activity, Kind
@@ -68,24 +68,23 @@ class Engine:
 
     def generous(self, rank: int) -> bool:
         """Whether a message may go to ``rank`` with its data at once."""
-        return not self._later.get(rank) and self._to[rank].generous(rank)
+        return (not self._later or not self._later.get(rank)) and self._to[rank].generous(rank)
 
     async def packet(self, rank: int, header: Header, pieces: Pieces = (),
                      left: Callable[[], Any] | None = None) -> None:
         """Send a packet to ``rank``, or keep it until it can go. ``left`` is called when ``pieces``
         may be changed."""
-        later = self._later.get(rank)
-        if later or not self._to[rank].ready(rank):
+        channel = self._to[rank]
+        if self._later and self._later.get(rank) or not channel.ready(rank):
             self._port.spend(self._prices.later)
             self._later.setdefault(rank, deque()).append((header, pieces, left))
-        else:
-            await self._send(rank, header, pieces, left)
-
-    async def _send(self, rank: int, header: Header, pieces: Pieces,
-                    left: Callable[[], Any] | None) -> None:
-        self._port.spend(self._prices.packet)
+            return
+        port = self._port
+        port.spend(self._prices.packet)
         self._world.under_way += 1
-        await self._below(self._to[rank].send(rank, header.pack(), pieces))
+        port.mark(CHANNEL, BEGIN, 0)
+        await channel.send(rank, header.pack(), pieces)
+        port.mark(CHANNEL, END, 0)
         if left is not None:
             left()
 
@@ -113,7 +112,12 @@ class Engine:
         for rank, later in list(self._later.items()):
             channel = self._to[rank]
             while later and channel.ready(rank):
-                await self._send(rank, *later.popleft())
+                header, pieces, left = later.popleft()
+                self._port.spend(self._prices.packet)
+                self._world.under_way += 1
+                await self._below(channel.send(rank, header.pack(), pieces))
+                if left is not None:
+                    left()
             if not later:
                 del self._later[rank]
 
@@ -137,29 +141,28 @@ class Engine:
         MpiError
             It never will.
         """
+        port, others = self._port, self._channels[1:]
         if self._later:
             await self._send_later()
         while not condition():
-            packet = await self._next(what)
+            packet = None
+            for channel in others:
+                packet = await self._below(channel.look())
+                if packet is not None:
+                    break
+            if packet is None:
+                if not self._later:  # else it will have credits, by packets only channels know
+                    self._world.wait(self._rank, what)
+                port.waiting_text = what
+                port.mark(WAITING, BEGIN, 0)
+                packet = await self._channels[0].wait()
+                port.mark(WAITING, END, 0)
+                port.waiting_text = ""
+                self._world.go(self._rank)
             if packet is not None:
                 await self._handle(packet)
             if self._later:
                 await self._send_later()
-
-    async def _next(self, what: Callable[[], str]) -> Arrived | None:
-        port, channels = self._port, self._channels
-        for channel in channels[1:]:
-            if (packet := await self._below(channel.look())) is not None:
-                return packet
-        if not self._later:  # else it will have credits, by packets that only channels know
-            self._world.wait(self._rank, what())
-        port.waiting_for(what)
-        port.mark(WAITING, BEGIN, 0)
-        packet = await channels[0].wait()
-        port.mark(WAITING, END, 0)
-        port.waiting_for("")
-        self._world.go(self._rank)
-        return packet
 
     async def _handle(self, packet: Arrived) -> None:
         self._world.under_way -= 1
@@ -170,7 +173,7 @@ class Engine:
             await handler(packet, header)
         await self._below(packet.release())
 
-    async def _below(self, call: Coroutine[Any, Any, Result]) -> Result:
+    async def _below(self, call: Awaitable[Result]) -> Result:
         """What ``call``, one of the channel's, gives; its time is marked."""
         self._port.mark(CHANNEL, BEGIN, 0)
         result = await call

@@ -74,7 +74,8 @@ class Receiving:
         if header.kind == Packet.EAGER_SYNC:
             await self._engine.packet(packet.rank, Header(Packet.SYNCED, send=header.send))
         if receive.error is None:
-            self._ends.charge_blocks(receive.data)
+            if len(receive.data.pieces) > 1:
+                self._ends.charge_blocks(receive.data)
             await packet.take(receive.data.pieces)
         receive.ended()
 

@@ -23,21 +23,30 @@ class Request:
     ----------
     library
         The :class:`~.library.Mpi` whose request it is.
-    status
-        Of a receive that has ended; of a send it is empty.
     error
         What it ended with, if it failed; raised by the call that completes it.
     """
 
-    __slots__ = ("library", "number", "done", "status", "error", "taken")
+    __slots__ = ("library", "number", "done", "_status", "error", "taken")
 
     def __init__(self, library: Any, number: int = 0) -> None:
         self.library = library
         self.number = number
         self.done = False
-        self.status = Status()
+        self._status: Status | None = None
         self.error: MpiError | None = None
         self.taken = False
+
+    @property
+    def status(self) -> Status:
+        """Of a receive that has ended; of a send it is empty."""
+        if self._status is None:
+            self._status = Status()
+        return self._status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        self._status = status
 
     async def Wait(self) -> Status:
         """Wait for the end; its status."""
@@ -147,7 +156,7 @@ class Receive(Request):
     def matched(self, source: int, tag: int, length: int) -> None:
         """It has got a message, of which not all need be there yet."""
         self.length = length
-        self.status = Status(source, tag, length)
+        self._status = Status(source, tag, length)
 
     def ended(self) -> None:
         """All data are in memory."""

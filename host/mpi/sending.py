@@ -24,6 +24,7 @@ class Sending:
         self._port = ends.port
         self._engine = ends.engine
         self._prices = ends.prices
+        self._eager = ends.settings.eager
         self._open: dict[int, Send] = {}
         """Sends that wait for an answer, by number."""
 
@@ -37,12 +38,14 @@ class Sending:
         data = send.data.save()
         engine, rank = self._engine, send.world
         channel = engine.channel(rank)
-        self._ends.charge_blocks(data)
+        if len(data.pieces) > 1:
+            self._ends.charge_blocks(data)
         source = send.comm.rank
-        short = data.length <= min(self._ends.settings.eager, channel.eager_bytes)
-        if short and not engine.generous(rank):
+        eager = data.length <= self._eager and data.length <= channel.eager_bytes
+        if eager and not engine.generous(rank):
             await engine.look()  # for credits that have come meanwhile
-        if short and (engine.generous(rank) or not data.length):
+            eager = engine.generous(rank) or not data.length
+        if eager:
             kind = Packet.EAGER
             if send.sync:
                 kind = Packet.EAGER_SYNC

@@ -5,6 +5,8 @@ will ever wake a rank. This cannot become untrue again, so it does not matter in
 ranks are served, and no cycle depends on it.
 """
 
+from collections.abc import Callable
+
 from .errors import ErrorClass, MpiError
 
 __all__ = ["World"]
@@ -22,10 +24,10 @@ class World:
     def __init__(self) -> None:
         self.size = 0
         self.under_way = 0
-        self._waiting: dict[int, str] = {}
+        self._waiting: dict[int, Callable[[], str]] = {}
 
-    def wait(self, rank: int, what: str) -> None:
-        """``rank`` waits for ``what``.
+    def wait(self, rank: int, what: Callable[[], str]) -> None:
+        """``rank`` waits for what ``what`` says.
 
         Raises
         ------
@@ -35,7 +37,7 @@ class World:
         self._waiting[rank] = what
         if len(self._waiting) == self.size and not self.under_way:
             raise MpiError(ErrorClass.ERR_PENDING, "deadlock, no rank can go on: "
-                           + "; ".join(text for _, text in sorted(self._waiting.items())))
+                           + "; ".join(self._waiting[rank]() for rank in sorted(self._waiting)))
 
     def go(self, rank: int) -> None:
         """``rank`` has been woken."""

@@ -6,7 +6,7 @@ it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a ta
 executes whole cycles and keeps the fraction, so no time is ever lost.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from .costs import Costs
 from .diagnosis import steps
 from .forgotten import forgotten
 from .sent_again import SentAgain
-from .suspension import EXECUTED
+from .suspension import EXECUTED, NOTHING
 from .work import Work
 
 __all__ = ["WORD", "Poll", "Port", "QuietPort", "Watch"]
@@ -198,9 +198,13 @@ class Port(Work):
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
-        if self._cpu:
-            self._pending()
         work = self._ticks
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            parts = self._cpu * self._numerator + self._remainder
+            work += parts // self._denominator
+            self._remainder = parts % self._denominator
+            self._cpu = 0
         self._ticks = 0
         count = self.count
         while work > MAX_WORK:
@@ -234,7 +238,21 @@ class Port(Work):
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
         """CPU traffic over memory. The block must have room."""
-        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+        work = self._ticks
+        if self._cpu:
+            self.cpu_cycles += self._cpu
+            parts = self._cpu * self._numerator + self._remainder
+            work += parts // self._denominator
+            self._remainder = parts % self._denominator
+            self._cpu = 0
+        word = W_STORE if store else W_LOAD
+        if work > MAX_WORK:
+            self._ticks = work
+            self._put(word, address, length, 0, 0, 0, 0, 0)
+            return
+        self._ticks = 0
+        _pack(self.entries, self.count * ENTRY_BYTES, word, work, address, length, 0, 0, 0, 0, 0)
+        self.count += 1
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
@@ -346,13 +364,18 @@ class Port(Work):
         await self.executed
         return self.data
 
-    async def touch(self, address: int, length: int, store: bool = False) -> None:
+    def touch(self, address: int, length: int, store: bool = False) -> Awaitable[None]:
         """CPU traffic over ``length`` bytes of memory, through the cache."""
-        if length <= 0:
-            return
-        if self.count == BLOCK:
-            await self.executed
-        self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+        if length > 0:
+            if self.count == BLOCK:
+                return self._touch(address, length, store)
+            self.put_touch(address, length, store)
+        return NOTHING
+
+    async def _touch(self, address: int, length: int, store: bool) -> None:
+        """The same with a full block."""
+        await self.executed
+        self.put_touch(address, length, store)
 
     async def flush_lines(self, address: int, length: int) -> None:
         """Flush the lines of ``length`` bytes of memory (:meth:`put_flush`). On a coherent bus it

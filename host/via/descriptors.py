@@ -4,8 +4,8 @@ The builders stand for the consumer's own code before it posts: they charge the 
 may be posted again without changes.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Coroutine, Sequence
+from typing import Any, NamedTuple
 
 from ...layouts.via import (
     ADDRESS_SEGMENT,
@@ -25,6 +25,11 @@ __all__ = ["Descriptor", "Segment", "allocate", "build", "length_of", "pack", "r
            "rdma_write", "read", "receive", "send"]
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
+LENGTH_AT = 24
+"""Offset of the word with Length and Status."""
+
+Build = Coroutine[Any, Any, int]
+"""A descriptor is built when it is awaited."""
 
 
 class Segment(NamedTuple):
@@ -78,14 +83,15 @@ def pack(segments: Sequence[Segment], *, control: int = 0, length: int | None = 
     """The bytes of a descriptor. ``length`` and ``count`` (SegCount) follow from the segments
     unless given; tests give wrong ones."""
     if length is None:
-        length = sum(segment.length for segment in segments) & 0xFFFF_FFFF
+        length = sum([segment[2] for segment in segments]) & 0xFFFF_FFFF
     if count is None:
         count = len(segments) + (remote is not None)
-    parts = [CONTROL_SEGMENT.pack(0, 0, count, control, 0, immediate, length, 0)]
+    data = CONTROL_SEGMENT.pack(0, 0, count, control, 0, immediate, length, 0)
     if remote is not None:
-        parts.append(ADDRESS_SEGMENT.pack(remote.va, remote.handle, 0))
-    parts += [DATA_SEGMENT.pack(*segment) for segment in segments]
-    return b"".join(parts)
+        data += ADDRESS_SEGMENT.pack(remote.va, remote.handle, 0)
+    for segment in segments:
+        data += DATA_SEGMENT.pack(*segment)
+    return data
 
 
 async def build(process: Process, va: int, segments: Sequence[Segment], *, control: int = 0,
@@ -105,34 +111,33 @@ async def build(process: Process, va: int, segments: Sequence[Segment], *, contr
     return va
 
 
-async def send(process: Process, va: int, segments: Sequence[Segment],
-               immediate: int | None = None) -> int:
+def send(process: Process, va: int, segments: Sequence[Segment],
+         immediate: int | None = None) -> Build:
     """Build a send descriptor of ``segments``, with ``immediate`` data if given; return its
     ``va``."""
-    return await build(process, va, segments, immediate=immediate)
+    return build(process, va, segments, immediate=immediate)
 
 
-async def receive(process: Process, va: int, segments: Sequence[Segment]) -> int:
+def receive(process: Process, va: int, segments: Sequence[Segment]) -> Build:
     """Build a receive descriptor; return its ``va``."""
-    return await build(process, va, segments)
+    return build(process, va, segments)
 
 
-async def rdma_write(process: Process, va: int, segments: Sequence[Segment], remote: Segment,
-                     immediate: int | None = None) -> int:
+def rdma_write(process: Process, va: int, segments: Sequence[Segment], remote: Segment,
+               immediate: int | None = None) -> Build:
     """Build an RDMA write of ``segments`` to ``remote``; return its ``va``."""
-    return await build(process, va, segments, control=Operation.RDMA_WRITE, immediate=immediate,
-                       remote=remote)
+    return build(process, va, segments, control=Operation.RDMA_WRITE, immediate=immediate,
+                 remote=remote)
 
 
-async def rdma_read(process: Process, va: int, segments: Sequence[Segment],
-                    remote: Segment) -> int:
+def rdma_read(process: Process, va: int, segments: Sequence[Segment], remote: Segment) -> Build:
     """Build an RDMA read from ``remote`` into ``segments``; return its ``va``."""
-    return await build(process, va, segments, control=Operation.RDMA_READ, remote=remote)
+    return build(process, va, segments, control=Operation.RDMA_READ, remote=remote)
 
 
 def length_of(process: Process, va: int) -> int:
     """The current Length of the descriptor at ``va``. This takes no target time."""
-    return CONTROL_SEGMENT.unpack(process.read(va, CONTROL_BYTES))[6]
+    return process.memory.word(process.physical(va) + LENGTH_AT) & 0xFFFF_FFFF
 
 
 def read(process: Process, va: int) -> Descriptor:

@@ -145,14 +145,11 @@ class Ring:
         self.seen = 0
         self.told = 0
 
-    def place(self) -> int:
-        """Physical address of the next entry."""
-        index = self.seen % self.size
-        return self.places[index // self.per_place] + 8 * (index % self.per_place)
-
-    def phase(self) -> int:
-        """The phase of the next entry."""
-        return 1 - (self.seen // self.size & 1)
+    def next(self) -> tuple[int, int]:
+        """Physical address and phase of the next entry."""
+        turn, index = divmod(self.seen, self.size)
+        piece, index = divmod(index, self.per_place)
+        return self.places[piece] + 8 * index, 1 - (turn & 1)
 
 
 class Cq:

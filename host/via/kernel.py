@@ -94,6 +94,7 @@ class Kernel:
         self.ring = ReceiveRing(node)
         channel = Channel(node)
         self.provider = self._make_provider()
+        self._timers = self.provider.timers
         self.completions = Completions(node, self.provider, records)
         self.notifier = Notifier(node, self.provider, self.completions)
         self.connections = Connections(node, channel, self.vis, self.provider, self.completions,
@@ -147,7 +148,7 @@ class Kernel:
         port = self.port
         if (port.status & IRQ or self.ring.left or self._calls
                 or self.connections.channel.deadline <= port.cycle
-                or self.provider.deadline() <= port.cycle):
+                or self._timers and self.provider.deadline() <= port.cycle):
             return self._attend(found, posted)
         return NOTHING
 
@@ -166,8 +167,8 @@ class Kernel:
     def until(self, end: int) -> int:
         """Cycles for which a call that spins until cycle ``end`` may spin before it has to
         attend."""
-        now = self.port.cycle
-        return min(end, max(self.connections.channel.deadline, now + 1)) - now
+        now, deadline = self.port.cycle, self.connections.channel.deadline
+        return (end if deadline >= end else min(end, max(deadline, now + 1))) - now
 
     async def _tick(self) -> None:
         await self.connections.channel.tick()

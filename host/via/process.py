@@ -1,9 +1,12 @@
 """A process: its virtual memory, scattered over a node's physical pages."""
 
 import random
+from collections.abc import Awaitable
 
+from ...layouts.operations import BLOCK
 from ..port.node import Node
 from ..port.port import Port
+from ..port.suspension import NOTHING
 from . import costs
 
 __all__ = ["Frames", "Prices", "Process"]
@@ -145,8 +148,11 @@ class Process:
         try:
             return self._pages[va >> self._shift] | va & self._mask
         except KeyError:
-            raise ValueError(f"process {self.number} of node {self.node.number} has no memory at "
-                             f"{va:#x}") from None
+            raise self._outside(va) from None
+
+    def _outside(self, va: int) -> ValueError:
+        return ValueError(f"process {self.number} of node {self.node.number} has no memory at "
+                          f"{va:#x}")
 
     def mapped(self, va: int, length: int = 1) -> bool:
         """Whether all of these bytes are mapped."""
@@ -167,11 +173,25 @@ class Process:
     # Zero-time access, for set-up and inspection
 
     def read(self, va: int, length: int) -> bytes:
-        if (va & self._mask) + length <= self.page_bytes:
-            return self.memory.read(self.physical(va), length) if length else b""
+        at = va & self._mask
+        if at + length <= self.page_bytes:
+            if not length:
+                return b""
+            try:
+                return self.memory.read(self._pages[va >> self._shift] | at, length)
+            except KeyError:
+                raise self._outside(va) from None
         return b"".join(self.memory.read(at, part) for at, part in self.pieces(va, length))
 
     def write(self, va: int, data: bytes) -> None:
+        at = va & self._mask
+        if at + len(data) <= self.page_bytes:
+            if data:
+                try:
+                    self.memory.write(self._pages[va >> self._shift] | at, data)
+                except KeyError:
+                    raise self._outside(va) from None
+            return
         at = 0
         for address, part in self.pieces(va, len(data)):
             self.memory.write(address, data[at:at + part])
@@ -179,8 +199,20 @@ class Process:
 
     # Access by the CPU: charged
 
-    async def touch(self, va: int, length: int, store: bool = False) -> None:
+    def touch(self, va: int, length: int, store: bool = False) -> Awaitable[None]:
         """CPU traffic over these bytes, through the cache."""
+        at, port = va & self._mask, self.port
+        if at + length > self.page_bytes or port.count == BLOCK:
+            return self._touch(va, length, store)
+        if length > 0:
+            try:
+                port.put_touch(self._pages[va >> self._shift] | at, length, store)
+            except KeyError:
+                raise self._outside(va) from None
+        return NOTHING
+
+    async def _touch(self, va: int, length: int, store: bool) -> None:
+        """The same over several pages, or with a full block."""
         for address, part in self.pieces(va, length):
             await self.port.touch(address, part, store)
 

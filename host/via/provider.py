@@ -151,13 +151,13 @@ class Provider(Protocol):
 
     # --- User calls: completion queues -----------------------------------------------------------
 
-    async def cq_done(self, cq: Cq) -> CqEntry | None:
+    def cq_done(self, cq: Cq) -> Awaitable[CqEntry | None]:
         """One check for an entry. An entry found is taken and counted in its ring. An entry in the
         new ring ends the old one: the entries of the old ring are appended to ``cq.backlog``, then
         the new entry, and the first of them is returned. Waits."""
         ...
 
-    async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
+    def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
         """The same check, repeated for ``cycles`` cycles. Waits."""
         ...
 
@@ -176,6 +176,9 @@ class Provider(Protocol):
         """In the kernel's interrupt handler: events since the last call, as (event, number of the
         VI or completion queue), oldest first. Waits."""
         ...
+
+    timers: bool
+    """Whether the provider has deadlines."""
 
     def deadline(self) -> int:
         """The cycle in which :meth:`tick` is due; :data:`channel.FAR` if no deadline is open."""

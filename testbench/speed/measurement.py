@@ -3,7 +3,8 @@
 Fixed workloads. Active Messages: *dense*, all pairs ping-pong one-word requests; *busy*, one
 requester a pair computes BUSY_CYCLES target cycles between its requests; *sparse*, of 16 nodes and
 more, as *dense* with one pair in SPARSE active, the other nodes without a program. VIA:
-*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. *idle* only
+*ping-pong* and *stream*, of 8-byte messages, one VI of Reliable Delivery a pair. MPI: *ping-pong*
+and *stream* of 8 bytes, and *bulk*, a stream of 64 KB, between the ranks of a pair. *idle* only
 computes, BUSY_CYCLES at a time: the cost of the target without traffic. Each workload is timed in
 CPU seconds, and so is the netlist in a plain C++ loop that replays the same blocks and memory
 writes from a recording: the same cycles with the same activity. They take turns, so that other work
@@ -33,7 +34,10 @@ NODES = (2, 4, 8, 16, 64)
 CROSSBAR = 16
 """More nodes than that are on a fat tree."""
 CYCLES = {2: 1_500_000, 4: 600_000, 8: 300_000, 16: 150_000, 64: 40_000}
-"""Target cycles of one run; for VIA a quarter, which takes as long and moves as many messages."""
+"""Target cycles of one run; for VIA and MPI a quarter, which takes as long."""
+
+RANKS = 16
+"""Most ranks of MPI unless another number is asked for: each has a VI to all others."""
 
 TIMED = 40_000
 """Fewest cycles over which Python is timed: with many nodes, opening and closing the layer takes as
@@ -102,7 +106,7 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
     count = description.fabric.nodes
     cycles = CYCLES[max(size for size in CYCLES if size <= count)]
     short = max(cycles // 4, TIMED)
-    if layer == "via":
+    if layer != "am":
         cycles //= 4
     total: dict[str, float] = {}
     limit = 0.0
@@ -146,7 +150,7 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
     if layer not in WORKLOADS:
         raise UserError(f"speed has no workloads for layer {layer}: there are "
                         f"{' and '.join(WORKLOADS)}")
-    counts = list(nodes or NODES)
+    counts = list(nodes or [count for count in NODES if layer != "mpi" or count <= RANKS])
     results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
     account = Account()
     for done, count in enumerate(counts):

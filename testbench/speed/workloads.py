@@ -15,7 +15,9 @@ BUSY_CYCLES = 2000
 SPARSE = 8
 """Of so many pairs of the sparse workload one is active."""
 SIZE, END = 8, 4
-"""Bytes of a message on a VI, and of the last message."""
+"""Bytes of a message on a VI or over MPI, and of the last message."""
+BULK = 64 << 10
+"""Bytes of a message of the bulk workload."""
 RECEIVES, CREDIT, SENDS = 32, 16, 8
 """For the stream: receives posted, messages reported at a time, sends not reaped."""
 
@@ -187,9 +189,69 @@ def _stream(until: int) -> Program:
     return program
 
 
+def _over_mpi(first: Callable[[Any, int], Any], second: Callable[[Any, int], Any]) -> Program:
+    """MPI: ``first`` on even ranks, ``second`` on the odd ones beside them, each with its
+    communicator and the other's rank."""
+    async def program(node: Any) -> int:
+        from ...host.mpi import Mpi
+        async with Mpi(node) as mpi:
+            comm = mpi.COMM_WORLD
+            peer = comm.rank ^ 1
+            if peer >= comm.size:
+                return 0
+            return await (second if comm.rank % 2 else first)(mpi, peer)
+    return program
+
+
+def _mpi_pingpong(until: int) -> Program:
+    """One message there, one back, each to a receive that is posted when it comes or soon after."""
+    async def first(mpi: Any, peer: int) -> int:
+        comm, out, into, trips = mpi.COMM_WORLD, mpi.empty(SIZE, "u1"), mpi.empty(SIZE, "u1"), 0
+        while mpi.port.cycle < until:
+            await comm.Send(out, peer)
+            await comm.Recv(into, peer)
+            trips += 1
+        await comm.Send(out[:END], peer)
+        return 2 * trips
+
+    async def second(mpi: Any, peer: int) -> int:
+        comm, out, into = mpi.COMM_WORLD, mpi.empty(SIZE, "u1"), mpi.empty(SIZE, "u1")
+        while (await comm.Recv(into, peer)).count == SIZE:
+            await comm.Send(out, peer)
+        return 0
+    return _over_mpi(first, second)
+
+
+def _mpi_oneway(until: int, size: int) -> Program:
+    """Messages of ``size`` bytes one way, as fast as they are taken."""
+    async def first(mpi: Any, peer: int) -> int:
+        comm, out, count = mpi.COMM_WORLD, mpi.empty(size, "u1"), 0
+        while mpi.port.cycle < until:
+            await comm.Send(out, peer)
+            count += 1
+        await comm.Send(out[:END], peer)
+        return count
+
+    async def second(mpi: Any, peer: int) -> int:
+        comm, into = mpi.COMM_WORLD, mpi.empty(size, "u1")
+        while (await comm.Recv(into, peer)).count == size:
+            pass
+        return 0
+    return _over_mpi(first, second)
+
+
+def _mpi_stream(until: int) -> Program:
+    return _mpi_oneway(until, SIZE)
+
+
+def _mpi_bulk(until: int) -> Program:
+    return _mpi_oneway(until, BULK)
+
+
 WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
     "am": {"dense": _dense, "busy": _busy, "sparse": _dense, "idle": _idle},
     "via": {"ping-pong": _pingpong, "stream": _stream, "idle": _idle},
+    "mpi": {"ping-pong": _mpi_pingpong, "stream": _mpi_stream, "bulk": _mpi_bulk, "idle": _idle},
 }
 """Workloads of each layer; their argument is the cycle at which to end."""
 

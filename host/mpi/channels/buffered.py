@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sized
 from typing import Any
 
+from ...port.suspension import NOTHING
 from ...via.process import Process
 from ..copying import Pieces, copy, total
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
@@ -33,12 +34,11 @@ class Received:
         self.header = header
         self.length = length
 
-    async def take(self, pieces: Pieces) -> None:
-        if self.length:
-            await copy(self._process, [(self._data, self.length)], pieces)
+    def take(self, pieces: Pieces) -> Awaitable[None]:
+        return copy(self._process, [(self._data, self.length)], pieces) if self.length else NOTHING
 
-    async def release(self) -> None:
-        await self._again()
+    def release(self) -> Awaitable[None]:
+        return self._again()
 
 
 class Debts:
@@ -50,15 +50,20 @@ class Debts:
         self._send = send
         self._due: deque[Any] = deque()
 
-    async def owe(self, peer: Any) -> None:
+    def owe(self, peer: Any) -> Awaitable[None]:
         """A buffer for ``peer`` waits again."""
-        peer.credits.owed += 1
-        if peer.credits.due:
-            self._due.append(peer)
-            await self.tell()
+        credits = peer.credits
+        credits.owed += 1
+        if not credits.due:
+            return NOTHING
+        self._due.append(peer)
+        return self.tell()
 
-    async def tell(self) -> None:
+    def tell(self) -> Awaitable[None]:
         """Tell those that are to be told, as far as there are buffers."""
+        return self._tell() if self._due and self._free else NOTHING
+
+    async def _tell(self) -> None:
         while self._due and self._free:
             peer = self._due.popleft()
             if peer.credits.due:
@@ -68,13 +73,14 @@ class Debts:
 async def fill(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits
                ) -> int:
     """Put a packet into ``buffer``, with the credits to tell of; its bytes."""
-    told = credits.tell()
-    if told:
-        header = header[:CHANNEL_AT] + bytes([told]) + header[CHANNEL_AT + 1:]
+    if credits.owed:
+        header = header[:CHANNEL_AT] + bytes([credits.tell()]) + header[CHANNEL_AT + 1:]
+    size, length = len(header), total(pieces)
     process.write(buffer, header)
-    await process.touch(buffer, len(header), store=True)
-    await copy(process, pieces, [(buffer + len(header), total(pieces))])
-    return len(header) + total(pieces)
+    await process.touch(buffer, size, store=True)
+    if length:
+        await copy(process, pieces, [(buffer + size, length)])
+    return size + length
 
 
 async def received(process: Process, rank: int, buffer: int, length: int, credits: Credits,

@@ -8,6 +8,7 @@ that finds no send token waits in the library. Long data go by directed sends.
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from ....layouts.gm import MAX_SIZE
@@ -21,6 +22,8 @@ from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
 
 __all__ = ["GmChannel"]
+
+RECEIVED = GM_EVENT.GM_RECV_EVENT
 
 PORT = 2
 KEPT = 1
@@ -143,10 +146,10 @@ class GmChannel:
         left = self._peers[rank].credits.left
         return bool(left and self._free) and (left > KEPT or self._credits <= KEPT)
 
-    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+    def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:
         peer = self._peers[rank]
         peer.credits.left -= 1
-        await self._send(peer, header, pieces, self._sent)
+        return self._send(peer, header, pieces, self._sent)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces, callback: Any) -> None:
         buffer = self._free.pop()
@@ -186,21 +189,19 @@ class GmChannel:
         return await self._event(await self._gm.gm_blocking_receive(self._open))
 
     async def _event(self, event: Any) -> Received | None:
-        if event.type is GM_EVENT.GM_RECV_EVENT:
-            return await self._packet(event)
+        if event.type is RECEIVED:
+            peer = self._by_node[event.sender_node_id]
+            packet = await received(self.process, peer.rank, event.buffer, event.length,
+                                    peer.credits,
+                                    partial(self._provide_again, peer, event.buffer))
+            if packet is None:
+                await self._provide(event.buffer)
+            return packet
         await self._gm.gm_unknown(self._open, event)
         while self._waiting and await self._called(self._waiting[0]):
             self._waiting.popleft()
         await self._debts.tell()
         return None
-
-    async def _packet(self, event: Any) -> Received | None:
-        peer = self._by_node[event.sender_node_id]
-        packet = await received(self.process, peer.rank, event.buffer, event.length, peer.credits,
-                                lambda: self._provide_again(peer, event.buffer))
-        if packet is None:
-            await self._provide(event.buffer)
-        return packet
 
     async def _provide_again(self, peer: _Peer, buffer: int) -> None:
         """The buffer of a packet is free again."""

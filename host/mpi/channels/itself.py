@@ -1,7 +1,7 @@
 """The channel of a process to itself: copies through its memory."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ...via.process import Process
@@ -67,12 +67,12 @@ class Itself:
     async def look(self) -> _Packet | None:
         while self._done:
             result = self._done.popleft()()
-            if hasattr(result, "__await__"):
+            if result is not None and hasattr(result, "__await__"):
                 await result
         return self._packets.popleft() if self._packets else None
 
-    async def wait(self) -> _Packet | None:
-        return await self.look()
+    def wait(self) -> Awaitable[_Packet | None]:
+        return self.look()
 
     async def register(self, address: int, length: int) -> int:
         return 0

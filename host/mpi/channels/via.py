@@ -7,7 +7,8 @@ receive breaks the connection. A VI begins with ``mpi.prepost`` credits, and get
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from ...port.node import Node
@@ -164,18 +165,18 @@ class ViaChannel:
     def generous(self, rank: int) -> bool:
         return self._peers[rank].credits.left > KEPT and len(self._free) > 1
 
-    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+    def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:
         peer = self._peers[rank]
         peer.credits.left -= 1
-        await self._send(peer, header, pieces)
+        return self._send(peer, header, pieces)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces) -> None:
         process = self.process
         slot = self._free.pop()
         descriptor, buffer = slot
         length = await fill(process, buffer, header, pieces, peer.credits)
-        await descriptors.send(process, descriptor, [Segment(buffer, self._sends, length)])
-        await self._post(peer, descriptor, self._sends, lambda: self._free.append(slot))
+        await descriptors.send(process, descriptor, (Segment(buffer, self._sends, length),))
+        await self._post(peer, descriptor, self._sends, partial(self._free.append, slot))
 
     async def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
                     ) -> None:
@@ -209,20 +210,17 @@ class ViaChannel:
             self._check("a send", code, peer)
             self._outstanding -= 1
             result = peer.sends.popleft()()
-            if hasattr(result, "__await__"):
+            if result is not None and hasattr(result, "__await__"):
                 await result
             await self._debts.tell()
             return None
         code, descriptor = await self._vipl.VipRecvDone(vi)
         self._check("a receive", code, peer)
         assert descriptor is not None
-        return await self._packet(peer, descriptor)
-
-    async def _packet(self, peer: _Peer, descriptor: int) -> Received | None:
         buffer, handle = self._buffers[descriptor]
         packet = await received(self.process, peer.rank, buffer,
                                 descriptors.length_of(self.process, descriptor), peer.credits,
-                                lambda: self._post_again(peer, descriptor, handle))
+                                partial(self._post_again, peer, descriptor, handle))
         if not peer.used:
             await self._used(peer)
         if packet is None:

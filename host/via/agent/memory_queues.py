@@ -79,11 +79,11 @@ class MemoryQueues:
         """The NIC, or the kernel agent, has written the whole status."""
         return NOTHING
 
-    async def cq_done(self, cq: Cq) -> CqEntry | None:
-        return await self._cq_check(cq, 0)
+    def cq_done(self, cq: Cq) -> Awaitable[CqEntry | None]:
+        return self._cq_check(cq, 0)
 
-    async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
-        return await self._cq_check(cq, max(0, cycles))
+    def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
+        return self._cq_check(cq, max(0, cycles))
 
     async def _cq_check(self, cq: Cq, cycles: int) -> CqEntry | None:
         if cq.backlog:
@@ -91,7 +91,8 @@ class MemoryQueues:
         port, ring = self.port, cq.ring
         if port.count > BLOCK - 2:
             await port.executed
-        port.put_poll(ring.place(), ring.phase(), 1, cycles, 0 if cycles else F_ONCE)
+        place, phase = ring.next()
+        port.put_poll(place, phase, 1, cycles, 0 if cycles else F_ONCE)
         await port.executed
         if port.status & TIMEOUT:
             return None
@@ -116,9 +117,9 @@ class MemoryQueues:
 
     def empty(self, cq: Cq, ring: Ring) -> None:
         """Move the entries of ``ring``, which is no longer filled, to the backlog."""
-        word = self.memory.word(ring.place())
-        while word & 1 == ring.phase():
+        place, phase = ring.next()
+        while (word := self.memory.word(place)) & 1 == phase:
             self.port.spend(self.paths.cq_take)
             ring.seen += 1
             cq.backlog.append(CqEntry(word >> VI & VI_MASK, bool(word & RECEIVE)))
-            word = self.memory.word(ring.place())
+            place, phase = ring.next()

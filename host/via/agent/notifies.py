@@ -60,6 +60,10 @@ class Completions:
     async def take(self, queue: WorkQueue) -> Posted:
         """Take the head of ``queue``, which is done, out of the queue."""
         await self._provider.take(queue)
+        return self.taken(queue)
+
+    def taken(self, queue: WorkQueue) -> Posted:
+        """The head of ``queue``, which the provider has taken, out of the queue."""
         self._port.spend(self._paths.take)
         posted = queue.entries.popleft()
         queue.seen += posted.counted
@@ -69,16 +73,20 @@ class Completions:
         """Take the oldest entry of ``cq``, if there is one: the VI, and whether the entry is of its
         receive queue."""
         found = await self._provider.cq_done(cq)
-        return None if found is None else await self.of_a_vi(cq, found)
-
-    async def of_a_vi(self, cq: Cq, found: CqEntry | None) -> tuple[Vi, bool] | None:
-        """The entry that a check of ``cq`` found, or the next one: entries of destroyed VIs are
-        dropped."""
         while found is not None:
-            vi = self._vis.get(found.vi)
-            if vi is not None and (vi.receive if found.receive else vi.send).cq is cq:
-                return vi, found.receive
+            one = self.of_a_vi(cq, found)
+            if one is not None:
+                return one
             found = await self._provider.cq_done(cq)
+        return None
+
+    def of_a_vi(self, cq: Cq, found: CqEntry) -> tuple[Vi, bool] | None:
+        """The VI of an entry that a check of ``cq`` found, and whether it is of its receive queue;
+        None if the VI has been destroyed."""
+        number, receive = found
+        vi = self._vis.get(number)
+        if vi is not None and (vi.receive if receive else vi.send).cq is cq:
+            return vi, receive
         return None
 
 

@@ -90,6 +90,7 @@ class DoorbellQueues(MemoryQueues):
     """Part of :class:`~nicbed.host.via.provider.Provider`: posting and arming, one command for each
     change of a VI, table entries."""
 
+    timers = False
     tokens = 1
     """Operations of the port that :meth:`_ring` needs."""
 

@@ -91,6 +91,7 @@ class KernelTrap(MemoryQueues):
 
     rdma = True
     causes: int = Irq(0)
+    timers = True
 
     def __init__(self, node: Node, records: Records, ring: ReceiveRing,
                  event: Callable[[Event, int], Awaitable[None]],
@@ -271,7 +272,7 @@ class KernelTrap(MemoryQueues):
 
     async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
         if not cq.backlog and cycles > 0:
-            await self._spin(cq.ring.place(), cq.ring.phase(), 1, cycles)
+            await self._spin(*cq.ring.next(), 1, cycles)
         return await self.cq_done(cq)
 
     async def _glance(self) -> None:

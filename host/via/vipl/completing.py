@@ -41,14 +41,17 @@ class Completing:
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
-            completed = await self._completions.look(queue)
+            completed = await self._provider.done(queue)
+            if completed is None and queue.vi.lost:
+                completed = await self._completions.or_lost(queue, None)
         else:
             await self._caller.spend()
         if completed is None:
             result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
             port.mark(EMPTY_CHECK, END, 0)
         else:
-            result = await self._take(queue, completed, activity, begin)
+            await self._provider.take(queue)
+            result = self._taken(queue, completed, activity, begin)
         await self._kernel.attend(completed is not None)
         return result
 
@@ -68,9 +71,9 @@ class Completing:
             return completed
         return await self._completions.or_lost(queue, completed)
 
-    async def _take(self, queue: WorkQueue, completed: Completed, activity: int,
-                    begin: list[int]) -> Done:
-        posted = await self._completions.take(queue)
+    def _taken(self, queue: WorkQueue, completed: Completed, activity: int,
+               begin: list[int]) -> Done:
+        posted = self._completions.taken(queue)
         begin[1], begin[3] = activity, posted.trace
         self._port.mark(activity, END, posted.trace)
         return (DESCRIPTOR_ERROR if completed.status & ERRORS else SUCCESS), posted.va
@@ -109,7 +112,8 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
             result: Done = DESCRIPTOR_ERROR, None
         else:
-            result = await self._take(queue, completed, activity, begin)
+            await self._provider.take(queue)
+            result = self._taken(queue, completed, activity, begin)
         await kernel.attend(completed is not None)
         return result
 

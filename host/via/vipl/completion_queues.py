@@ -99,10 +99,10 @@ class CompletionQueues:
         return result
 
     async def wait(self, cq: Cq, timeout: float | None) -> Found:
-        if not self._caller.is_cq(cq) or not self._caller.is_time(timeout):
+        if not self._caller.is_cq(cq) or not (timeout is None or self._caller.is_time(timeout)):
             return VIP_RETURN.INVALID_PARAMETER, None, None
         kernel, port = self._kernel, self._port
-        deadline = self._caller.deadline(timeout)
+        deadline = None if timeout is None else self._caller.deadline(timeout)
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self._paths.wait)
         spin = self._caller.spin
@@ -144,7 +144,9 @@ class CompletionQueues:
         while found is None and port.cycle < end:
             await kernel.attend()
             found = await provider.cq_spin(cq, kernel.until(end))
-        return await self._completions.of_a_vi(cq, found)
+        if found is None:
+            return None
+        return self._completions.of_a_vi(cq, found) or await self._completions.entry(cq)
 
     def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
         if found is None:

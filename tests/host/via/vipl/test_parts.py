@@ -172,8 +172,8 @@ def test_a_ring_over_scattered_pages(size, page):
     ring = Ring(region, [process.physical(va + at) for at in range(0, 8 * size, page)], size, 0)
     for count in range(2 * size + 3):
         ring.seen = count
-        assert ring.place() == process.physical(va + 8 * (count % size))
-        assert ring.phase() == (count // size + 1) % 2
+        assert ring.next() == (process.physical(va + 8 * (count % size)),
+                               (count // size + 1) % 2)
 
 
 def test_control_messages_there_and_back():
