@@ -1,9 +1,11 @@
 """Communicators: point-to-point calls, and communicators made of others."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 import numpy as np
 
+from ..port.suspension import NOTHING
 from .calls import Call, Calls, called
 from .collectives import Collectives
 from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
@@ -71,14 +73,13 @@ class Comm(Collectives):
 
     # Sends
 
-    async def _begin(self, call: str, buffer: Any, rank: int, tag: int, **how: bool) -> Request:
-        library = self.library
-        return await library.send(call, self, self.context, self._data(buffer, call), rank, tag,
-                                  **how)
+    def _begin(self, call: str, buffer: Any, rank: int, tag: int, **how: bool
+               ) -> Awaitable[Request]:
+        return self.library.send(call, self, self.context, self._data(buffer, call), rank, tag,
+                                 **how)
 
-    async def _end(self, request: Request) -> None:
-        if not request.done:
-            await self.library.until_done(request)
+    def _end(self, request: Request) -> Awaitable[Any]:
+        return NOTHING if request.done else self.library.until_done(request)
 
     @called(Call.Send)
     async def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -125,17 +126,19 @@ class Comm(Collectives):
     @called(Call.Recv)
     async def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
         """Receive; what came."""
-        return await self.library.until_done(await self._receive("Recv", buf, source, tag))
+        request = await self._receive("Recv", buf, source, tag)
+        if not request.done:
+            await self.library.engine.until_done(request)
+        return self.library.taken(request)
 
     @called(Call.Irecv)
     async def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Post a receive."""
         return await self._receive("Irecv", buf, source, tag)
 
-    async def _receive(self, call: str, buffer: Any, source: int, tag: int) -> Request:
-        library = self.library
-        return await library.receive(call, self, self.context, self._data(buffer, call), source,
-                                     tag)
+    def _receive(self, call: str, buffer: Any, source: int, tag: int) -> Awaitable[Request]:
+        return self.library.receive(call, self, self.context, self._data(buffer, call), source,
+                                    tag)
 
     @called(Call.Sendrecv)
     async def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,

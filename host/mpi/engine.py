@@ -15,6 +15,7 @@ from .channel import Arrived, Channel
 from .copying import Pieces
 from .costs import Prices
 from .packets import Header, parse
+from .requests import Request
 from .world import World
 
 __all__ = ["Engine"]
@@ -132,6 +133,10 @@ class Engine:
                 await self._handle(packet)
         if self._later:
             await self._send_later()
+
+    def until_done(self, request: Request) -> Awaitable[None]:
+        """Handle what arrives until ``request`` has ended (:meth:`until`)."""
+        return self.until(lambda: request.done, request.describe)
 
     async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
         """Handle what arrives until ``condition()`` holds.

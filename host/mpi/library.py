@@ -263,10 +263,17 @@ class Mpi:
     async def until_done(self, request: Request) -> Status:
         """Wait for ``request`` inside a call; its status."""
         if not request.done:
-            await self.engine.until(lambda: request.done, request.describe)
-        return self._take(request)
+            await self.engine.until_done(request)
+        return self.taken(request)
 
-    def _take(self, request: Request) -> Status:
+    def taken(self, request: Request) -> Status:
+        """The status of ``request``, which has ended; it is completed by this.
+
+        Raises
+        ------
+        MpiError
+            What it failed with.
+        """
         request.taken = True
         if request.error is not None:
             raise request.error
@@ -288,7 +295,7 @@ class Mpi:
             await self.engine.look()
             await self.spend()
         if request.done and not request.taken:
-            self._take(request)
+            self.taken(request)
         return request.done
 
     @called(Call.Waitall)
@@ -309,7 +316,7 @@ class Mpi:
         await self.engine.until(lambda: any(one.done for _, one in open_),
                                 lambda: " or ".join(one.describe() for _, one in open_))
         index, found = next((index, one) for index, one in open_ if one.done)
-        return index, self._take(found)
+        return index, self.taken(found)
 
     async def spend(self) -> None:
         """Spend the time that a call has taken, and at least one cycle, so that a program that

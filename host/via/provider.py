@@ -17,23 +17,13 @@ with "Waits" return after the block has been executed.
 """
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...layouts.via import Event, Reliability, ViState
 from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
 from .regions import Region
 
-__all__ = ["Completed", "Provider"]
-
-
-@dataclass(slots=True, eq=False)
-class Completed:
-    """The completion of the head of a work queue: words of its descriptor."""
-
-    status: int
-    """layouts.via.STATUS."""
-    length: int
+__all__ = ["Provider"]
 
 
 class Provider(Protocol):
@@ -129,12 +119,12 @@ class Provider(Protocol):
         errors."""
         ...
 
-    async def done(self, queue: WorkQueue) -> Completed | None:
-        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one. The
-        entry stays in the queue. Waits."""
+    def done(self, queue: WorkQueue) -> Awaitable[int | None]:
+        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one: its
+        Status (layouts.via.STATUS), or None. The entry stays in the queue. Waits."""
         ...
 
-    async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
+    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[int | None]:
         """The same check, repeated for ``cycles`` cycles: one operation of the port where possible.
         Waits."""
         ...

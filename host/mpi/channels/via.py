@@ -9,7 +9,7 @@ receive breaks the connection. A VI begins with ``mpi.prepost`` credits, and get
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from ...port.node import Node
 from ...via import descriptors
@@ -18,6 +18,7 @@ from ...via.descriptors import Segment
 from ...via.handles import Vi
 from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
+from ...via.vipl.completion_queues import Found
 from ...via.vipl.vipl import Vipl
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
@@ -187,21 +188,21 @@ class ViaChannel:
             self._sound("VipPostSend", code)
 
     async def look(self) -> Received | None:
-        while True:
-            code, vi, receive = await self._vipl.VipCQDone(self._cq)
-            if code is VIP_RETURN.NOT_DONE:
-                return None
-            packet = await self._completed(code, vi, receive)
-            if packet is not None:
-                return packet
+        while (packet := await self._completed(self._vipl.VipCQDone(self._cq))) is None:
+            pass
+        return packet or None
 
-    async def wait(self) -> Received | None:
-        code, vi, receive = await self._vipl.VipCQWait(self._cq, VIP_INFINITE)
-        return await self._completed(code, vi, receive)
+    def wait(self) -> Awaitable[Received | None]:
+        found: Any = self._completed(self._vipl.VipCQWait(self._cq, VIP_INFINITE))
+        return found
 
-    async def _completed(self, code: VIP_RETURN, vi: Vi | None, receive: bool | None
-                         ) -> Received | None:
+    async def _completed(self, found: Awaitable[Found]) -> Received | Literal[False] | None:
+        """The packet of the completion that a call of the completion queue has ``found``; None if
+        it is of something else, False if there is no completion."""
+        code, vi, receive = await found
         if code is not VIP_RETURN.SUCCESS or vi is None:
+            if code is VIP_RETURN.NOT_DONE:
+                return False
             self._sound("VipCQDone", code)
         assert vi is not None
         peer = self._by_vi[vi.number]

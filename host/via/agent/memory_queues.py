@@ -13,7 +13,6 @@ from ...port.port import F_ONCE, TIMEOUT
 from ...port.suspension import NOTHING
 from ..handles import Cq, CqEntry, Ring, WorkQueue
 from ..process import Prices
-from ..provider import Completed
 from ..records import Records
 
 __all__ = ["MemoryQueues"]
@@ -51,29 +50,19 @@ class MemoryQueues:
             status = Status.DONE | Status.FLUSHED | operation << 16
             self.memory.write(place, (status << 32).to_bytes(8, "little"))
 
-    async def done(self, queue: WorkQueue) -> Completed | None:
-        port = self.port
-        if port.count > BLOCK - 2:
-            await port.executed
-        port.put_poll(queue.entries[0].status, DONE, DONE, 0, F_ONCE)
-        await port.executed
-        if port.status & TIMEOUT:
-            return None
-        word = port.data
-        return Completed(word >> 32, word & 0xFFFF_FFFF)
+    def done(self, queue: WorkQueue) -> Awaitable[int | None]:
+        return self._check(queue, 0)
 
-    async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
-        if cycles < 1:
-            return await self.done(queue)
+    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[int | None]:
+        return self._check(queue, max(0, cycles))
+
+    async def _check(self, queue: WorkQueue, cycles: int) -> int | None:
         port = self.port
         if port.count > BLOCK - 2:
             await port.executed
-        port.put_poll(queue.entries[0].status, DONE, DONE, cycles)
+        port.put_poll(queue.entries[0].status, DONE, DONE, cycles, 0 if cycles else F_ONCE)
         await port.executed
-        if port.status & TIMEOUT:
-            return None
-        word = port.data
-        return Completed(word >> 32, word & 0xFFFF_FFFF)
+        return None if port.status & TIMEOUT else port.data >> 32
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:
         """The NIC, or the kernel agent, has written the whole status."""

@@ -4,7 +4,7 @@ from ....layouts.via import RemoteOperation, Status, ViState
 from ...port.node import Node
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from ..process import Prices
-from ..provider import Completed, Provider
+from ..provider import Provider
 from ..records import Records
 
 __all__ = ["Completions", "Notifier"]
@@ -23,14 +23,14 @@ class Completions:
         self._provider = provider
         self._vis = records.vis
 
-    async def look(self, queue: WorkQueue) -> Completed | None:
-        """The completion of the head of ``queue``, or None: one check."""
+    async def look(self, queue: WorkQueue) -> int | None:
+        """The Status of the head of ``queue`` if it has completed, or None: one check."""
         completed = await self._provider.done(queue)
         if completed is None and queue.vi.lost:
             return await self.or_lost(queue, None)
         return completed
 
-    async def or_lost(self, queue: WorkQueue, completed: Completed | None) -> Completed | None:
+    async def or_lost(self, queue: WorkQueue, completed: int | None) -> int | None:
         """The result of a check of ``queue``. A descriptor that the NIC lost counts as flushed when
         no other one is under way."""
         vi = queue.vi
@@ -41,12 +41,12 @@ class Completions:
                              or self._flush(queue, queue.entries[0]))
         return completed
 
-    def _flush(self, queue: WorkQueue, posted: Posted) -> Completed:
+    def _flush(self, queue: WorkQueue, posted: Posted) -> int:
         """Complete a descriptor of ``queue`` for which the NIC could not do it."""
         operation = RemoteOperation.RECEIVE if queue.receive else RemoteOperation.SEND
         status = Status.DONE | Status.FLUSHED | operation << OPERATION
         self._memory.write(posted.status, (status << 32).to_bytes(8, "little"))
-        return Completed(status, 0)
+        return status
 
     async def flush_lost(self, vi: Vi) -> None:
         """The NIC will complete no more descriptors of ``vi``: flush those that are not done."""

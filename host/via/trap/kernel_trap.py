@@ -43,7 +43,6 @@ from ...port.port import F_NOT_EQUAL, TIMEOUT
 from ..agent.memory_queues import MemoryQueues
 from ..agent.receive_ring import ReceiveRing
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
-from ..provider import Completed
 from ..records import Records
 from ..regions import Region
 from ..returns import VIP_RETURN
@@ -245,7 +244,7 @@ class KernelTrap(MemoryQueues):
 
     # Checking
 
-    async def done(self, queue: WorkQueue) -> Completed | None:
+    async def done(self, queue: WorkQueue) -> int | None:
         await self._glance()
         found = await super().done(queue)
         if found is None:
@@ -255,7 +254,7 @@ class KernelTrap(MemoryQueues):
                 found = await super().done(queue)
         return found
 
-    async def spin(self, queue: WorkQueue, cycles: int) -> Completed | None:
+    async def spin(self, queue: WorkQueue, cycles: int) -> int | None:
         if cycles > 0:
             await self._spin(queue.entries[0].status, DONE, DONE, cycles)
         return await self.done(queue) if queue.entries else None

@@ -6,7 +6,6 @@ from typing import Any
 from ....layouts.trace import Activity, Kind
 from ....layouts.via import Status
 from ..handles import WorkQueue
-from ..provider import Completed
 from ..returns import VIP_RETURN
 from .caller import Caller
 
@@ -55,32 +54,15 @@ class Completing:
         await self._kernel.attend(completed is not None)
         return result
 
-    async def _look(self, queue: WorkQueue, spin: int) -> Completed | None:
-        """The completion of the head of ``queue`` within ``spin`` cycles; 0: one check."""
-        if not spin:
-            return await self._completions.look(queue)
-        kernel, provider, port = self._kernel, self._provider, self._port
-        end = port.cycle + spin
-        completed = await provider.spin(queue, kernel.until(end))
-        while completed is None and port.cycle < end:
-            await kernel.attend()
-            if not queue.entries:
-                return None
-            completed = await provider.spin(queue, kernel.until(end))
-        if completed is not None:
-            return completed
-        return await self._completions.or_lost(queue, completed)
-
-    def _taken(self, queue: WorkQueue, completed: Completed, activity: int,
-               begin: list[int]) -> Done:
+    def _taken(self, queue: WorkQueue, completed: int, activity: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)
         begin[1], begin[3] = activity, posted.trace
         self._port.mark(activity, END, posted.trace)
-        return (DESCRIPTOR_ERROR if completed.status & ERRORS else SUCCESS), posted.va
+        return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
         """Wait until the oldest descriptor of ``queue`` is done."""
-        if not self._caller.is_time(timeout) or queue.cq is not None:
+        if not (timeout is None or self._caller.is_time(timeout)) or queue.cq is not None:
             return INVALID_PARAMETER, None
         kernel, port = self._kernel, self._port
         if not queue.entries:
@@ -88,15 +70,27 @@ class Completing:
             await self._caller.spend()
             await kernel.attend()
             return DESCRIPTOR_ERROR, None
-        deadline = self._caller.deadline(timeout)
+        deadline = None if timeout is None else self._caller.deadline(timeout)
         begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
-        completed = await self._look(queue, spin)
-        if spin and completed is not None:
-            begin = port.mark_check(EMPTY_CHECK, activity)
+        if spin:
+            end = port.cycle + spin
+            completed = await self._provider.spin(queue, kernel.until(end))
+            while completed is None and port.cycle < end:
+                await kernel.attend()
+                if not queue.entries:
+                    break
+                completed = await self._provider.spin(queue, kernel.until(end))
+            else:
+                if completed is None:
+                    completed = await self._completions.or_lost(queue, None)
+            if completed is not None:
+                begin = port.mark_check(EMPTY_CHECK, activity)
+        else:
+            completed = await self._completions.look(queue)
         while completed is None and queue.entries:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)

@@ -108,7 +108,16 @@ class CompletionQueues:
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
-        found = await self._look(cq, spin)
+        if spin:
+            end = port.cycle + spin
+            entry = await self._provider.cq_spin(cq, kernel.until(end))
+            while entry is None and port.cycle < end:
+                await kernel.attend()
+                entry = await self._provider.cq_spin(cq, kernel.until(end))
+            found = None if entry is None else (self._completions.of_a_vi(cq, entry)
+                                                or await self._completions.entry(cq))
+        else:
+            found = await self._completions.entry(cq)
         if spin and found is not None:
             begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         while found is None:
@@ -133,20 +142,6 @@ class CompletionQueues:
         self._kernel.later(self._kernel.notifier.cq, cq)
         await self._kernel.attend()
         return VIP_RETURN.SUCCESS
-
-    async def _look(self, cq: Cq, spin: int) -> tuple[Vi, bool] | None:
-        """The entry that arrives within ``spin`` cycles; 0: one check."""
-        if not spin:
-            return await self._completions.entry(cq)
-        kernel, provider, port = self._kernel, self._provider, self._port
-        end = port.cycle + spin
-        found = await provider.cq_spin(cq, kernel.until(end))
-        while found is None and port.cycle < end:
-            await kernel.attend()
-            found = await provider.cq_spin(cq, kernel.until(end))
-        if found is None:
-            return None
-        return self._completions.of_a_vi(cq, found) or await self._completions.entry(cq)
 
     def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
         if found is None:
