@@ -417,6 +417,22 @@ class Apps(Section):
                               "smpsort lg")
     radix_key: Rate = cost(Fraction(140), unit="CPU cycles", ge=0, le=1000000,
                            doc="radix-sort: a key in one pass; fitted to the SP-2's rdxsort lg")
+    is_key: Rate = cost(Fraction(112), unit="CPU cycles", ge=0, le=1000000,
+                        doc="NAS IS: a key in one iteration")
+    ep_pair: Rate = cost(Fraction(906), unit="CPU cycles", ge=0, le=1000000,
+                         doc="NAS EP: a pair of numbers")
+    cg_nonzero: Rate = cost(Fraction(33), unit="CPU cycles", ge=0, le=1000000,
+                            doc="NAS CG: a nonzero in one product with the matrix")
+    mg_point: Rate = cost(Fraction(60), unit="CPU cycles", ge=0, le=1000000,
+                          doc="NAS MG: a point that an operation on a grid writes")
+    ft_point: Rate = cost(Fraction(200), unit="CPU cycles", ge=0, le=1000000,
+                          doc="NAS FT: a point in a transform along one axis")
+    lu_point: Rate = cost(Fraction(15200), unit="CPU cycles", ge=0, le=10000000,
+                          doc="NAS LU: a point in one iteration")
+    sp_point: Rate = cost(Fraction(9200), unit="CPU cycles", ge=0, le=10000000,
+                          doc="NAS SP: a point in one iteration")
+    bt_point: Rate = cost(Fraction(24000), unit="CPU cycles", ge=0, le=10000000,
+                          doc="NAS BT: a point in one iteration")
     poll_interval: int = cost(20000, ge=0, le=1 << 30,
                               doc="a program that computes polls after this many; 0: never")
 

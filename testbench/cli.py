@@ -142,17 +142,30 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
 @click.option("--block", type=int, metavar="N",
               help="Of mm: doubles in a row of a block.  [default: 16]")
 @click.option("--seed", type=int, metavar="N", help="Seed of the data.  [default: 1]")
+@click.option("--class", "class_", metavar="CLASS",
+              help="Of a NAS kernel: its size, S, W or A.  [default: S]")
+@click.option("--compute", metavar="HOW",
+              help="Of a NAS kernel: do the arithmetic (whole), or charge alone what it takes "
+                   "(charged).  [default: whole]")
+@click.option("--iterations", type=int, metavar="K",
+              help="Of a NAS kernel: K timed iterations; the whole run's time follows by their "
+                   "slope.  [default: all]")
+@click.option("--layer", metavar="LAYER",
+              help="Layer of the program, which has one.  [am, of a NAS kernel mpi]")
 @_options
-def app(name: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path,
-        port: str | None, wave: Path | None, limit: int | None, **given: Any) -> None:
-    """Run program NAME over Split-C: mm, sample-sort or radix-sort. Check its answer; print its
-    phases by process and its messages, draw a plot, write its result file."""
+def app(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
+        sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None, **given: Any
+        ) -> None:
+    """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
+    cg or mg. Check its answer; print where its time went by process, and its messages; draw a plot,
+    write its result file."""
     from .commands.app import run_app
 
-    _check("am", sim)
+    _check(layer or "am", sim)
     _check_port(sim, port, wave)
-    run_app(name, {key: value for key, value in given.items() if value is not None}, nic=nic,
-            overrides=overrides, nodes=nodes, sim=sim, port=port, out=out, wave=wave, limit=limit)
+    run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
+            layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
+            wave=wave, limit=limit)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})

@@ -1,10 +1,10 @@
 """Programs over Split-C: a matrix product and two sorts, as the studies of parallel machines ran
-them.
+them; and over MPI the NAS kernels.
 
-A program is a module. ``Program(node, given, parameters)`` is one process of it, with the
-``procedures`` that others may run there; its ``run(sc, phases)`` returns the process's part of the
-answer. ``PHASES`` lists its phases, ``defaults`` completes its parameters, ``needed`` is the memory
-that they take, ``inputs`` makes its data, ``check`` compares the answer with numpy's, and
+A program over Split-C is a module. ``Program(node, given, parameters)`` is one process of it, with
+the ``procedures`` that others may run there; its ``run(sc, phases)`` returns the process's part of
+the answer. ``PHASES`` lists its phases, ``defaults`` completes its parameters, ``needed`` is the
+memory that they take, ``inputs`` makes its data, ``check`` compares the answer with numpy's, and
 ``messages`` says which messages it takes. numpy computes; what the computation takes is charged, by
 the number of data (knobs ``apps.*``).
 
@@ -17,4 +17,5 @@ In the order in which to read:
 - :mod:`.mm`: Matrix product by blocks, which are fetched while others are multiplied
 - :mod:`.sample_sort`: Sample sort
 - :mod:`.radix_sort`: Radix sort
+- :mod:`.nas`: The NAS kernels over MPI
 """

@@ -1,4 +1,4 @@
-"""``nicbed app``: a program over Split-C, its answer checked, its time by phase and process."""
+"""``nicbed app``: a program over Split-C or MPI, its answer checked, its time by process."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ from .output import Terminal, finish
 __all__ = ["run_app"]
 
 
-def run_app(name: str, given: Mapping[str, Any], *, nic: str, overrides: Sequence[str],
-            nodes: int | None, sim: str, port: str | None, out: Path, wave: Path | None,
-            limit: int | None) -> None:
+def run_app(name: str, given: Mapping[str, Any], *, layer: str | None, nic: str,
+            overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
+            wave: Path | None, limit: int | None) -> None:
     """Run program ``name`` with the parameters ``given`` and print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  listener=Terminal()) as bed:
-        wanted = bed.program(name, **given)
+        wanted = bed.program(name, layer=layer, **given)
         check_places(out, wave)
         plots = Plots()
         result = bed.measure(wanted, wave=wave)

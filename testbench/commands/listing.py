@@ -36,9 +36,9 @@ def show() -> None:
     out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
                     [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
                      for bench in BENCHES.values()], left=4))
-    out.print(table("Programs over Split-C (nicbed app)", ["name", "parameters", "does"],
-                    [(app.name, ", ".join(app.options), app.title) for app in APPS.values()],
-                    left=3))
+    out.print(table("Programs (nicbed app)", ["name", "layer", "parameters", "does"],
+                    [(app.name, app.layer, ", ".join(app.options), app.title)
+                     for app in APPS.values()], left=4))
     out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
     out.print(table("NIC descriptions", ["name", "is"],
                     [(name, _headline(name)) for name in load.names()], left=2))

@@ -118,7 +118,8 @@ def listed() -> str:
     return json.dumps({
         "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
                         "layers": list(one.layers)} for one in BENCHES.values()],
-        "programs": [{"name": app.name, "title": app.title, "parameters": list(app.options)}
+        "programs": [{"name": app.name, "title": app.title, "layer": app.layer,
+                      "parameters": list(app.options)}
                      for app in APPS.values()],
         "layers": LAYERS, "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})

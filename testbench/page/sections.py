@@ -108,7 +108,7 @@ def _short(value: Any) -> str:
 
 
 def _fill(found: Section, document: Mapping[str, Any]) -> None:
-    from ..apps import APPS, report
+    from ..apps import APPS
     from ..benches import BENCHES
 
     name = document["benchmark"]
@@ -121,11 +121,9 @@ def _fill(found: Section, document: Mapping[str, Any]) -> None:
         found.tables += _tables(module.tables(document))
         _life(found, document)
     elif name in APPS:
+        report = APPS[name].report
         found.plots.append(_plot(name, report.draw, document))
-        shown = report.lines(document)
-        told = {*document.get("notes", ()), *tables.checks(document.get("checks", ()))}
-        found.tables += _tables([one for one in shown if not isinstance(one, str)
-                                 or one not in told])
+        found.tables += _tables(report.tables(document))
     else:
         found.tables.append(json.dumps(document.get("results"), indent=1, ensure_ascii=False))
 

@@ -111,11 +111,11 @@ class Testbed:
         """
         return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave)
 
-    def app(self, name: str, *, knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
-            **parameters: Any) -> Result:
-        """Run program ``name`` over Split-C with ``parameters``; ``knobs`` and ``wave`` as for
-        :meth:`bench`."""
-        return self.measure(self.program(name, knobs=knobs, **parameters), wave=wave)
+    def app(self, name: str, *, layer: str | None = None, knobs: Mapping[str, Any] | None = None,
+            wave: Path | None = None, **parameters: Any) -> Result:
+        """Run program ``name`` over Split-C or MPI with ``parameters``; ``knobs`` and ``wave`` as
+        for :meth:`bench`. ``layer`` can only be the program's own."""
+        return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave)
 
     def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
                    wave: Path | None = None) -> Result:
@@ -172,14 +172,16 @@ class Testbed:
         return measurement.benchmark(found, load.for_layer(description, layer), layer=layer,
                                      sim=self.sim, full=full)
 
-    def program(self, name: str, *, knobs: Mapping[str, Any] | None = None, **parameters: Any
-                ) -> Measurement:
+    def program(self, name: str, *, layer: str | None = None,
+                knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
         """What :meth:`app` measures, without measuring it."""
         from .. import apps
 
-        apps.get(name)
-        description = load.for_layer(self._with(knobs, apps.NODES), "am")
-        return measurement.program(name, parameters, description, sim=self.sim)
+        app = apps.get(name)
+        if layer not in (None, app.layer):
+            raise UserError(f"--layer {layer}: {name} runs over {app.layer}")
+        description = load.for_layer(self._with(knobs, app.nodes), app.layer)
+        return measurement.program(app, parameters, description, sim=self.sim)
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
                             layer: str = "am") -> Measurement:
@@ -192,14 +194,16 @@ class Testbed:
                 ) -> Result:
         """Carry out ``wanted``, whatever its description; ``label`` is what progress is told of."""
         outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
-                           label=label or wanted.name, wave=wave, modules=wanted.modules)
+                           label=label or wanted.name, wave=wave, modules=wanted.modules,
+                           limit=wanted.limit)
         return Result(wanted.document(outcome), wanted.presentation)
 
     def job(self, function: str, arguments: Mapping[str, Any], *,
             description: Description | None = None, label: str, wave: Path | None = None,
-            modules: Sequence[str] = ()) -> Any:
+            modules: Sequence[str] = (), limit: int | None = None) -> Any:
         """Run ``async def f(lab, **arguments)`` as :func:`nicbed.run_job` does, on a simulator of
-        this bed and on its description, or on another one."""
+        this bed and on its description, or on another one. ``limit`` holds where the bed has
+        none."""
         if self._closed:
             raise UserError("this testbed is closed: open another one")
         chosen = description or self._description
@@ -208,7 +212,8 @@ class Testbed:
         try:
             with self.listener.progress(label) as tell:
                 return run_job(chosen, self.sim, function=function, arguments=arguments,
-                               progress=tell, wave=wave, limit=self.limit, port=self._port,
+                               progress=tell, wave=wave, port=self._port,
+                               limit=limit if self.limit is None else self.limit,
                                baud=self._baud, output=self.listener.printed, modules=modules,
                                built=None if wave else self._simulator(chosen, tell))
         except RunError as error:
@@ -254,8 +259,7 @@ class Testbed:
         key = same_simulator(description)
         found = self._built.get(key)
         if found is None or not found.place.is_dir():
-            found = self._built[key] = built_simulator(description, self.sim,
-                                                               progress=tell)
+            found = self._built[key] = built_simulator(description, self.sim, progress=tell)
         return found
 
 

@@ -11,6 +11,7 @@ from ...layouts.description import Description
 from ..errors import UserError
 
 if TYPE_CHECKING:
+    from ..apps import App
     from ..benches import Bench
 
 __all__ = ["Measurement", "benchmark", "experiment", "program"]
@@ -39,6 +40,8 @@ class Measurement:
         Module that presents the result: its tables, its plot, its figures.
     pure
         Whether the outcome depends on nothing else, neither a user's files nor a board.
+    limit
+        Target cycles after which it is stopped, if nobody says otherwise.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Measurement:
     arguments: Mapping[str, Any]
     module: str
     pure: bool = True
+    limit: int | None = None
 
     @property
     def presentation(self) -> ModuleType:
@@ -88,22 +92,21 @@ def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
                        module.__name__)
 
 
-def program(name: str, given: Mapping[str, Any], description: Description, *, sim: str
+def program(app: "App", given: Mapping[str, Any], description: Description, *, sim: str
             ) -> Measurement:
-    """Program ``name`` over Split-C with the parameters ``given``.
+    """Program ``app`` with the parameters ``given``.
 
     Raises
     ------
     UserError
-        The program or a parameter does not exist, or its data does not fit into memory.
+        A parameter does not exist, or the program's data does not fit into memory.
     """
     from .. import apps
 
-    parameters = apps.parameters(apps.get(name), given, description)
-    return Measurement(name, "am", sim, description, parameters,
-                       f"{_PACKAGE}.testbench.apps.measurement:run",
-                       {"name": name, "parameters": parameters},
-                       f"{_PACKAGE}.testbench.apps.report")
+    parameters = apps.parameters(app, given, description)
+    return Measurement(app.name, app.layer, sim, description, parameters, app.job,
+                       {"name": app.name, "parameters": parameters}, app.report.__name__,
+                       limit=app.limit)
 
 
 def experiment(file: Path, arguments: Sequence[str], description: Description, *, layer: str,

@@ -31,6 +31,15 @@ def app(*arguments):
     (["mm", "--nodes", "1"], ["fabric.nodes = 1", "2 to 64"]),
     (["mm", "--sim", "vcs"], ["no simulator is called vcs"]),
     (["mm", "--set", "apps.flop=-1"], ["apps.flop"]),
+    (["mm", "--layer", "mpi"], ["--layer mpi: mm runs over am"]),
+    (["is", "--layer", "am"], ["--layer am: is runs over mpi"]),
+    (["is", "--class", "Z"], ["--class Z: must be S or W or A"]),
+    (["is", "--keys", "5"], ["is has no such parameter", "--class, --compute, --iterations"]),
+    (["cg", "--iterations", "16"], ["--iterations 16: cg of class S has 15"]),
+    (["cg", "--iterations", "1"], ["--iterations 1: must be 2 to 1000"]),
+    (["cg", "--compute", "none"], ["--compute none: must be whole or charged"]),
+    (["is", "--nodes", "3"], ["IS of class S on 3 processes: must be a power of two"]),
+    (["is", "--class", "A"], ["is needs", "try --set memory.bytes=33554432"]),
 ])
 def test_mistakes_are_one_line(arguments, parts):
     run = app(*arguments)
@@ -75,3 +84,26 @@ def test_a_run_beyond_the_limit_says_who_waits(tmp_path):
     run = app("sample-sort", "--nodes", "2", "--limit", "9000", "--out", str(tmp_path))
     assert run.returncode == 1
     assert run.stderr.startswith("nicbed: stopped at cycle 9000, the limit")
+
+
+def test_a_kernel_verifies_on_the_target(tmp_path):
+    """IS of class S: real keys over MPI."""
+    run = app("is", "--layer", "mpi", "--out", str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    for part in ("IS, class S, 4 processes, MPI over via", "VERIFICATION SUCCESSFUL",
+                 "10 of 10 iterations", "Shares of the time by rank", "checks: all 4 hold"):
+        assert part in run.stdout
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".png", ".svg"]
+
+
+GM = ("--set", "mpi.channel=gm", "--set", "nic.processor=vexriscv", "--set",
+      "processor.memory=131072", "--set", "mpi.eager=8000")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["is", "ep", "cg", "mg"])
+@pytest.mark.parametrize("knobs", [(), GM], ids=["via", "gm"])
+def test_kernels_verify_on_each_channel(name, knobs, tmp_path):
+    run = app(name, *knobs, "--out", str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert "VERIFICATION SUCCESSFUL" in run.stdout and "checks: all 4 hold" in run.stdout
