@@ -157,8 +157,8 @@ def app(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], node
         sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None, **given: Any
         ) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
-    cg or mg. Check its answer; print where its time went by process, and its messages; draw a plot,
-    write its result file."""
+    cg, mg or ft. Check its answer; print where its time went by process, and its messages; draw a
+    plot, write its result file."""
     from .commands.app import run_app
 
     _check(layer or "am", sim)

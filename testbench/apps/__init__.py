@@ -98,6 +98,7 @@ APPS = {app.name: app for app in [
     _kernel("ep", "NAS Gaussian deviates: computation, and three Allreduces"),
     _kernel("cg", "NAS conjugate gradients: sums along rows of processes, and transposes"),
     _kernel("mg", "NAS multigrid: swaps of faces on grids of all sizes"),
+    _kernel("ft", "NAS Fourier transforms: Alltoall of all data"),
 ]}
 
 

@@ -19,4 +19,5 @@ In the order in which to read:
 - :mod:`.sparse`: The matrix of CG: the sum of outer products of sparse random vectors
 - :mod:`.conjugate_gradient`: CG: the smallest eigenvalue of a sparse matrix, by inverse iteration
 - :mod:`.multigrid`: MG: four V cycles of multigrid for ∇²u = v on a periodic cube
+- :mod:`.fourier`: FT: a diffusion equation on a periodic box by Fourier transforms
 """

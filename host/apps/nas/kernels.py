@@ -11,6 +11,7 @@ KERNELS = {
     "ep": ("parallel", "EmbarrassinglyParallel"),
     "cg": ("conjugate_gradient", "ConjugateGradient"),
     "mg": ("multigrid", "Multigrid"),
+    "ft": ("fourier", "Fourier"),
 }
 """Module and class of each."""
 

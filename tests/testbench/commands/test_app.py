@@ -101,7 +101,7 @@ GM = ("--set", "mpi.channel=gm", "--set", "nic.processor=vexriscv", "--set",
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["is", "ep", "cg", "mg"])
+@pytest.mark.parametrize("name", ["is", "ep", "cg", "mg", "ft"])
 @pytest.mark.parametrize("knobs", [(), GM], ids=["via", "gm"])
 def test_kernels_verify_on_each_channel(name, knobs, tmp_path):
     run = app(name, *knobs, "--out", str(tmp_path))

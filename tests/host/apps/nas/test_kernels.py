@@ -14,7 +14,7 @@ from nicbed.host.mpi import SUM
 from tests.labs.rows import more
 from tests.models.mpi_world import Comm, Stuck, World
 
-SLOW = {"W": ["ep", "is", "cg", "mg"], "A": ["is", "cg"]}
+SLOW = {"W": ["ep", "is", "cg", "mg", "ft"], "A": ["is", "cg", "ft"]}
 """Classes beyond S that a full run tries."""
 
 
@@ -56,7 +56,7 @@ def test_larger_classes_verify(name, size):
 
 
 @pytest.mark.parametrize("name, procs", [("is", 1), ("is", 8), ("cg", 1), ("cg", 2), ("cg", 8),
-                                         ("mg", 1), ("mg", 2), ("mg", 8)])
+                                         ("mg", 1), ("mg", 2), ("mg", 8), ("ft", 1), ("ft", 8)])
 def test_other_numbers_of_processes(name, procs):
     kernel, answers, sent, _ = run(name, procs=procs)
     assert all(value.ok for value in kernel.verify(answers)), kernel.verify(answers)
@@ -116,6 +116,13 @@ def test_messages_of_mg():
         assert counts["Allreduce", 8] == 2 * 2 * 2
 
 
+def test_messages_of_ft():
+    """Forward once, then back: Alltoall of 16·nx·ny·nz/P² to each; a Reduce of 16 B."""
+    _, _, sent, _ = whole("ft")
+    common = Counter({("Alltoall", 64 ** 3): 7 * 3})
+    assert sent == [common, *[common + Counter({("Reduce", 16): 6})] * 3]
+
+
 # Charged computation
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if not get(name).by_data])
@@ -126,7 +133,8 @@ def test_without_arithmetic_the_messages_and_charges_are_the_same(name):
     assert [mpi.charged for mpi in one.ranks] == [mpi.charged for mpi in other.ranks]
 
 
-ITEMS = {"is": ("is_key", 10 * 2 ** 16), "ep": ("ep_pair", 2 ** 24)}
+ITEMS = {"is": ("is_key", 10 * 2 ** 16), "ep": ("ep_pair", 2 ** 24),
+         "ft": ("ft_point", 64 ** 3 * (4 + 6 * 3))}
 
 
 @pytest.mark.parametrize("name", ITEMS)
@@ -134,12 +142,12 @@ def test_charges_are_by_the_number_of_data(name):
     """All processes together, in the timed part and IS's iteration before."""
     _, _, _, world = whole(name)
     item, count = ITEMS[name]
-    untimed = 2 ** 16 if name == "is" else 0
+    untimed = {"is": 2 ** 16, "ft": 4 * 64 ** 3}.get(name, 0)
     total = sum((mpi.charged for mpi in world.ranks), Counter())
     assert set(total) == {item} and count + untimed - 4 <= total[item] <= count + untimed
 
 
-@pytest.mark.parametrize("name", ["cg", "mg", "is"])
+@pytest.mark.parametrize("name", ["cg", "mg", "is", "ft"])
 def test_a_shorter_run_has_as_many_messages_an_iteration(name):
     kernel, _, sent, _ = run(name, most=2)
     for rank, counts in enumerate(sent):
@@ -168,6 +176,11 @@ class Wrong(Comm):
         if recvbuf.dtype != np.int32:
             self.spoil(recvbuf)
 
+    async def Alltoall(self, sendbuf, recvbuf):
+        await super().Alltoall(sendbuf, recvbuf)
+        if recvbuf.dtype == np.complex128:
+            self.spoil(recvbuf)
+
     async def Alltoallv(self, sendbuf, recvbuf):
         await super().Alltoallv(sendbuf, recvbuf)
         recvbuf[0][:] = recvbuf[0][0]
@@ -187,7 +200,8 @@ def test_a_figure_that_is_none_is_not_verified():
 
 @pytest.mark.parametrize("name, procs, why", [
     ("is", 3, "must be a power of two"), ("ep", 6, "must be a power of two"),
-    ("cg", 256, "16 columns of processes must divide 1400"), ("mg", 16, "at most 8")])
+    ("cg", 256, "16 columns of processes must divide 1400"), ("mg", 16, "at most 8"),
+    ("ft", 128, "at most 64")])
 def test_numbers_of_processes_that_do_not_fit(name, procs, why):
     with pytest.raises(ValueError, match=f"{name.upper()} of class S on {procs} processes: {why}"):
         get(name)("S", procs)
