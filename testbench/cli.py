@@ -116,7 +116,7 @@ def nicbed() -> None:
 @_options
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
 @click.option("--full", is_flag=True,
-              help="The whole grid, where a benchmark leaves out what takes long (vis).")
+              help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
 def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
           sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None,
           breakdown: bool, full: bool) -> None:

@@ -126,6 +126,8 @@ BENCHES = {bench.name: bench for bench in [
     _bench("overlap", 2, "how much of a message a rank that computes hides", mpi="mpi.overlap"),
     _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
            mpi="mpi.collectives"),
+    _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
+           mpi="mpi.commtest.bench"),
     _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq"),
 ]}
 

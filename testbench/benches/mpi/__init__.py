@@ -12,4 +12,6 @@ In the order in which to read:
 - :mod:`.wildcard`: Wildcards: receives from any rank, with any tag
 - :mod:`.overlap`: Overlap: how much of a message a rank that computes hides
 - :mod:`.collectives`: Collective calls over sizes, beside the prediction of LogGP
+- :mod:`.commtest`: COMMTEST: 21 protocols by which ranks exchange messages, and which of them is
+  fastest where
 """

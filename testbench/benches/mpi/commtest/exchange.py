@@ -1,0 +1,175 @@
+"""One exchange: the ranks send each other a volume of data in messages of equal length."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .....host.mpi import Comm, Mpi, Request
+from .....host.port.node import Node
+from ...common.programs import programs, stamp
+from .protocols import Protocol, calls_of
+
+__all__ = ["COLD", "MODES", "REPEATED", "WARM", "Plan", "measure_exchange"]
+
+COLD, WARM, REPEATED = "a", "b", "c"
+"""Cache modes."""
+MODES = {COLD: "caches displaced before the buffers are initialised, each message once",
+         WARM: "caches as they are, each message once",
+         REPEATED: "as b, each message ten times, time divided by ten"}
+REPEATS = 10
+DOUBLE_BYTES = 8
+HELD = 2
+"""Messages in the attached buffer at a time: one whose end the library has not seen yet, and the
+next."""
+HOLD_BYTES = 72
+"""Most bytes of a message there besides its data: MPI_BSEND_OVERHEAD, and up to a whole word."""
+TAG = 5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``messages`` messages of together ``volume`` doubles from each of the ``ranks``, the nodes
+    that take part, by ``protocol``. The ranks of the job are the nodes below ``size``; the others
+    wait for the end."""
+
+    operation: str
+    protocol: Protocol
+    volume: int
+    messages: int
+    mode: str = COLD
+    ranks: tuple[int, ...] = (0, 1)
+    size: int = 2
+
+    @property
+    def repeats(self) -> int:
+        return REPEATS if self.mode == REPEATED else 1
+
+
+class _Rank:
+    """One of the ranks that exchange data."""
+
+    def __init__(self, mpi: Mpi, plan: Plan, sig: Comm) -> None:
+        self.mpi = mpi
+        self.plan = plan
+        self.comm: Comm = mpi.COMM_WORLD
+        self.sig = sig
+        ranks, place = plan.ranks, plan.ranks.index(self.comm.rank)
+        self.to = ranks[(place + 1) % len(ranks)]
+        self.source = ranks[(place - 1) % len(ranks)]
+        self.words = plan.protocol.words(plan.operation, place % 2 == 1)
+        self.length = plan.volume // plan.messages
+        self.out, self.into = mpi.empty(plan.volume), mpi.empty(plan.volume)
+        self._sends: list[Request] = []
+        self._receives: list[Request] = []
+        if "Bsend" in self.words:
+            held = min(plan.messages * plan.repeats, HELD)
+            mpi.Attach_buffer(held * (self.length * DOUBLE_BYTES + HOLD_BYTES))
+
+    async def prepare(self) -> None:
+        """Bring the cache into the mode's state, and initialise the buffers."""
+        cpu, port = self.mpi.node.description.cpu, self.mpi.port
+        if self.plan.mode == COLD:
+            size = cpu.cache_lines * cpu.line_bytes
+            await port.touch(self.mpi.node.allocate(size, cpu.line_bytes), size)
+        self.out[:] = np.arange(self.plan.volume) + self.comm.rank
+        for array in (self.out, self.into):
+            data = self.mpi.buffers.data(array, "commtest")
+            await self.mpi.process.touch(data.pieces[0][0], data.length, store=True)
+
+    def sound(self) -> bool:
+        """Whether all data that came are what was sent."""
+        return bool(np.array_equal(self.into, np.arange(self.plan.volume) + self.source))
+
+    async def run(self) -> None:
+        """Exchange all messages."""
+        if self.plan.protocol.preposted:
+            await self._ahead()
+            return
+        for number in range(self.plan.messages):
+            for _ in range(self.plan.repeats):
+                for word in self.words:
+                    await self._do(word, number)
+
+    async def _ahead(self) -> None:
+        """The same with receives posted one message ahead; the first one is."""
+        order = [number for number in range(self.plan.messages) for _ in range(self.plan.repeats)]
+        for index, number in enumerate(order):
+            for word in self.words:
+                if word == "Irecv":
+                    if index + 1 < len(order):
+                        await self._do(word, order[index + 1])
+                elif word != "Wait_s" or index:
+                    await self._do(word, number)
+        if self._sends:
+            await self._do("Wait_s", 0)
+
+    async def prepost(self) -> None:
+        """Post the first receive, if the protocol has it before the start."""
+        if self.plan.protocol.preposted:
+            await self._do("Irecv", 0)
+
+    async def _do(self, word: str, number: int) -> None:
+        comm, to, source = self.comm, self.to, self.source
+        part = slice(number * self.length, (number + 1) * self.length)
+        if word == "Recv":
+            await comm.Recv(self.into[part], source, TAG)
+        elif word == "Irecv":
+            self._receives.append(await comm.Irecv(self.into[part], source, TAG))
+        elif word == "Sendrecv":
+            await comm.Sendrecv(self.out[part], to, TAG, self.into[part], source, TAG)
+        elif word == "Wait_r":
+            await self._receives.pop(0).Wait()
+        elif word == "Wait_s":
+            await self._sends.pop(0).Wait()
+        elif word == "tell":
+            await self.sig.Send(None, source, TAG)
+        elif word == "hear":
+            await self.sig.Recv(None, to, TAG)
+        else:  # a send of some kind
+            request = await getattr(comm, word)(self.out[part], to, TAG)
+            if request is not None:
+                self._sends.append(request)
+
+
+async def measure_exchange(lab: Any, plan: Plan) -> dict[str, Any]:
+    """An exchange from reset: when each rank began and ended, what it called and what else its
+    calls differ in from the protocol's, and whether its data are right."""
+    async def program(node: Node) -> Any:
+        async with Mpi(node) as mpi:
+            comm = mpi.COMM_WORLD
+            sig = await comm.Dup()
+            if comm.rank not in plan.ranks:
+                await comm.Barrier()
+                return None
+            rank = _Rank(mpi, plan, sig)
+            await rank.prepare()
+            await rank.prepost()
+            await comm.Barrier()
+            before, sent = mpi.calls.count.copy(), mpi.calls.sent.total()
+            start = stamp(node)
+            await rank.run()
+            stop = stamp(node)
+            calls = {call.name: count for call, count in (mpi.calls.count - before).items()}
+            return start, stop, calls, mpi.calls.sent.total() - sent, rank.sound()
+
+    run = await lab.run(programs(lab.description.fabric.nodes, dict.fromkeys(range(plan.size),
+                                                                             program)))
+    found = [run.results[rank] for rank in plan.ranks]
+    return {"begin": [start[0] for start, *_ in found], "end": [stop[0] for _, stop, *_ in found],
+            "calls": [calls for _, _, calls, *_ in found],
+            "messages": [sent for *_, sent, _ in found], "sound": all(one[-1] for one in found),
+            "repeats": plan.repeats}
+
+
+def wrong_calls(plan: Plan, run: Mapping[str, Any]) -> str:
+    """What a rank called other than its words say; "" if nothing."""
+    for place, (rank, calls) in enumerate(zip(plan.ranks, run["calls"], strict=True)):
+        words = plan.protocol.words(plan.operation, place % 2 == 1)
+        wanted = calls_of(words, plan.messages * plan.repeats)
+        if plan.protocol.preposted:  # one receive was posted before
+            wanted["Irecv"] -= 1
+        if calls != dict(+wanted):
+            return f"rank {rank}: {calls} for {dict(+wanted)}"
+    return ""
