@@ -95,7 +95,8 @@ class Testbed:
         self._changes = changes
 
     def bench(self, name: str, *, layer: str | None = None, full: bool = False,
-              knobs: Mapping[str, Any] | None = None, wave: Path | None = None) -> Result:
+              knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
+              timeline: Path | None = None) -> Result:
         """Run benchmark ``name``.
 
         Parameters
@@ -108,19 +109,25 @@ class Testbed:
             Knobs by name, for this call alone.
         wave
             File for a waveform; this builds a separate simulator.
+        timeline
+            File for the time line of all runs (:mod:`nicbed.testbench.timeline`).
         """
-        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave)
+        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave,
+                            timeline=timeline)
 
     def app(self, name: str, *, layer: str | None = None, knobs: Mapping[str, Any] | None = None,
-            wave: Path | None = None, **parameters: Any) -> Result:
-        """Run program ``name`` over Split-C or MPI with ``parameters``; ``knobs`` and ``wave`` as
-        for :meth:`bench`. ``layer`` can only be the program's own."""
-        return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave)
+            wave: Path | None = None, timeline: Path | None = None, **parameters: Any) -> Result:
+        """Run program ``name`` over Split-C or MPI with ``parameters``; the others as for
+        :meth:`bench`. ``layer`` can only be the program's own."""
+        return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave,
+                            timeline=timeline)
 
     def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
-                   wave: Path | None = None) -> Result:
-        """Run the experiment in ``file``, as ``nicbed run`` does."""
-        return self.measure(self.prepared_experiment(file, arguments, layer=layer), wave=wave)
+                   wave: Path | None = None, timeline: Path | None = None) -> Result:
+        """Run the experiment in ``file``, as ``nicbed run`` does; the others as for
+        :meth:`bench`."""
+        return self.measure(self.prepared_experiment(file, arguments, layer=layer), wave=wave,
+                            timeline=timeline)
 
     def run(self, program: Program | Programs, *, layer: str = "am", trace: bool = True,
             profile: bool = False, knobs: Mapping[str, Any] | None = None,
@@ -190,17 +197,19 @@ class Testbed:
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer), layer=layer, sim=self.sim)
 
-    def measure(self, wanted: Measurement, *, wave: Path | None = None, label: str | None = None
-                ) -> Result:
-        """Carry out ``wanted``, whatever its description; ``label`` is what progress is told of."""
+    def measure(self, wanted: Measurement, *, wave: Path | None = None,
+                timeline: Path | None = None, label: str | None = None) -> Result:
+        """Carry out ``wanted``, whatever its description; ``label`` is what progress is told of,
+        the others as for :meth:`bench`."""
         outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
-                           label=label or wanted.name, wave=wave, modules=wanted.modules,
-                           limit=wanted.limit)
+                           label=label or wanted.name, wave=wave, timeline=timeline,
+                           modules=wanted.modules, limit=wanted.limit)
         return Result(wanted.document(outcome), wanted.presentation)
 
     def job(self, function: str, arguments: Mapping[str, Any], *,
             description: Description | None = None, label: str, wave: Path | None = None,
-            modules: Sequence[str] = (), limit: int | None = None) -> Any:
+            timeline: Path | None = None, modules: Sequence[str] = (),
+            limit: int | None = None) -> Any:
         """Run ``async def f(lab, **arguments)`` as :func:`nicbed.run_job` does, on a simulator of
         this bed and on its description, or on another one. ``limit`` holds where the bed has
         none."""
@@ -212,9 +221,9 @@ class Testbed:
         try:
             with self.listener.progress(label) as tell:
                 return run_job(chosen, self.sim, function=function, arguments=arguments,
-                               progress=tell, wave=wave, port=self._port,
+                               progress=tell, wave=wave, timeline=timeline, port=self._port,
                                limit=limit if self.limit is None else self.limit,
-                               baud=self._baud, output=self.listener.printed, modules=modules,
+                               baud=self._baud, modules=modules, output=self.listener.printed,
                                built=None if wave else self._simulator(chosen, tell))
         except RunError as error:
             if error.kind not in ("UserError", "LineError"):

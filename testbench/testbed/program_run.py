@@ -1,9 +1,12 @@
 """A run of a host program: results, and events, marks and counters as frames."""
 
+import warnings
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
+from ..errors import UserError
 from ..lab import Run
 from .frames import counter_frame, event_frame, mark_frame
 
@@ -55,6 +58,25 @@ class ProgramRun:
     def counters(self) -> Any:
         """Cost items of each CPU as a frame (:func:`.frames.counter_frame`)."""
         return counter_frame(self.run.counters, self.description.node.cpus)
+
+    def timeline(self, path: str | Path) -> None:
+        """Write the run's time line into ``path``, for ui.perfetto.dev.
+
+        Raises
+        ------
+        UserError
+            The file cannot be written.
+        """
+        from ..timeline import Timeline
+
+        path = Path(path)
+        try:
+            drawn = Timeline(path)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be written: {error.strerror}", status=1) from None
+        drawn.add(self.description, self.run.cycles, self.run.events, self.run.marks)
+        for line in drawn.close():
+            warnings.warn(line, stacklevel=2)
 
     def __repr__(self) -> str:
         return (f"<run of {self.cycles} cycles on {self.description.fabric.nodes} nodes: "

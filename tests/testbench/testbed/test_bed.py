@@ -13,6 +13,7 @@ import pytest
 from nicbed import RunError, Testbed, UserError
 from nicbed.testbench.backends import kept
 from nicbed.testbench.lab import Run
+from nicbed.testbench.timeline.reading import read
 
 from tests.programs import short_logp
 
@@ -97,6 +98,17 @@ def test_a_run_has_its_events_marks_and_counters(bed: Testbed) -> None:
     assert bed.run(program, trace=False).run.events == []
     one = bed.run([program, program])
     assert one.cycles == run.cycles
+
+
+def test_time_lines_of_a_run_and_of_a_bench(bed: Testbed, tmp_path: Path) -> None:
+    bed.run(processes).timeline(tmp_path / "run.pftrace")
+    assert {one.name for one in read(tmp_path / "run.pftrace")} >= {"run 1"}
+    plain = bed.bench("rtt")
+    drawn = bed.bench("rtt", timeline=tmp_path / "rtt.pftrace")
+    assert drawn.document == plain.document
+    assert len(read(tmp_path / "rtt.pftrace")) > 100
+    with pytest.raises(UserError, match="cannot be written: No such file or directory"):
+        bed.run(processes).timeline(tmp_path / "nowhere" / "run.pftrace")
 
 
 def test_an_experiment_and_an_app(bed: Testbed) -> None:
