@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["root", "key", "tree_hash", "entry", "find"]
@@ -48,7 +49,16 @@ def tree_hash(directories: Iterable[Path], suffixes: tuple[str, ...],
 def find(kind: str, parts: Iterable[str]) -> Path | None:
     """The entry, if it has been built."""
     place = root() / kind / key(parts)
-    return place if place.is_dir() else None
+    return place if _used(place) else None
+
+
+def _used(place: Path) -> bool:
+    """Whether there is such an entry; its time is that of its last use."""
+    if not place.is_dir():
+        return False
+    with suppress(OSError):  # a cache that is only read keeps its times
+        os.utime(place)
+    return True
 
 
 def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
@@ -60,7 +70,7 @@ def entry(kind: str, parts: Iterable[str], build: Callable[[Path], None], *,
     files of a killed one.
     """
     place = place or root() / kind / key(parts)
-    if place.is_dir():
+    if _used(place):
         return place
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(place.parent / f".{place.name}.lock", "w") as lock:

@@ -85,6 +85,10 @@ def _layer(default: str | None = None) -> Any:
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 
+_FRESH = click.option("--fresh", is_flag=True,
+                      help="Measure anew what the store has, and check that it is the same.")
+
+
 def _options(command: Any) -> Any:
     """These options, and those of commands that measure messages."""
     for option in reversed([
@@ -114,12 +118,13 @@ def nicbed() -> None:
 @click.argument("name")
 @_layer()
 @_options
+@_FRESH
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
 @click.option("--full", is_flag=True,
               help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
 def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
           sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None,
-          breakdown: bool, full: bool) -> None:
+          breakdown: bool, full: bool, fresh: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
     from .commands.measure import run_bench
@@ -128,7 +133,7 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
     _check(layer, sim)
     _check_port(sim, port, wave)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
-              out=out, wave=wave, limit=limit, breakdown=breakdown, full=full)
+              out=out, wave=wave, limit=limit, breakdown=breakdown, full=full, fresh=fresh)
 
 
 @nicbed.command()
@@ -152,10 +157,11 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
                    "slope.  [default: all]")
 @click.option("--layer", metavar="LAYER",
               help="Layer of the program, which has one.  [am, of a NAS kernel mpi]")
+@_FRESH
 @_options
 def app(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
-        sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None, **given: Any
-        ) -> None:
+        sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None, fresh: bool,
+        **given: Any) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
     cg, mg or ft. Check its answer; print where its time went by process, and its messages; draw a
     plot, write its result file."""
@@ -165,7 +171,7 @@ def app(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], node
     _check_port(sim, port, wave)
     run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
             layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
-            wave=wave, limit=limit)
+            wave=wave, limit=limit, fresh=fresh)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
@@ -196,10 +202,11 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
 @_layer()
 @click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
               help="Stop a run after this many target cycles.  [default: 200000000]")
+@_FRESH
 @_target_options(nic=False)
 def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], layer: str | None,
-            limit: int | None, overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path
-            ) -> None:
+            limit: int | None, fresh: bool, overrides: tuple[str, ...], nodes: int | None, sim: str,
+            out: Path) -> None:
     """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
     the points of a design axis: print and plot them side by side, with the knobs that differ."""
     from .commands.compare import run_compare
@@ -209,7 +216,7 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
         raise UserError("--sim board: a board carries one configuration, compare needs several; "
                         "try --sim uart, or bench on each")
     run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
-                out=out, limit=limit)
+                out=out, limit=limit, fresh=fresh)
 
 
 @nicbed.command("list")
@@ -236,6 +243,49 @@ def _modes(command: Any) -> Any:
     for option in reversed(_MODES):
         command = option(command)
     return command
+
+
+_ONLY = click.option("--only", "kinds", multiple=True,
+                     type=click.Choice(["results", "builds"]),
+                     help="Results, or built simulators and firmware, alone.  [default: both]")
+
+
+@nicbed.group(cls=_Commands)
+def store() -> None:
+    """What is kept of results and built simulators. NICBED_STORE chooses the results' folder, or
+    `none`; NICBED_CACHE that of the simulators."""
+
+
+@store.command("list")
+@_ONLY
+@_MODES[-1]
+def store_list(kinds: tuple[str, ...]) -> None:
+    """Show what is kept: what it is, its size, when it was last used."""
+    from .commands.store import run_list
+
+    run_list(kinds)
+
+
+@store.command()
+@click.option("--age", "older", metavar="AGE", help="Remove what was not used for AGE: 30d, 12h.")
+@click.option("--size", "larger", metavar="SIZE",
+              help="Remove what was used longest ago, until SIZE is left: 500MB, 2GB.")
+@_ONLY
+@_MODES[-1]
+def prune(older: str | None, larger: str | None, kinds: tuple[str, ...]) -> None:
+    """Remove results and built simulators by age and size. Nothing is lost but time."""
+    from .commands.store import run_prune
+
+    run_prune(kinds, older, larger)
+
+
+@store.command()
+@_MODES[-1]
+def verify() -> None:
+    """Check that each result is as it was kept."""
+    from .commands.store import run_verify
+
+    run_verify()
 
 
 @nicbed.command()

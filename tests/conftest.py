@@ -1,5 +1,6 @@
 """Options and fixtures that all tests share."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ import pytest
 from amaranth.hdl import UnusedElaboratable
 
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
+
+
+os.environ["NICBED_STORE"] = "none"  # tests measure; those of the store have stores of their own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,10 +13,10 @@ __all__ = ["run_app"]
 
 def run_app(name: str, given: Mapping[str, Any], *, layer: str | None, nic: str,
             overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
-            wave: Path | None, limit: int | None) -> None:
+            wave: Path | None, limit: int | None, fresh: bool = False) -> None:
     """Run program ``name`` with the parameters ``given`` and print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                 listener=Terminal()) as bed:
+                 fresh=fresh, listener=Terminal()) as bed:
         wanted = bed.program(name, layer=layer, **given)
         check_places(out, wave)
         plots = Plots()

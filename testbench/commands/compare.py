@@ -29,7 +29,7 @@ class _Column:
 
 def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str] = (),
                 overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
-                out: Path, limit: int | None) -> None:
+                out: Path, limit: int | None, fresh: bool = False) -> None:
     """Run each of ``benches`` on each of ``nics``, or on each point of ``axes``; print, plot and
     store the results."""
     if benches is None and not axes:
@@ -41,7 +41,8 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
         _Column(name, nic) for name, nic in zip(named(nics), nics, strict=True)]
     names = [column.name for column in columns]
     beds = {column.name: Testbed(column.nic, overrides=[*column.overrides, *overrides],
-                                 nodes=nodes, sim=sim, limit=limit, listener=Terminal())
+                                 nodes=nodes, sim=sim, limit=limit, fresh=fresh,
+                                 listener=Terminal())
             for column in columns}
     wanted = {bench.name: {name: bed.benchmark(bench.name, layer=layer)
                            for name, bed in beds.items()} for bench in chosen}

@@ -20,10 +20,10 @@ __all__ = ["Plots", "check_places", "listed", "run_bench", "run_experiment", "ru
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
               sim: str, port: str | None, out: Path, wave: Path | None, limit: int | None,
-              breakdown: bool, full: bool) -> None:
+              breakdown: bool, full: bool, fresh: bool = False) -> None:
     """Run benchmark ``name`` and print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                 listener=Terminal()) as bed:
+                 fresh=fresh, listener=Terminal()) as bed:
         wanted = bed.benchmark(name, layer=layer, full=full)
         check_places(out, wave)
         plots = Plots() if hasattr(wanted.presentation, "draw") else None

@@ -47,6 +47,13 @@ class Terminal(Listener):
     def advise(self, line: str) -> None:
         print(f"nicbed: this will take long: {line}", file=sys.stderr, flush=True)
 
+    def told(self, line: str) -> None:
+        if MODE.get() in (Mode.NORMAL, Mode.VERBOSE):
+            self.warn(line)
+
+    def warn(self, line: str) -> None:
+        print(f"nicbed: {line}", file=sys.stderr, flush=True)
+
     def printed(self, text: str) -> None:
         """Print a program's output; with -q and --json it does not go to standard output."""
         alone = MODE.get() in (Mode.QUIET, Mode.JSON)

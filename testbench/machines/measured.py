@@ -8,17 +8,18 @@ process.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...layouts.description import Description, Kind, knobs
+from ...layouts.description import Description
 from .. import apps
 from ..apps import APPS
 from ..benches import get
-from ..build.cache import entry, find, key, tree_hash
+from ..build.cache import entry, find
+from ..build.simulator import same_simulator
 from ..descriptions import load
 from ..report.document import plain, text, versions
+from ..store.keys import sources
 from .programs import alone
 from .quantities import Quantity
 
@@ -29,11 +30,6 @@ LONGEST = 1 << 30
 """Target cycles after which a program over Split-C is stopped: 18 s at 60 MHz."""
 KIND = "measured"
 Tell = Callable[[str, int, int], None]
-
-_PACKAGE = Path(__file__).resolve().parents[2]
-_SOURCES = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/benches",
-            "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
-            "testbench/backends")
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Job:
 
     def parts(self) -> list[str]:
         """What the outcome depends on."""
-        return [_sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
+        return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
                 json.dumps(plain(self.parameters), sort_keys=True)]
 
@@ -84,10 +80,10 @@ def measure(jobs: Sequence[Job], tell: Tell = lambda *_: None) -> list[dict[str,
     RunError
         A build or run failed.
     """
-    groups: dict[str, list[Job]] = {}
+    groups: dict[tuple[str, ...], list[Job]] = {}
     for job in dict.fromkeys(jobs):
         if find(KIND, job.parts()) is None:
-            groups.setdefault(_structure(job.description), []).append(job)
+            groups.setdefault(same_simulator(job.description), []).append(job)
     for group in groups.values():
         for job, outcome in zip(group, _run(group, tell), strict=True):
             entry(KIND, job.parts(), _saving(outcome))
@@ -105,12 +101,6 @@ def _saving(outcome: Mapping[str, Any]) -> Callable[[Path], None]:
         kept = {name: outcome[name] for name in ("results", "points", "checks")}
         (place / "outcome.json").write_text(text(plain(kept)), encoding="utf-8")
     return save
-
-
-def _structure(description: Description) -> str:
-    table = description.model_dump(mode="json")
-    return json.dumps([table[section][name] for section, name in (
-        knob.name.split(".") for knob in knobs() if knob.kind is Kind.STRUCTURE)])
 
 
 def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
@@ -165,9 +155,3 @@ class _Settled:
         options["settings"] = {**self._settings, **(options.get("settings") or {})}
         return await self._lab.run(*arguments, **{**self._options, **options})
 
-
-@cache
-def _sources() -> str:
-    folders = [_PACKAGE.joinpath(*name.split("/")) for name in _SOURCES]
-    lab = (_PACKAGE / "testbench" / "lab.py").read_text(encoding="utf-8")
-    return key([tree_hash(folders, (".py", ".c", ".h", ".S", ".ld", ".cpp", ".v")), lab])

@@ -10,6 +10,7 @@ In the order in which to read:
 - :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
   measurements
 - :mod:`.program`: A host program of the calling process, carried to the simulator's
+- :mod:`.keeping`: A result from the store, or measured now and kept there
 - :mod:`.result`: A result: its document, its figures, its tables and its plot
 - :mod:`.program_run`: A run of a host program: results, and events, marks and counters as frames
 - :mod:`.frames`: Data frames of pandas, which is loaded when the first one is asked for

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Self
 
 from ...host.port.node import Program, Programs
@@ -13,7 +14,9 @@ from ..build.simulator import Simulator, same_simulator
 from ..descriptions import load
 from ..descriptions.advice import sent_again
 from ..errors import UserError, nearest
+from ..store import Store, standard
 from . import measurement
+from .keeping import kept
 from .listener import Listener
 from .measurement import Measurement
 from .program_run import ProgramRun
@@ -45,6 +48,11 @@ class Testbed:
         Target cycles after which a run is stopped (default 200,000,000).
     port, baud
         Serial port of the board, and its rate in baud.
+    store
+        Where results are looked up and kept (default: :func:`nicbed.testbench.store.standard`);
+        None: nowhere.
+    fresh
+        Measure anew what the store has, and check that it is the same to the byte.
     listener
         What is told of the work.
     sections
@@ -63,11 +71,14 @@ class Testbed:
     def __init__(self, nic: str | Path | Description = load.DEFAULT, *,
                  overrides: Sequence[str] = (), nodes: int | None = None, sim: str = SIMS[0],
                  limit: int | None = None, port: str | None = None, baud: int = BAUD,
+                 store: Store | None | EllipsisType = ..., fresh: bool = False,
                  listener: Listener | None = None, **sections: Mapping[str, Any]) -> None:
         check_sim(sim)
         self.sim = sim
         self.limit = limit
         self.listener = listener or Listener()
+        self.store = standard() if isinstance(store, EllipsisType) else store
+        self.fresh = fresh
         self._nic = str(nic) if isinstance(nic, Path) else nic
         self._overrides = tuple(overrides)
         self._nodes = nodes
@@ -199,12 +210,31 @@ class Testbed:
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:
-        """Carry out ``wanted``, whatever its description; ``label`` is what progress is told of,
-        the others as for :meth:`bench`."""
-        outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
-                           label=label or wanted.name, wave=wave, timeline=timeline,
-                           modules=wanted.modules, limit=wanted.limit)
-        return Result(wanted.document(outcome), wanted.presentation)
+        """The result of ``wanted``, whatever its description: from the store, or measured now.
+        ``label`` is what progress is told of; the others are as for :meth:`bench`.
+
+        Raises
+        ------
+        UserError
+            With ``fresh``: the result is another one than the store has.
+        """
+        label = label or wanted.name
+
+        def run() -> dict[str, Any]:
+            outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
+                               label=label, wave=wave, timeline=timeline, modules=wanted.modules,
+                               limit=wanted.limit)
+            return wanted.document(outcome)
+
+        if self.store is None or not wanted.pure:
+            return Result(run(), wanted.presentation)
+        found = kept(self.store, wanted, self.limit, run, self.listener.warn,
+                     again=self.fresh or wave is not None or timeline is not None)
+        if found.stored:
+            self.listener.told(f"{label}: from the store")
+        elif found.checked and self.fresh:
+            self.listener.told(f"{label}: measured again, and the same as in the store")
+        return Result(found.document, wanted.presentation, stored=found.stored)
 
     def job(self, function: str, arguments: Mapping[str, Any], *,
             description: Description | None = None, label: str, wave: Path | None = None,

@@ -1,5 +1,6 @@
 """What a bed tells while it works."""
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -14,10 +15,17 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 class Listener:
-    """Prints what programs print and ignores everything else; override what is wanted."""
+    """Prints what programs print, and warns; override what is wanted."""
 
     def advise(self, line: str) -> None:
         """Before a run: why it will take long."""
+
+    def told(self, line: str) -> None:
+        """Where a result is from."""
+
+    def warn(self, line: str) -> None:
+        """Something is not as it should be, and the work goes on."""
+        warnings.warn(line, stacklevel=2)
 
     def printed(self, text: str) -> None:
         """Text that a program prints."""

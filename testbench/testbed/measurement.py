@@ -89,7 +89,7 @@ def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
     return Measurement(bench.name, layer, sim, description, parameters,
                        f"{_PACKAGE}.testbench.benches:run",
                        {"name": bench.name, "layer": layer, "parameters": parameters},
-                       module.__name__)
+                       module.__name__, pure=sim != "board")
 
 
 def program(app: "App", given: Mapping[str, Any], description: Description, *, sim: str
@@ -106,7 +106,7 @@ def program(app: "App", given: Mapping[str, Any], description: Description, *, s
     parameters = apps.parameters(app, given, description)
     return Measurement(app.name, app.layer, sim, description, parameters, app.job,
                        {"name": app.name, "parameters": parameters}, app.report.__name__,
-                       limit=app.limit)
+                       limit=app.limit, pure=sim != "board")
 
 
 def experiment(file: Path, arguments: Sequence[str], description: Description, *, layer: str,

@@ -45,10 +45,14 @@ class Result:
     ----------
     document
         The document of the result file, as plain data.
+    stored
+        Whether it is from the store: not measured now.
     """
 
-    def __init__(self, document: dict[str, Any], module: ModuleType) -> None:
+    def __init__(self, document: dict[str, Any], module: ModuleType, *, stored: bool = False
+                 ) -> None:
         self.document = document
+        self.stored = stored
         self._module = module
 
     @property

@@ -1,0 +1,13 @@
+"""What has been measured, kept by its content, so that nothing is measured twice.
+
+In the order in which to read:
+
+- :mod:`.keys`: A measurement's key: everything on which its result depends, as one hash
+- :mod:`.store`: Results in files, each under its key, whole or not there
+- :mod:`.upkeep`: Lists, prunes and verifies what is kept: results, and built simulators
+"""
+
+from .keys import key
+from .store import FORMAT, Store, Trouble, standard
+
+__all__ = ["FORMAT", "Store", "Trouble", "key", "standard"]

@@ -1,0 +1,59 @@
+"""A measurement's key: everything on which its result depends, as one hash.
+
+A result is a function of the description, of what is measured with which parameters, and of the
+sources and tools that can change a cycle or an evaluation.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..build.cache import key as hash_of
+from ..build.cache import tree_hash
+from ..report.document import plain, versions
+
+if TYPE_CHECKING:
+    from ..testbed.measurement import Measurement
+
+__all__ = ["FOLDERS", "MODULES", "key", "sources"]
+
+FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/benches",
+           "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
+           "testbench/backends")
+"""Folders whose files can change a cycle, or what is made of the cycles."""
+MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py")
+"""And single files."""
+SUFFIXES = (".py", ".c", ".h", ".S", ".ld", ".cpp", ".v")
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+@cache
+def sources() -> str:
+    """A hash of all sources that can change a result, as they were when this process first
+    asked."""
+    folders = tree_hash([_PACKAGE.joinpath(*name.split("/")) for name in FOLDERS], SUFFIXES)
+    return hash_of([folders, *((_PACKAGE / name).read_text(encoding="utf-8")
+                               for name in MODULES)])
+
+
+def key(wanted: "Measurement", limit: int | None = None) -> str:
+    """The key of ``wanted``'s result, measured with ``limit`` cycles a run at most."""
+    return hash_of([sources(), json.dumps(_tools(wanted), sort_keys=True), wanted.name,
+                    wanted.layer, wanted.sim, wanted.function, repr(limit),
+                    json.dumps(wanted.description.model_dump(mode="json"), sort_keys=True),
+                    json.dumps(plain(wanted.parameters), sort_keys=True)])
+
+
+def _tools(wanted: "Measurement") -> dict[str, str]:
+    """Versions of the tools, and of the NIC processor's core."""
+    from importlib.metadata import version
+
+    core = wanted.description.nic.processor
+    return _versions(wanted.sim) | (
+        {} if core == "none" else {core: version(f"pythondata-cpu-{core}")})
+
+
+@cache
+def _versions(sim: str) -> dict[str, str]:
+    return versions(sim)
