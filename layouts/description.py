@@ -400,6 +400,9 @@ class Mpi(Section):
     derived: str = cost("pack", unit="", pattern="^(pack|segments)$",
                         doc="long messages of derived types: copied into one piece, or a segment "
                             "of the descriptor for each block")
+    program_cycles: Rate = cost(Fraction(0), unit="CPU cycles", ge=0, le=1000000000,
+                                doc="what a program with blocking calls computes before each of "
+                                    "them")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Mpi":

@@ -136,8 +136,24 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
               out=out, wave=wave, limit=limit, breakdown=breakdown, full=full, fresh=fresh)
 
 
-@nicbed.command()
-@click.argument("name")
+class _Program(click.Command):
+    """What comes after -- is the program's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[ARGUMENTS] = tuple(args[at + 1:])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+ARGUMENTS = "nicbed.arguments"
+
+
+@nicbed.command(cls=_Program)
+@click.argument("names", nargs=-1, required=True, metavar="NAME | FILE.py | FILE.c ...")
+@click.option("--cflags", default="", metavar="FLAGS",
+              help="Of a program in C: more options for the compiler, such as '-DN=100'.")
 @click.option("--variant", metavar="VARIANT",
               help="Of a sort: sm, two keys a message, or lg, in bulk.  [default: lg]")
 @click.option("--keys", type=int, metavar="N", help="Of a sort: keys a process.  [default: 2048]")
@@ -159,13 +175,34 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
               help="Layer of the program, which has one.  [am, of a NAS kernel mpi]")
 @_FRESH
 @_options
-def app(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
-        sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None, fresh: bool,
-        **given: Any) -> None:
+@click.pass_context
+def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | None, nic: str,
+        overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path, port: str | None,
+        wave: Path | None, limit: int | None, fresh: bool, **given: Any) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
     cg, mg or ft. Check its answer; print where its time went by process, and its messages; draw a
-    plot, write its result file."""
+    plot, write its result file.
+
+    Or run a program of MPI as it was written: FILE.py, for mpi4py, or FILE.c, several of them, or
+    their folder. What comes after -- are its arguments."""
     from .commands.app import run_app
+    from .commands.program import is_program, run_program
+
+    name = next(iter(names))
+    if is_program(name):
+        _check("mpi", sim)
+        _check_port(sim, port, wave)
+        wrong = [key.rstrip("_") for key, value in given.items() if value is not None]
+        if wrong:
+            raise UserError(f"--{wrong[0]}: is for programs that come with nicbed")
+        if layer not in (None, "mpi"):
+            raise UserError(f"--layer {layer}: programs of MPI run over mpi")
+        run_program(names, ctx.meta.get(ARGUMENTS, ()), flags=cflags, nic=nic, overrides=overrides,
+                    nodes=nodes, sim=sim, port=port, out=out, wave=wave, limit=limit)
+        return
+    if len(names) > 1 or cflags or ARGUMENTS in ctx.meta:
+        raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
+                        "programs of MPI")
 
     _check(layer or "am", sim)
     _check_port(sim, port, wave)
@@ -183,11 +220,18 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
         out: Path, port: str | None, wave: Path | None, limit: int | None,
         arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
-    `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`."""
+    `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`. With --layer
+    mpi it may also be a program for mpi4py, which `nicbed app` runs, too."""
     from .commands.measure import run_experiment
+    from .commands.program import run_program
+    from .testbed.experiment import defined
 
     _check(layer, sim)
     _check_port(sim, port, wave)
+    if layer == "mpi" and not defined(Path(file)):
+        run_program([file], arguments, flags="", nic=nic, overrides=overrides, nodes=nodes,
+                    sim=sim, port=port, out=out, wave=wave, limit=limit)
+        return
     run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
                    sim=sim, port=port, out=out, wave=wave, limit=limit)
 

@@ -34,8 +34,14 @@ In the order in which to read:
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
 - :mod:`.world`: What the ranks of a run know of each other beside the target, to say why none of
   them goes on
+- :mod:`.sync`: Blocking calls: each rank on a stack of its own
+- :mod:`.python`: MPI for programs in Python, with mpi4py's names and blocking calls
+- :mod:`.c`: MPI for programs in C, compiled from their sources
 - :mod:`.costs`: What the layer costs: every path as a sum of cost items
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .collectives import IN_PLACE
 from .communicator import Comm
@@ -58,7 +64,18 @@ from .operators import BAND, BOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
 from .requests import Request
 from .status import Status
 
+if TYPE_CHECKING:
+    from .python import MPI
+
+
+def __getattr__(name: str) -> Any:
+    """MPI with blocking calls, for programs in Python: loaded when it is first asked for."""
+    if name == "MPI":
+        return import_module(f"{__name__}.python.MPI")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = ["ANY_SOURCE", "ANY_TAG", "BAND", "BOR", "BYTE", "CHAR", "COMPLEX", "Comm", "DOUBLE",
            "Datatype", "ErrorClass", "FLOAT", "FLOAT_COMPLEX", "Group", "INT", "IN_PLACE", "LAND",
-           "LONG", "LOR", "MAX", "MIN", "Mpi", "MpiError", "Op", "PROC_NULL", "PROD", "Request",
-           "SUM", "Status", "UNDEFINED"]
+           "LONG", "LOR", "MAX", "MIN", "MPI", "Mpi", "MpiError", "Op", "PROC_NULL", "PROD",
+           "Request", "SUM", "Status", "UNDEFINED"]

@@ -60,6 +60,13 @@ class Call(IntEnum):
     Sendrecv_replace = auto()
     Mprobe = auto()
     Mrecv = auto()
+    Improbe = auto()
+    Imrecv = auto()
+    Testall = auto()
+    Testany = auto()
+    Waitsome = auto()
+    Testsome = auto()
+    Cancel = auto()
 
 
 class Sent(NamedTuple):

@@ -189,6 +189,26 @@ class Comm(Collectives):
         self.library.receiving.matching.unexpected[self.context].remove(found)
         return Message(self, found), self._status(found)
 
+    @called(Call.Improbe)
+    async def Improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG
+                      ) -> tuple[Message, Status] | None:
+        """Look for a message; as Mprobe, or None."""
+        library = self.library
+        await library.engine.look()
+        await library.spend()
+        found = library.receiving.matching.find(self.context, source, tag)
+        if found is None:
+            return None
+        library.receiving.matching.unexpected[self.context].remove(found)
+        return Message(self, found), self._status(found)
+
+    @called(Call.Imrecv)
+    async def Imrecv(self, buf: Any, message: Message) -> Request:
+        """Begin Mrecv."""
+        header = message.message.header
+        return await self.library.receive("Imrecv", self, self.context, self._data(buf, "Imrecv"),
+                                          header.source, header.tag, message.message)
+
     @called(Call.Mrecv)
     async def Mrecv(self, buf: Any, message: Message) -> Status:
         """Receive a message that Mprobe has found."""

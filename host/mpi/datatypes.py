@@ -11,8 +11,9 @@ import numpy as np
 
 from .errors import ErrorClass, MpiError
 
-__all__ = ["BYTE", "CHAR", "COMPLEX", "DOUBLE", "Datatype", "FLOAT", "FLOAT_COMPLEX", "INT",
-           "INT16", "INT8", "LONG", "UINT", "UINT16", "UINT8", "ULONG", "of_dtype"]
+__all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT",
+           "FLOAT_COMPLEX", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "LONG", "LONG_DOUBLE",
+           "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8", "ULONG", "of_dtype"]
 
 Block = tuple[int, int]
 
@@ -101,6 +102,28 @@ class Datatype:
         """As Create_indexed, with displacements in bytes."""
         return self._made("hindexed", list(displacements), blocklengths)
 
+    @classmethod
+    def Create_struct(cls, blocklengths: Sequence[int], displacements: Sequence[int],
+                      datatypes: Sequence["Datatype"]) -> "Datatype":
+        """Blocks of elements of different types, at displacements in bytes."""
+        if not len(blocklengths) == len(displacements) == len(datatypes):
+            raise MpiError(ErrorClass.ERR_ARG, f"a struct of {len(blocklengths)} lengths, "
+                           f"{len(displacements)} displacements and {len(datatypes)} types")
+        parts = [one._made("", [at], [length]) for length, at, one
+                 in zip(blocklengths, displacements, datatypes, strict=True)]
+        low = min((one.lower for one in parts), default=0)
+        high = max((one.lower + one.extent for one in parts), default=0)
+        kinds = {one.dtype for one in parts}
+        return cls([block for one in parts for block in one.blocks], high - low,
+                   kinds.pop() if len(kinds) == 1 else None, "struct", low,
+                   sum(one.basic for one in parts))
+
+    @property
+    def true(self) -> tuple[int, int]:
+        """The first byte of data, and the distance from it to the end of the last one."""
+        low = min((at for at, _ in self.blocks), default=0)
+        return low, max((at + length for at, length in self.blocks), default=0) - low
+
     def Create_resized(self, lb: int, extent: int) -> "Datatype":
         """The same bytes with another extent."""
         return Datatype(self.blocks, extent, self.dtype, f"{self.name}.resized", lb, self.basic)
@@ -169,6 +192,21 @@ LONG, ULONG = _basic("LONG", np.int64), _basic("UNSIGNED_LONG", np.uint64)
 FLOAT, DOUBLE = _basic("FLOAT", np.float32), _basic("DOUBLE", np.float64)
 FLOAT_COMPLEX, COMPLEX = _basic("C_FLOAT_COMPLEX", np.complex64), _basic("C_DOUBLE_COMPLEX",
                                                                         np.complex128)
+LONG_DOUBLE = _basic("LONG_DOUBLE", np.longdouble)
+BOOL = _basic("C_BOOL", np.bool_)
+PACKED = _basic("PACKED", np.uint8)
+
+
+def _pair(name: str, kind: Any) -> Datatype:
+    """A value and an index, for MAXLOC and MINLOC. What C leaves between and behind them counts as
+    data."""
+    dtype = np.dtype([("value", kind), ("index", np.int32)], align=True)
+    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name, basic=2)
+
+
+FLOAT_INT, DOUBLE_INT = _pair("FLOAT_INT", np.float32), _pair("DOUBLE_INT", np.float64)
+INT_INT, LONG_INT = _pair("2INT", np.int32), _pair("LONG_INT", np.int64)
+SHORT_INT = _pair("SHORT_INT", np.int16)
 _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
                                   DOUBLE, FLOAT_COMPLEX, COMPLEX)}
 

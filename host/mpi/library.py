@@ -318,6 +318,64 @@ class Mpi:
         index, found = next((index, one) for index, one in open_ if one.done)
         return index, self.taken(found)
 
+    @called(Call.Testall)
+    async def test_all(self, requests: Sequence[Request]) -> list[Status] | None:
+        """Request.Testall."""
+        await self._look_for(requests)
+        if not all(one.done for one in requests):
+            return None
+        return [Status() if one.taken else self._take(one) for one in requests]
+
+    @called(Call.Testany)
+    async def test_any(self, requests: Sequence[Request]) -> tuple[int, Status] | None:
+        """Request.Testany."""
+        await self._look_for(requests)
+        if all(one.taken for one in requests):
+            return UNDEFINED, Status()
+        return next(((index, self._take(one)) for index, one in enumerate(requests)
+                     if one.done and not one.taken), None)
+
+    @called(Call.Waitsome)
+    async def wait_some(self, requests: Sequence[Request]) -> list[tuple[int, Status]] | None:
+        """Request.Waitsome."""
+        open_ = [one for one in requests if not one.taken]
+        if not open_:
+            return None
+        self._complete(requests)
+        await self.engine.until(lambda: any(one.done for one in open_),
+                                lambda: " or ".join(one.describe() for one in open_))
+        return self._some(requests)
+
+    @called(Call.Testsome)
+    async def test_some(self, requests: Sequence[Request]) -> list[tuple[int, Status]] | None:
+        """Request.Testsome."""
+        if all(one.taken for one in requests):
+            return None
+        await self._look_for(requests)
+        return self._some(requests)
+
+    def _some(self, requests: Sequence[Request]) -> list[tuple[int, Status]]:
+        return [(index, self._take(one)) for index, one in enumerate(requests)
+                if one.done and not one.taken]
+
+    def _complete(self, requests: Sequence[Request]) -> None:
+        for _ in requests:
+            self.port.spend(self.prices.complete)
+
+    async def _look_for(self, requests: Sequence[Request]) -> None:
+        self._complete(requests)
+        if not all(one.done for one in requests):
+            await self.engine.look()
+            await self.spend()
+
+    @called(Call.Cancel)
+    async def cancel(self, request: Request) -> None:
+        """Request.Cancel."""
+        self.port.spend(self.prices.complete)
+        if isinstance(request, Receive) and self.receiving.matching.withdraw(request):
+            request.status.cancelled = True
+            request.ended()
+
     async def spend(self) -> None:
         """Spend the time that a call has taken, and at least one cycle, so that a program that
         looks again and again advances target time."""

@@ -56,6 +56,15 @@ class Matching:
         self.posted.setdefault(receive.context, []).append(receive)
         return None
 
+    def withdraw(self, receive: Receive) -> bool:
+        """``receive`` is no longer posted; whether it was."""
+        posted = self.posted.get(receive.context, [])
+        if receive not in posted:
+            return False
+        self._searched()
+        posted.remove(receive)
+        return True
+
     def find(self, context: int, source: int, tag: int) -> Unexpected | None:
         """The first kept message from ``source`` with ``tag``; it stays."""
         for message in self.unexpected.get(context, ()):

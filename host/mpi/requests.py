@@ -69,6 +69,36 @@ class Request:
         requests = list(requests)
         return await requests[0].library.wait_any(requests)
 
+    @staticmethod
+    async def Testall(requests: Sequence["Request"]) -> list[Status] | None:
+        """Look for progress; the statuses if all have ended."""
+        requests = list(requests)
+        return await requests[0].library.test_all(requests) if requests else []
+
+    @staticmethod
+    async def Testany(requests: Sequence["Request"]) -> tuple[int, Status] | None:
+        """Look for progress; as Waitany, or None if none has ended."""
+        requests = list(requests)
+        return await requests[0].library.test_any(requests)
+
+    @staticmethod
+    async def Waitsome(requests: Sequence["Request"]) -> list[tuple[int, Status]] | None:
+        """Wait until one has ended; all that have, and their statuses. None if all were completed
+        before."""
+        requests = list(requests)
+        return await requests[0].library.wait_some(requests)
+
+    @staticmethod
+    async def Testsome(requests: Sequence["Request"]) -> list[tuple[int, Status]] | None:
+        """Look for progress; as Waitsome, and empty if none has ended."""
+        requests = list(requests)
+        return await requests[0].library.test_some(requests)
+
+    async def Cancel(self) -> None:
+        """Withdraw a receive that has not been matched; it ends, and its status says that it was
+        cancelled. Anything else goes on: a send cannot be called back."""
+        await self.library.cancel(self)
+
     def describe(self) -> str:
         """It in words."""
         raise NotImplementedError

@@ -20,12 +20,15 @@ class Status:
         Bytes.
     error
         Error class; 0: none.
+    cancelled
+        Whether it ended by Cancel.
     """
 
     source: int = ANY_SOURCE
     tag: int = ANY_TAG
     count: int = 0
     error: int = 0
+    cancelled: bool = False
 
     def Get_source(self) -> int:
         return self.source
@@ -35,6 +38,9 @@ class Status:
 
     def Get_error(self) -> int:
         return self.error
+
+    def Is_cancelled(self) -> bool:
+        return self.cancelled
 
     def Get_count(self, datatype: Datatype = BYTE) -> int:
         """Whole elements of ``datatype``; UNDEFINED if the bytes are no whole number of them."""

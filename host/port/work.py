@@ -71,6 +71,13 @@ class Work:
         whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
         self._cpu += int(whole)
 
+    def compute_cycles(self, cycles: Fraction) -> None:
+        """Spend ``cycles`` of the CPU that belong to no item. Fractions of a cycle add up."""
+        if cycles < 0:
+            raise ValueError(f"cycles must not be negative, not {cycles}")
+        whole, self._part = divmod(cycles + self._part, 1)
+        self._cpu += int(whole)
+
     def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
         return what :meth:`spend` takes."""

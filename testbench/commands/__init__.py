@@ -6,6 +6,8 @@ In the order in which to read:
   file out
 - :mod:`.app`: ``nicbed app``: a program over Split-C, its answer checked, its time by phase and
   process
+- :mod:`.program`: ``nicbed app FILE``: a program of MPI, in Python or C, written for blocking
+  calls
 - :mod:`.compare`: ``nicbed compare``: benchmarks on several NIC descriptions, or on the points of a
   design axis, side by side
 - :mod:`.profile`: Cycles of a NIC processor for each message, by function and source line, to the

@@ -9,6 +9,7 @@ In the order in which to read:
   description
 - :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
   measurements
+- :mod:`.mpi_program`: A program of MPI that was written for blocking calls, in Python or in C
 - :mod:`.program`: A host program of the calling process, carried to the simulator's
 - :mod:`.keeping`: A result from the store, or measured now and kept there
 - :mod:`.result`: A result: its document, its figures, its tables and its plot

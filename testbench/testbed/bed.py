@@ -208,6 +208,17 @@ class Testbed:
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer), layer=layer, sim=self.sim)
 
+    def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
+                    flags: str = "") -> Measurement:
+        """A program of MPI in Python or C, to be measured: what ``nicbed app FILE`` runs. ``work``
+        is a folder that stays until it has been measured, ``flags`` are options for the C
+        compiler."""
+        from . import mpi_program
+
+        description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
+        return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
+                                       flags=flags)
+
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:
         """The result of ``wanted``, whatever its description: from the store, or measured now.

@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import UserError
 from .program import where
 
-__all__ = ["SHOWN", "check", "run", "tables"]
+__all__ = ["SHOWN", "check", "defined", "run", "tables"]
 
 SHOWN = 4000
 """Characters of a result that are printed."""
@@ -36,6 +36,19 @@ def check(file: Path) -> None:
     UserError
         The file does not exist, is not Python, or defines neither ``program`` nor ``measure``.
     """
+    if not defined(file):
+        raise UserError(f"{file}: must define `async def program(node)` or "
+                        "`async def measure(lab)`")
+
+
+def defined(file: Path) -> set[str]:
+    """Which of ``program`` and ``measure`` the file defines.
+
+    Raises
+    ------
+    UserError
+        It does not exist, or is not Python.
+    """
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
     except FileNotFoundError:
@@ -47,9 +60,7 @@ def check(file: Path) -> None:
     names = {item.name for item in tree.body if isinstance(item, ast.AsyncFunctionDef)}
     names |= {alias.asname or alias.name for item in tree.body
               if isinstance(item, ast.ImportFrom) for alias in item.names}
-    if not names & {"program", "measure"}:
-        raise UserError(f"{file}: must define `async def program(node)` or "
-                        "`async def measure(lab)`")
+    return names & {"program", "measure"}
 
 
 async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..apps import App
     from ..benches import Bench
 
-__all__ = ["Measurement", "benchmark", "experiment", "program"]
+__all__ = ["Measurement", "benchmark", "experiment", "mpi_program", "program"]
 
 _PACKAGE = __name__.split(".")[0]
 
@@ -125,3 +125,23 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
     name = f"{_PACKAGE}.testbench.testbed.experiment"
     return Measurement(file.stem, layer, sim, description, {"arguments": given}, f"{name}:run",
                        {"file": str(file.resolve()), "arguments": given}, name, pure=False)
+
+
+def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
+                sim: str, work: Path, flags: str) -> Measurement:
+    """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
+    folder ``work``.
+
+    Raises
+    ------
+    UserError
+        They are no program.
+    """
+    from .mpi_program import built
+
+    given = list(arguments)
+    name = f"{_PACKAGE}.testbench.testbed.mpi_program"
+    parameters = {"arguments": given, **({"cflags": flags} if flags else {})}
+    return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
+                       {"file": str(built(files, work, flags)), "name": str(files[0]),
+                        "arguments": given}, name, pure=False)

@@ -1,0 +1,25 @@
+"""MPI for programs in C, compiled from their sources: ``nicbed app FILE.c --nodes 4``.
+
+The program becomes a shared library. Each rank loads a copy of its own, so that its globals are its
+own, and runs it on a stack of its own (:mod:`nicbed.host.mpi.sync`). A call of MPI goes through one
+function of C to one of Python, which has the program's memory before it.
+
+In the order in which to read:
+
+- ``mpi.h``: What a program includes: all calls and constants
+- :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
+- ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
+- :mod:`.compiler`: C sources become a shared library
+- :mod:`.memory`: A program's memory
+- :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
+- :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end
+- :mod:`.messages`: Those that send, receive and complete
+- :mod:`.collective`: Those of all ranks of a communicator
+- :mod:`.types`: Those that make datatypes
+- :mod:`.program`: A program in C as a host program
+"""
+
+from .compiler import CompileError, compile_program
+from .program import c_program
+
+__all__ = ["CompileError", "c_program", "compile_program"]

@@ -1,0 +1,178 @@
+"""Calls of all ranks of a communicator."""
+
+import ctypes
+from typing import Any
+
+from ..collectives import IN_PLACE
+from ..datatypes import Datatype
+from ..operators import Op
+from .calls import State
+from .handles import value
+from .memory import Pointer, buffer, integers, put_int
+
+__all__ = ["Collective"]
+
+IN_PLACE_AT = value("IN_PLACE")
+FUNCTION = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+                             ctypes.c_void_p)
+
+
+class Collective:
+    """Collective calls, and operations of the program's own."""
+
+    def __init__(self, state: State) -> None:
+        self._wait = state.wait
+        self._handles = state.handles
+
+    @staticmethod
+    def _out(sendbuf: Pointer, count: int, datatype: Datatype, call: str) -> Any:
+        """A send buffer; the data may be in the receive buffer instead."""
+        if sendbuf == IN_PLACE_AT:
+            return IN_PLACE
+        return buffer(sendbuf, count, datatype, call)
+
+    @staticmethod
+    def _equal(address: Pointer, count: int, datatype: Datatype, ranks: int, call: str) -> Any:
+        """A buffer of as many elements for each rank."""
+        return [buffer(address, count * ranks, datatype, call)[0], count, datatype]
+
+    @staticmethod
+    def _parts(address: Pointer, counts: Pointer, displacements: Pointer, datatype: Datatype,
+               ranks: int, call: str) -> Any:
+        """A buffer with so many elements for each rank, at such displacements."""
+        numbers, places = integers(counts, ranks), integers(displacements, ranks)
+        last = max((at + number for at, number in zip(places, numbers, strict=True) if number),
+                   default=0)
+        return [buffer(address, last, datatype, call)[0], numbers, places, datatype]
+
+    def MPI_Barrier(self, comm: Any) -> None:
+        self._wait(comm.Barrier())
+
+    def MPI_Bcast(self, place: Pointer, count: int, datatype: Datatype, root: int, comm: Any
+                  ) -> None:
+        self._wait(comm.Bcast(buffer(place, count, datatype, "Bcast"), root))
+
+    def MPI_Gather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                   recvcount: int, recvtype: int, root: int, comm: Any) -> None:
+        into = None
+        if comm.rank == root:
+            into = self._equal(recvbuf, recvcount, self._handles.types[recvtype], comm.size,
+                               "Gather")
+        self._wait(comm.Gather(self._own(sendbuf, sendcount, sendtype, "Gather"), into, root))
+
+    def MPI_Gatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                    recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
+                    ) -> None:
+        into = None
+        if comm.rank == root:
+            into = self._parts(recvbuf, recvcounts, displs, self._handles.types[recvtype],
+                               comm.size, "Gatherv")
+        self._wait(comm.Gatherv(self._own(sendbuf, sendcount, sendtype, "Gatherv"), into, root))
+
+    def MPI_Scatter(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                    recvcount: int, recvtype: int, root: int, comm: Any) -> None:
+        out = None
+        if comm.rank == root:
+            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
+                              "Scatter")
+        self._wait(comm.Scatter(out, self._own(recvbuf, recvcount, recvtype, "Scatter"), root))
+
+    def MPI_Scatterv(self, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer, sendtype: int,
+                     recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
+                     ) -> None:
+        out = None
+        if comm.rank == root:
+            out = self._parts(sendbuf, sendcounts, displs, self._handles.types[sendtype],
+                              comm.size, "Scatterv")
+        self._wait(comm.Scatterv(out, self._own(recvbuf, recvcount, recvtype, "Scatterv"), root))
+
+    def _own(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """A buffer of this rank's part, whose datatype counts only where there is one."""
+        if address == IN_PLACE_AT:
+            return IN_PLACE
+        return buffer(address, count, self._handles.types[datatype], call)
+
+    def MPI_Allgather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                      recvcount: int, recvtype: Datatype, comm: Any) -> None:
+        self._wait(comm.Allgather(
+            self._own(sendbuf, sendcount, sendtype, "Allgather"),
+            self._equal(recvbuf, recvcount, recvtype, comm.size, "Allgather")))
+
+    def MPI_Allgatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                       recvcounts: Pointer, displs: Pointer, recvtype: Datatype, comm: Any
+                       ) -> None:
+        self._wait(comm.Allgatherv(
+            self._own(sendbuf, sendcount, sendtype, "Allgatherv"),
+            self._parts(recvbuf, recvcounts, displs, recvtype, comm.size, "Allgatherv")))
+
+    def MPI_Alltoall(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+                     recvcount: int, recvtype: Datatype, comm: Any) -> None:
+        out: Any = IN_PLACE
+        if sendbuf != IN_PLACE_AT:
+            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
+                              "Alltoall")
+        self._wait(comm.Alltoall(out, self._equal(recvbuf, recvcount, recvtype, comm.size,
+                                                  "Alltoall")))
+
+    def MPI_Alltoallv(self, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
+                      sendtype: Datatype, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
+                      recvtype: Datatype, comm: Any) -> None:
+        self._wait(comm.Alltoallv(
+            self._parts(sendbuf, sendcounts, sdispls, sendtype, comm.size, "Alltoallv"),
+            self._parts(recvbuf, recvcounts, rdispls, recvtype, comm.size, "Alltoallv")))
+
+    def MPI_Reduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
+                   op: Op, root: int, comm: Any) -> None:
+        into = None
+        if comm.rank == root:
+            into = buffer(recvbuf, count, datatype, "Reduce")
+        self._wait(comm.Reduce(self._out(sendbuf, count, datatype, "Reduce"), into, op, root))
+
+    def MPI_Allreduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
+                      op: Op, comm: Any) -> None:
+        self._wait(comm.Allreduce(self._out(sendbuf, count, datatype, "Allreduce"),
+                                  buffer(recvbuf, count, datatype, "Allreduce"), op))
+
+    def MPI_Scan(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype, op: Op,
+                 comm: Any) -> None:
+        self._wait(comm.Scan(self._out(sendbuf, count, datatype, "Scan"),
+                             buffer(recvbuf, count, datatype, "Scan"), op))
+
+    def MPI_Exscan(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
+                   op: Op, comm: Any) -> None:
+        self._wait(comm.Exscan(self._out(sendbuf, count, datatype, "Exscan"),
+                               buffer(recvbuf, count, datatype, "Exscan"), op))
+
+    def MPI_Reduce_scatter(self, sendbuf: Pointer, recvbuf: Pointer, recvcounts: Pointer,
+                           datatype: Datatype, op: Op, comm: Any) -> None:
+        self._reduce_scatter(sendbuf, recvbuf, integers(recvcounts, comm.size), datatype, op, comm)
+
+    def MPI_Reduce_scatter_block(self, sendbuf: Pointer, recvbuf: Pointer, recvcount: int,
+                                 datatype: Datatype, op: Op, comm: Any) -> None:
+        self._reduce_scatter(sendbuf, recvbuf, [recvcount] * comm.size, datatype, op, comm)
+
+    def _reduce_scatter(self, sendbuf: Pointer, recvbuf: Pointer, counts: list[int],
+                        datatype: Datatype, op: Op, comm: Any) -> None:
+        into = buffer(recvbuf, counts[comm.rank], datatype, "Reduce_scatter")
+        out: Any = buffer(recvbuf if sendbuf == IN_PLACE_AT else sendbuf, sum(counts), datatype,
+                          "Reduce_scatter")
+        self._wait(comm.Reduce_scatter(out, into, counts, op))
+
+    # Operations
+
+    def MPI_Op_create(self, function: Pointer, commute: int, op: Pointer) -> None:
+        call = FUNCTION(function)
+
+        def combine(lower: Any, higher: Any) -> Any:
+            own, result = lower.copy(), higher.copy()
+            count = ctypes.c_int(lower.size)
+            kind = ctypes.c_int(self._handles.type_of(lower.dtype))
+            call(own.ctypes.data, result.ctypes.data, ctypes.addressof(count),
+                 ctypes.addressof(kind))
+            return result
+
+        put_int(op, self._handles.ops.add(Op("of the program", combine, bool(commute))))
+
+    def MPI_Op_free(self, op: Pointer) -> None:
+        self._handles.ops.remove(integers(op, 1)[0])
+        put_int(op, value("OP_NULL"))

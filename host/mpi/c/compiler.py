@@ -1,0 +1,74 @@
+"""C sources become a shared library, by the compiler that also compiles firmware and simulators."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .header import HEADER, definitions
+
+__all__ = ["CompileError", "compile_program", "sources"]
+
+FLAGS = ("-O2", "-g", "-fPIC", "-shared", "-w", "-fno-sanitize=all", "-fno-strict-aliasing",
+         "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+         "-Wno-error=int-conversion", "-Wno-error=incompatible-pointer-types",
+         "-Wl,-Bsymbolic", "-Wl,-z,defs")
+"""Old programs are compiled as they are. Symbolic: a program's ``exit`` is the one beneath it."""
+
+
+class CompileError(Exception):
+    """The program cannot be compiled; one line says why. ``log`` has the compiler's messages."""
+
+    def __init__(self, text: str, log: str = "") -> None:
+        super().__init__(text)
+        self.log = log
+
+
+def sources(places: Iterable[Path]) -> list[Path]:
+    """The C files that ``places`` name: files, or folders with all their C files.
+
+    Raises
+    ------
+    CompileError
+        There are none.
+    """
+    found: list[Path] = []
+    for place in places:
+        files = sorted(place.glob("*.c")) if place.is_dir() else [place]
+        if not files:
+            raise CompileError(f"{place}: no C file is in it")
+        for file in files:
+            if not file.is_file():
+                raise CompileError(f"{file}: no such file")
+        found += files
+    return found
+
+
+def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path:
+    """The shared library, in folder ``work``, of the program whose sources are ``places``.
+    ``flags``: more options for the compiler, as in a shell.
+
+    Raises
+    ------
+    CompileError
+        A source is not there, or the compiler refuses it.
+    """
+    files = sources(places)
+    beneath = work / "beneath.c"
+    beneath.write_text(HEADER.with_name("runtime.c").read_text(encoding="utf-8")
+                       + "\n" + definitions())
+    library = work / "program.so"
+    own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
+    done = subprocess.run(
+        [sys.executable, "-m", "ziglang", "cc", *FLAGS, f"-I{HEADER.parent}", *own,
+         *shlex.split(flags), *(str(file.resolve()) for file in files), str(beneath), "-o",
+         str(library), "-lm"], capture_output=True, text=True)
+    if done.returncode:
+        log = done.stderr
+        errors = [line for line in log.splitlines() if "error:" in line]
+        line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
+        for file in files:
+            line = line.replace(str(file.resolve()), file.name)
+        raise CompileError(line.strip(), log)
+    return library

@@ -1,0 +1,70 @@
+"""A program's memory. It is read and written while the program's own stack is in place: buffers may
+lie on it."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ..datatypes import Datatype
+from ..errors import ErrorClass, MpiError
+
+__all__ = ["Pointer", "array", "buffer", "integers", "longs", "put_int", "put_long", "put_text",
+           "text"]
+
+Pointer = int
+
+
+def array(address: Pointer, length: int) -> Any:
+    """``length`` bytes, as numpy sees them."""
+    if not length:
+        return np.empty(0, np.uint8)
+    place: Any = (ctypes.c_ubyte * length).from_address(address)
+    return np.frombuffer(place, np.uint8)
+
+
+def buffer(address: Pointer, count: int, datatype: Datatype, call: str) -> Any:
+    """A buffer as the library wants it."""
+    if count < 0:
+        raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
+    places = datatype.pieces(count)
+    if any(at < 0 for at, _ in places):
+        raise MpiError(ErrorClass.ERR_TYPE, f"{call}: {datatype.name} has data before its buffer, "
+                       "which is not supported")
+    last = max((at + length for at, length in places), default=0)
+    if not address and last:
+        raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: the buffer is NULL (MPI_BOTTOM is not "
+                       "supported)")
+    return [array(address, last), count, datatype]
+
+
+def integers(address: Pointer, count: int) -> list[int]:
+    """An array of int."""
+    return list((ctypes.c_int * count).from_address(address)) if count else []
+
+
+def longs(address: Pointer, count: int) -> list[int]:
+    """An array of MPI_Aint."""
+    return list((ctypes.c_long * count).from_address(address)) if count else []
+
+
+def put_int(address: Pointer, *values: int) -> None:
+    """Write one int, or several."""
+    (ctypes.c_int * len(values)).from_address(address)[:] = values
+
+
+def put_long(address: Pointer, value: int) -> None:
+    """Write an MPI_Aint, or a pointer."""
+    ctypes.c_long.from_address(address).value = value
+
+
+def text(address: Pointer) -> str:
+    """A C string."""
+    return ctypes.string_at(address).decode(errors="replace")
+
+
+def put_text(address: Pointer, value: str, most: int) -> int:
+    """Write a C string of at most ``most`` bytes with its end; its length."""
+    data = value.encode()[:most - 1]
+    ctypes.memmove(address, data + b"\0", len(data) + 1)
+    return len(data)

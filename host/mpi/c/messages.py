@@ -1,0 +1,265 @@
+"""Calls that send, receive and complete."""
+
+import ctypes
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ..constants import UNDEFINED
+from ..datatypes import Datatype
+from ..errors import ErrorClass, MpiError
+from ..requests import Request
+from ..status import Status
+from .calls import State
+from .handles import value
+from .memory import Pointer, buffer, integers, put_int, put_long
+from .request import CRequest
+
+__all__ = ["Messages"]
+
+STATUS_BYTES = 24
+
+
+def put_status(address: Pointer, status: Status) -> None:
+    """Write a status, unless the program ignores it."""
+    if address:
+        put_int(address, status.source, status.tag, status.error, status.cancelled)
+        ctypes.c_long.from_address(address + 16).value = status.count
+
+
+def status_at(address: Pointer) -> Status:
+    """A status that the program has."""
+    source, tag, error, cancelled = integers(address, 4)
+    return Status(source, tag, ctypes.c_long.from_address(address + 16).value, error,
+                  bool(cancelled))
+
+
+class Messages:
+    """Point-to-point calls and requests."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._mpi = state.mpi
+        self._wait = state.wait
+        self._requests = state.handles.requests
+        self._attached: Pointer = 0
+
+    # Sends
+
+    def _send(self, how: str, buf: Pointer, count: int, datatype: Datatype, dest: int, tag: int,
+              comm: Any) -> Any:
+        return self._wait(getattr(comm, how)(buffer(buf, count, datatype, how), dest, tag))
+
+    def MPI_Send(self, *arguments: Any) -> None:
+        self._send("Send", *arguments)
+
+    def MPI_Bsend(self, *arguments: Any) -> None:
+        self._send("Bsend", *arguments)
+
+    def MPI_Ssend(self, *arguments: Any) -> None:
+        self._send("Ssend", *arguments)
+
+    def MPI_Rsend(self, *arguments: Any) -> None:
+        self._send("Rsend", *arguments)
+
+    def MPI_Isend(self, *arguments: Any) -> None:
+        self._begun(arguments[-1], self._send("Isend", *arguments[:-1]))
+
+    def MPI_Ibsend(self, *arguments: Any) -> None:
+        self._begun(arguments[-1], self._send("Ibsend", *arguments[:-1]))
+
+    def MPI_Issend(self, *arguments: Any) -> None:
+        self._begun(arguments[-1], self._send("Issend", *arguments[:-1]))
+
+    def MPI_Irsend(self, *arguments: Any) -> None:
+        self._begun(arguments[-1], self._send("Irsend", *arguments[:-1]))
+
+    def _begun(self, place: Pointer, request: Request) -> None:
+        put_int(place, self._requests.add(CRequest(request)))
+
+    # Receives and both
+
+    def MPI_Recv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
+                 comm: Any, status: Pointer) -> None:
+        put_status(status, self._wait(comm.Recv(buffer(buf, count, datatype, "Recv"), source,
+                                                tag)))
+
+    def MPI_Irecv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
+                  comm: Any, request: Pointer) -> None:
+        self._begun(request, self._wait(comm.Irecv(buffer(buf, count, datatype, "Irecv"), source,
+                                                   tag)))
+
+    def MPI_Sendrecv(self, sendbuf: Pointer, sendcount: int, sendtype: Datatype, dest: int,
+                     sendtag: int, recvbuf: Pointer, recvcount: int, recvtype: Datatype,
+                     source: int, recvtag: int, comm: Any, status: Pointer) -> None:
+        put_status(status, self._wait(comm.Sendrecv(
+            buffer(sendbuf, sendcount, sendtype, "Sendrecv"), dest, sendtag,
+            buffer(recvbuf, recvcount, recvtype, "Sendrecv"), source, recvtag)))
+
+    def MPI_Sendrecv_replace(self, buf: Pointer, count: int, datatype: Datatype, dest: int,
+                             sendtag: int, source: int, recvtag: int, comm: Any, status: Pointer
+                             ) -> None:
+        put_status(status, self._wait(comm.Sendrecv_replace(
+            buffer(buf, count, datatype, "Sendrecv_replace"), dest, sendtag, source, recvtag)))
+
+    def MPI_Probe(self, source: int, tag: int, comm: Any, status: Pointer) -> None:
+        put_status(status, self._wait(comm.Probe(source, tag)))
+
+    def MPI_Iprobe(self, source: int, tag: int, comm: Any, flag: Pointer, status: Pointer) -> None:
+        found = self._wait(comm.Iprobe(source, tag))
+        put_int(flag, found is not None)
+        if found is not None:
+            put_status(status, found)
+
+    def MPI_Buffer_attach(self, place: Pointer, size: int) -> None:
+        self._mpi.Attach_buffer(size)
+        self._attached = place
+
+    def MPI_Buffer_detach(self, buffer_addr: Pointer, size: Pointer) -> None:
+        put_int(size, self._wait(self._mpi.Detach_buffer()))
+        put_long(buffer_addr, self._attached)
+
+    # Persistent requests
+
+    def _again(self, how: str, buf: Pointer, count: int, datatype: Datatype, rank: int, tag: int,
+               comm: Any, request: Pointer) -> None:
+        def again() -> Coroutine[Any, Any, Request]:
+            return getattr(comm, how)(buffer(buf, count, datatype, how), rank, tag)
+        put_int(request, self._requests.add(CRequest(None, again)))
+
+    def MPI_Send_init(self, *arguments: Any) -> None:
+        self._again("Isend", *arguments)
+
+    def MPI_Bsend_init(self, *arguments: Any) -> None:
+        self._again("Ibsend", *arguments)
+
+    def MPI_Ssend_init(self, *arguments: Any) -> None:
+        self._again("Issend", *arguments)
+
+    def MPI_Rsend_init(self, *arguments: Any) -> None:
+        self._again("Irsend", *arguments)
+
+    def MPI_Recv_init(self, *arguments: Any) -> None:
+        self._again("Irecv", *arguments)
+
+    def MPI_Start(self, request: Pointer) -> None:
+        self.MPI_Startall(1, request)
+
+    def MPI_Startall(self, count: int, requests: Pointer) -> None:
+        for handle in integers(requests, count):
+            one = self._requests[handle]
+            if one.again is None or one.inner is not None:
+                raise MpiError(ErrorClass.ERR_REQUEST, f"Start of request {handle}, which is "
+                               + ("active" if one.again else "not persistent"))
+            one.inner = self._wait(one.again())
+
+    # Completion
+
+    def _active(self, count: int, requests: Pointer) -> dict[int, Request]:
+        """By index, the requests that have begun and were not completed."""
+        found = {}
+        for index, handle in enumerate(integers(requests, count)):
+            inner = self._requests[handle].inner if handle else None
+            if inner is not None:
+                found[index] = inner
+        return found
+
+    def _completed(self, requests: Pointer, index: int) -> None:
+        """The request at ``index`` has been completed."""
+        [handle] = integers(requests + 4 * index, 1)
+        one = self._requests[handle]
+        one.inner = None
+        if one.again is None:
+            self._requests.remove(handle)
+            put_int(requests + 4 * index, 0)
+
+    def _all(self, requests: Pointer, active: dict[int, Request], count: int, statuses: Pointer,
+             found: list[Status]) -> None:
+        by_index = dict(zip(active, found, strict=True))
+        for index in range(count):
+            if index in active:
+                self._completed(requests, index)
+            if statuses:
+                put_status(statuses + STATUS_BYTES * index, by_index.get(index, Status()))
+
+    def MPI_Wait(self, request: Pointer, status: Pointer) -> None:
+        self.MPI_Waitall(1, request, status)
+
+    def MPI_Waitall(self, count: int, requests: Pointer, statuses: Pointer) -> None:
+        active = self._active(count, requests)
+        found = self._wait(Request.Waitall(list(active.values())))
+        self._all(requests, active, count, statuses, found)
+
+    def MPI_Test(self, request: Pointer, flag: Pointer, status: Pointer) -> None:
+        self.MPI_Testall(1, request, flag, status)
+
+    def MPI_Testall(self, count: int, requests: Pointer, flag: Pointer, statuses: Pointer) -> None:
+        active = self._active(count, requests)
+        found = self._wait(Request.Testall(list(active.values())))
+        put_int(flag, found is not None)
+        if found is not None:
+            self._all(requests, active, count, statuses, found)
+
+    def MPI_Waitany(self, count: int, requests: Pointer, index: Pointer, status: Pointer) -> None:
+        self._any(count, requests, index, status, Request.Waitany)
+
+    def MPI_Testany(self, count: int, requests: Pointer, index: Pointer, flag: Pointer,
+                    status: Pointer) -> None:
+        put_int(flag, self._any(count, requests, index, status, Request.Testany))
+
+    def _any(self, count: int, requests: Pointer, index: Pointer, status: Pointer,
+             how: Callable[..., Any]) -> bool:
+        active = self._active(count, requests)
+        found = self._wait(how(list(active.values()))) if active else (UNDEFINED, Status())
+        put_int(index, UNDEFINED)
+        if found is None:
+            return False
+        place, result = found
+        if place != UNDEFINED:
+            place = list(active)[place]
+            self._completed(requests, place)
+            put_int(index, place)
+        put_status(status, result)
+        return True
+
+    def MPI_Waitsome(self, incount: int, requests: Pointer, outcount: Pointer, indices: Pointer,
+                     statuses: Pointer) -> None:
+        self._some(incount, requests, outcount, indices, statuses, Request.Waitsome)
+
+    def MPI_Testsome(self, incount: int, requests: Pointer, outcount: Pointer, indices: Pointer,
+                     statuses: Pointer) -> None:
+        self._some(incount, requests, outcount, indices, statuses, Request.Testsome)
+
+    def _some(self, count: int, requests: Pointer, outcount: Pointer, indices: Pointer,
+              statuses: Pointer, how: Callable[..., Any]) -> None:
+        active = self._active(count, requests)
+        found: list[tuple[int, Status]] | None = None
+        if active:
+            found = self._wait(how(list(active.values())))
+        put_int(outcount, UNDEFINED if found is None else len(found))
+        for number, (place, status) in enumerate(found or []):
+            index = list(active)[place]
+            self._completed(requests, index)
+            put_int(indices + 4 * number, index)
+            if statuses:
+                put_status(statuses + STATUS_BYTES * number, status)
+
+    def MPI_Cancel(self, request: Pointer) -> None:
+        inner = self._requests[integers(request, 1)[0]].inner
+        if inner is None:
+            raise MpiError(ErrorClass.ERR_REQUEST, "Cancel of a request that is not active")
+        self._wait(inner.Cancel())
+
+    def MPI_Request_free(self, request: Pointer) -> None:
+        self._requests.remove(integers(request, 1)[0])
+        put_int(request, value("REQUEST_NULL"))
+
+    # Statuses
+
+    def MPI_Test_cancelled(self, status: Pointer, flag: Pointer) -> None:
+        put_int(flag, status_at(status).cancelled)
+
+    def MPI_Get_count(self, status: Pointer, datatype: Datatype, count: Pointer) -> None:
+        put_int(count, status_at(status).Get_count(datatype))
+
+    def MPI_Get_elements(self, status: Pointer, datatype: Datatype, count: Pointer) -> None:
+        put_int(count, status_at(status).Get_elements(datatype))

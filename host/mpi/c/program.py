@@ -1,0 +1,172 @@
+"""A program in C as a host program."""
+
+import ctypes
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...port.node import Program
+from ..errors import MpiError
+from ..sync import Rank, RankError, program
+from ..sync.output import Lines
+from .calls import Environment, State
+from .collective import Collective
+from .header import calls
+from .messages import Messages
+from .types import Types
+
+__all__ = ["c_program"]
+
+LEAVE = -(1 << 31)
+"""What a call returns to leave the program (runtime.c)."""
+FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
+TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops"}
+
+
+class Copies:
+    """What the ranks of a run share: copies of the program's library, what it prints, and which
+    rank's code runs. One for a run; see :meth:`Node.run_service`."""
+
+    def __init__(self) -> None:
+        self.running = ctypes.c_int(-1)
+        self._users = 0
+        self._folder: Any = None
+        self._printed: Any = None
+        self._saved: list[int] = []
+        self._library: Any = None
+
+    def enter(self, source: Path, rank: int) -> Any:
+        """A copy of the library ``source`` for ``rank``."""
+        self._users += 1
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="nicbed-c-")
+        copy = Path(self._folder.name) / f"rank{rank}.so"
+        shutil.copy(source, copy)
+        library = ctypes.PyDLL(str(copy))
+        if self._library is None:
+            self._library = library
+            self._printed = tempfile.TemporaryFile()
+            self._saved = [os.dup(1), os.dup(2)]
+            for descriptor in (1, 2):
+                os.dup2(self._printed.fileno(), descriptor)
+            library.nicbed_guard(ctypes.byref(self.running), self._saved[1])
+        return library
+
+    def printed(self) -> str:
+        """What was printed since this was asked for last."""
+        file = self._printed.fileno()
+        length = os.lseek(file, 0, os.SEEK_END)
+        if not length:
+            return ""
+        data = os.pread(file, length, 0)
+        os.ftruncate(file, 0)
+        os.lseek(file, 0, os.SEEK_SET)
+        return data.decode(errors="replace")
+
+    def leave(self) -> None:
+        """A rank has ended."""
+        self._users -= 1
+        if self._users == 0:
+            self._library.nicbed_guard(None, 0)
+            for descriptor, saved in zip((1, 2), self._saved, strict=True):
+                os.dup2(saved, descriptor)
+                os.close(saved)
+            self._printed.close()
+            self._folder.cleanup()
+            self._library = self._folder = None
+
+
+class _Rank:
+    """A rank's copy of the program."""
+
+    def __init__(self, rank: Rank, copies: Copies, source: Path) -> None:
+        self._rank = rank
+        self._copies = copies
+        self._library = copies.enter(source, rank.number)
+        self._lines = Lines(rank.number)
+        self._state = state = State(rank)
+        parts = [Environment(state), Messages(state), Collective(state), Types(state)]
+        self._calls = [self._call(parts, call.name, call.parameters) for call in calls()]
+        self._failure: BaseException | None = None
+
+    def _call(self, parts: Sequence[Any], name: str, parameters: Sequence[tuple[str, str]]
+              ) -> tuple[Callable[..., None], list[Any], int]:
+        """The method for a call, a table or None for each of its parameters, and the place of its
+        communicator, or -1. A method that wants a handle as it is declares an int: that of a
+        datatype which may not count, beside MPI_IN_PLACE or not at the root."""
+        method = next(getattr(part, name) for part in parts if hasattr(part, name))
+        tables = [getattr(self._state.handles, TABLES[kind])
+                  if kind in TABLES and method.__annotations__.get(argument) is not int else None
+                  for kind, argument in parameters]
+        place = next((index for index, (kind, _) in enumerate(parameters) if kind == "MPI_Comm"),
+                     -1)
+        return method, tables, place
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run the program; its exit status."""
+        texts = [one.encode() for one in arguments]
+        argv = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+        answer = FUNCTION(self._answer)
+        try:
+            status: int = self._library.nicbed_start(
+                answer, self._rank.number, ctypes.byref(self._copies.running), len(texts), argv)
+        finally:
+            self._print()
+            self._lines.end()
+            self._copies.leave()
+        if self._failure is not None:
+            raise self._failure
+        return status
+
+    def _print(self) -> None:
+        text = self._copies.printed()
+        if text:
+            self._lines.write(text)
+
+    def _answer(self, number: int, given: Any) -> int:
+        """A call of the program."""
+        comm: Any = None
+        try:
+            self._print()
+            if self._failure is not None:
+                return LEAVE
+            method, tables, place = self._calls[number]
+            arguments = [given[index] if table is None else table[given[index]]
+                         for index, table in enumerate(tables)]
+            comm = self._rank.mpi.COMM_WORLD if place < 0 else arguments[place]
+            method(*arguments)
+            return 0
+        except MpiError as error:
+            if (comm or self._rank.mpi.COMM_WORLD) in self._state.returning:
+                return int(error.error)
+            self._failure = RankError(_told(self._rank.number, error))
+        except BaseException as error:
+            self._failure = error
+        return LEAVE
+
+
+def _told(rank: int, error: MpiError) -> str:
+    text = str(error)
+    return text if f"rank {rank}:" in text else f"rank {rank}: {text}"
+
+
+def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
+    """The host program of a library that :func:`~.compiler.compile_program` has made;
+    ``arguments``: its argv, from argv[0] on. It gives the program's exit status.
+
+    Raises
+    ------
+    RankError
+        The program broke a rule of MPI, or called MPI_Abort, or ended with another status than 0.
+    """
+    def body(rank: Rank) -> int:
+        copies = rank.node.run_service(Copies)
+        status = _Rank(rank, copies, library).run(arguments or [library.stem])
+        if status:
+            raise RankError(f"rank {rank.number} ended with exit status {status}")
+        return status
+
+    return program(body)

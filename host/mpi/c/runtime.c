@@ -1,0 +1,110 @@
+/* Beneath a C program that nicbed loads, a copy of it for each rank: its calls go to Python and come
+ * back, and its end does not end the process. The definitions of mpi.h's calls follow (header.py). */
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef intptr_t nicbed_word;
+typedef int nicbed_function(int number, nicbed_word *arguments);
+
+int main(int argc, char **argv);
+
+enum { LEAVE = -2147483647 - 1, ABORTED = 134 };
+
+static nicbed_function *function;
+static int own, status;
+static volatile int *running;  /* the rank whose code runs, shared by all copies; -1: Python */
+static jmp_buf end;
+
+/* The program's code begins or goes on; whatever it does leaves by here. */
+int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int argc, char **argv)
+{
+    function = calls;
+    own = rank;
+    running = shared;
+    *running = own;
+    if (!setjmp(end))
+        status = main(argc, argv);
+    *running = -1;
+    fflush(NULL);
+    return status;
+}
+
+static int nicbed_call(int number, nicbed_word *arguments)
+{
+    int result;
+    *running = -1;
+    fflush(stdout);
+    fflush(stderr);
+    result = function(number, arguments);
+    *running = own;
+    if (result == LEAVE)
+        longjmp(end, 1);
+    return result;
+}
+
+/* In place of the C library's, for calls from the program. */
+__attribute__((noreturn)) void exit(int code)
+{
+    status = code;
+    longjmp(end, 1);
+}
+
+__attribute__((noreturn)) void _exit(int code)
+{
+    exit(code);
+}
+
+__attribute__((noreturn)) void abort(void)
+{
+    exit(ABORTED);
+}
+
+/* A crash of a rank is one line, and the end of the process. */
+static volatile int *guarded;
+static int said;
+static stack_t own_stack;
+
+static void crashed(int number)
+{
+    char line[96];
+    const char *name = number == SIGSEGV ? "SIGSEGV, an access to memory that it does not have, or "
+                                           "more of a stack than there is"
+                     : number == SIGBUS ? "SIGBUS" : number == SIGFPE ? "SIGFPE, a division by zero"
+                     : "SIGILL";
+    if (*guarded >= 0) {
+        int length = snprintf(line, sizeof line, "\nnicbed: rank %d crashed: ", *guarded);
+        if (write(said, line, (size_t) length) < 0 || write(said, name, strlen(name)) < 0
+            || write(said, "\n", 1) < 0)
+            number = SIGKILL;
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Watch for crashes, or watch no more. `descriptor`: where the line goes. */
+int nicbed_guard(volatile int *shared, int descriptor)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static struct sigaction before[4];
+    struct sigaction action = {0};
+    guarded = shared;
+    said = descriptor;
+    if (shared) {
+        own_stack.ss_size = 1 << 16;
+        own_stack.ss_sp = malloc(own_stack.ss_size);
+        if (!own_stack.ss_sp || sigaltstack(&own_stack, NULL))
+            return 1;
+        action.sa_handler = crashed;
+        action.sa_flags = SA_ONSTACK;
+    }
+    for (int i = 0; i < 4; i++)
+        if (sigaction(numbers[i], shared ? &action : &before[i], shared ? &before[i] : NULL))
+            return 1;
+    return 0;
+}

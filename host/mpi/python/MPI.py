@@ -1,0 +1,65 @@
+"""MPI for programs in Python: what ``from mpi4py import MPI`` or ``from nicbed.mpi import MPI``
+gives them."""
+# ruff: noqa: F401, F403 - all of it is for programs
+
+from .. import operators as _operators
+from ..attached import OVERHEAD as BSEND_OVERHEAD
+from ..constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from .comm import (
+    APPNUM,
+    COMM_NULL,
+    COMM_SELF,
+    COMM_WORLD,
+    IO,
+    KEYVAL_INVALID,
+    LASTUSEDCODE,
+    TAG_UB,
+    UNIVERSE_SIZE,
+    WTIME_IS_GLOBAL,
+    Attach_buffer,
+    Comm,
+    Detach_buffer,
+    Intracomm,
+)
+from .comm import NO_PROC as _NO_PROC
+from .comm import TakenMessage as Message
+from .datatypes import DATATYPE_NULL, NAMED, ORDER_C, ORDER_FORTRAN, Datatype
+from .environment import *
+from .environment import (
+    SUBVERSION,
+    THREAD_FUNNELED,
+    THREAD_MULTIPLE,
+    THREAD_SERIALIZED,
+    THREAD_SINGLE,
+    VERSION,
+)
+from .errors import CLASSES, Errhandler, Exception, Get_error_class, Get_error_string
+from .groups import GROUP_EMPTY, GROUP_NULL, Group
+from .info import INFO_ENV, INFO_NULL, Info
+from .memory import buffer
+from .objects import Pickle, pickle
+from .operators import Op
+from .others import *
+from .places import BOTTOM, BUFFER_AUTOMATIC, IN_PLACE, BottomType, BufferAutomaticType, InPlaceType
+from .requests import REQUEST_NULL, Prequest, Request
+from .status import Status
+
+memory = buffer
+globals().update(CLASSES)
+globals().update(NAMED)
+OP_NULL = Op()
+for _name in ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
+              "MINLOC", "REPLACE", "NO_OP"):
+    globals()[_name] = Op.standing_for(getattr(_operators, _name))
+ERRHANDLER_NULL = Errhandler()
+ERRORS_RETURN = Errhandler.standing_for("return")
+ERRORS_ARE_FATAL = Errhandler.standing_for("fatal")
+ERRORS_ABORT = Errhandler.standing_for("abort")
+MESSAGE_NULL = Message()
+MESSAGE_NO_PROC = Message.standing_for(_NO_PROC)
+IDENT, CONGRUENT, SIMILAR, UNEQUAL = range(4)
+ORDER_F = ORDER_FORTRAN
+MAX_PROCESSOR_NAME = MAX_OBJECT_NAME = MAX_LIBRARY_VERSION_STRING = 128
+MAX_ERROR_STRING = 512
+MAX_INFO_KEY, MAX_INFO_VAL = 256, 1025
+MAX_PORT_NAME = MAX_DATAREP_STRING = MAX_PSET_NAME_LEN = MAX_STRINGTAG_LEN = 256

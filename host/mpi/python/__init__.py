@@ -1,0 +1,28 @@
+"""MPI for programs in Python, with mpi4py's names and blocking calls.
+
+A program imports :mod:`.MPI`, as ``from mpi4py import MPI`` or as ``from nicbed.mpi import MPI``,
+and ``nicbed app FILE.py --nodes 4`` runs it. All ranks share the module; its handles stand for each
+rank's own things.
+
+In the order in which to read:
+
+- :mod:`.MPI`: What a program sees
+- :mod:`.handles`: Objects of MPI as programs have them: handles, which stand for something
+- :mod:`.errors`: Errors of MPI as mpi4py has them
+- :mod:`.comm`: Communicators
+- :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
+- :mod:`.memory`: Memory under the buffer interface
+- :mod:`.objects`: Objects of Python as messages
+- :mod:`.requests`: Requests, and messages that a probe has taken
+- :mod:`.status`, :mod:`.datatypes`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`,
+  :mod:`.attributes`, :mod:`.places`: the other classes and constants
+- :mod:`.environment`: Beginning, end, time
+- :mod:`.others`, :mod:`.refused`: What is not supported
+- :mod:`.program`: A Python program as a host program
+- :mod:`.place`: What of the Python process belongs to a rank's program while it runs
+- :mod:`.shim`: The module ``mpi4py`` as a program finds it
+"""
+
+from .program import python_program
+
+__all__ = ["python_program"]

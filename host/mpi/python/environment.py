@@ -1,0 +1,116 @@
+"""Beginning, end, time, and what a program may ask about where it runs."""
+
+from typing import Any
+
+import numpy as np
+
+from ..sync import current
+from .memory import buffer
+
+__all__ = ["Alloc_mem", "Compute_dims", "Finalize", "Free_mem", "Get_address",
+           "Get_library_version", "Get_processor_name", "Get_version", "Init", "Init_thread",
+           "Is_finalized", "Is_initialized", "Is_thread_main", "Pcontrol", "Query_thread", "Wtick",
+           "Wtime", "compute", "get_vendor"]
+
+VERSION, SUBVERSION = 1, 3
+THREAD_SINGLE, THREAD_FUNNELED, THREAD_SERIALIZED, THREAD_MULTIPLE = range(4)
+
+
+def Init() -> None:
+    """Nothing: it was called before the program began."""
+
+
+def Init_thread(required: int = THREAD_MULTIPLE) -> int:
+    return THREAD_SINGLE
+
+
+def Query_thread() -> int:
+    return THREAD_SINGLE
+
+
+def Is_thread_main() -> bool:
+    return True
+
+
+def Finalize() -> None:
+    current().finalize()
+
+
+def Is_initialized() -> bool:
+    return current().initialized
+
+
+def Is_finalized() -> bool:
+    return current().finalized
+
+
+def Wtime() -> float:
+    """Seconds of target time."""
+    return current().time()
+
+
+def Wtick() -> float:
+    return current().tick
+
+
+def compute(cycles: float) -> None:
+    """The program computes for ``cycles`` of the CPU. mpi4py has no such call; a program asks for
+    it by ``getattr(MPI, "compute", ...)``."""
+    current().compute(cycles)
+
+
+def Get_version() -> tuple[int, int]:
+    return VERSION, SUBVERSION
+
+
+def Get_library_version() -> str:
+    return "nicbed"
+
+
+def get_vendor() -> tuple[str, tuple[int, int, int]]:
+    return "nicbed", (0, 2, 0)
+
+
+def Get_processor_name() -> str:
+    return f"node{current().node.number}"
+
+
+def Pcontrol(level: int) -> None:
+    """Nothing."""
+
+
+def Alloc_mem(size: int, info: Any = None) -> buffer:
+    if size < 0:
+        raise ValueError("expecting non-negative size")
+    return buffer(current().mpi.empty(size, np.uint8))
+
+
+def Free_mem(mem: buffer) -> None:
+    """Nothing: the memory is kept as long as the program has it."""
+
+
+def Get_address(location: Any) -> int:
+    view = memoryview(location)
+    return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0
+
+
+def Compute_dims(nnodes: int, dims: Any) -> list[int]:
+    """Numbers whose product is ``nnodes``, as equal as can be; those that are not 0 stay."""
+    given = [0] * dims if isinstance(dims, int) else list(dims)
+    rest = nnodes
+    for one in given:
+        if one < 0 or one and rest % one:
+            raise ValueError(f"cannot divide {nnodes} into {given}")
+        rest //= one or 1
+    free = [place for place, one in enumerate(given) if one == 0]
+    if not free and rest != 1:
+        raise ValueError(f"cannot divide {nnodes} into {given}")
+    for left in range(len(free), 0, -1):
+        wanted = rest ** (1 / left)
+        part = min((one for one in range(1, rest + 1)
+                    if rest % one == 0 and one >= wanted - 1e-9), default=rest)
+        given[free[len(free) - left]] = part
+        rest //= part
+    return given
+
+

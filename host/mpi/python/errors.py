@@ -1,0 +1,117 @@
+"""Errors of MPI as mpi4py has them: an exception with an error code, and handlers of errors."""
+
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ..errors import MpiError
+from ..sync import RankError, current
+from .handles import Handle
+
+__all__ = ["CLASSES", "Errhandler", "Exception", "Get_error_class", "Get_error_string", "blocking",
+           "told"]
+
+Result = TypeVar("Result")
+
+CLASSES = {name: number for number, name in enumerate(
+    "SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT "
+    "ERR_GROUP ERR_OP ERR_TOPOLOGY ERR_DIMS ERR_ARG ERR_UNKNOWN ERR_TRUNCATE ERR_OTHER ERR_INTERN "
+    "ERR_IN_STATUS ERR_PENDING ERR_KEYVAL ERR_INFO ERR_INFO_KEY ERR_INFO_VALUE ERR_INFO_NOKEY "
+    "ERR_ERRHANDLER ERR_WIN ERR_FILE ERR_SPAWN ERR_PORT ERR_SERVICE ERR_NAME".split())}
+"""Error classes by name. Those that the library itself raises have its numbers."""
+CLASSES["ERR_NO_MEM"] = 34
+CLASSES["ERR_LASTCODE"] = 1 << 20
+
+_TEXTS = {number: f"MPI_{name}" for name, number in CLASSES.items()}
+
+
+class Exception(RuntimeError):
+    """A call failed with an error code. Its text is one line."""
+
+    def __init__(self, ierr: int = 0, text: str = "", /) -> None:
+        super().__init__(ierr)
+        self.ob_ierr = ierr
+        self._text = text
+
+    def __str__(self) -> str:
+        return self.Get_error_string()
+
+    def __int__(self) -> int:
+        return self.ob_ierr
+
+    def __bool__(self) -> bool:
+        return self.ob_ierr != 0
+
+    def __hash__(self) -> int:
+        return hash(self.ob_ierr)
+
+    def __eq__(self, other: object) -> bool:
+        return int(other) == self.ob_ierr if isinstance(other, int | Exception) else NotImplemented
+
+    def __lt__(self, other: int) -> bool:
+        return self.ob_ierr < int(other)
+
+    def __le__(self, other: int) -> bool:
+        return self.ob_ierr <= int(other)
+
+    def __gt__(self, other: int) -> bool:
+        return self.ob_ierr > int(other)
+
+    def __ge__(self, other: int) -> bool:
+        return self.ob_ierr >= int(other)
+
+    def Get_error_code(self) -> int:
+        return self.ob_ierr
+
+    def Get_error_class(self) -> int:
+        return Get_error_class(self.ob_ierr)
+
+    def Get_error_string(self) -> str:
+        return self._text or Get_error_string(self.ob_ierr)
+
+    error_code = property(Get_error_code)
+    error_class = property(Get_error_class)
+    error_string = property(Get_error_string)
+
+
+def Get_error_class(errorcode: int) -> int:
+    """The class of an error code: each code is its own."""
+    return errorcode
+
+
+def Get_error_string(errorcode: int) -> str:
+    """An error code in words."""
+    return _TEXTS.get(errorcode, f"MPI error {errorcode}")
+
+
+class Errhandler(Handle):
+    """What happens to errors of a communicator."""
+
+    def Free(self) -> None:
+        if not self:
+            raise Exception(CLASSES["ERR_ARG"])
+        self._of = None
+
+
+@contextmanager
+def told(handler: Any = None) -> Iterator[None]:
+    """Errors of the library as exceptions of MPI, or as ``handler``, an error handler, has them."""
+    try:
+        yield
+    except MpiError as error:
+        failure = Exception(int(error.error), str(error))
+    else:
+        return
+    if handler is not None:
+        if handler == "fatal":
+            raise RankError(f"rank {current().number}: {failure}")
+        if isinstance(handler, Callable):
+            handler(int(failure))
+    raise failure
+
+
+def blocking(call: Coroutine[Any, Any, Result], handler: Any = None) -> Result:
+    """What ``call``, one of the library's, gives."""
+    with told(handler):
+        return current().wait(call)
+    raise AssertionError

@@ -1,0 +1,143 @@
+"""Info: keys and values that a program may give, and that nothing here needs."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from .errors import CLASSES, Exception
+from .handles import Handle
+
+__all__ = ["INFO_ENV", "INFO_NULL", "Info"]
+
+Own = TypeVar("Own", bound="Info")
+MAX_KEY, MAX_VALUE = 255, 1024
+_NO = object()
+
+
+class Info(Handle):
+    """Texts by name."""
+
+    @property
+    def _table(self) -> dict[str, str]:
+        if self._of is None:
+            raise Exception(CLASSES["ERR_INFO"])
+        return self._of
+
+    @classmethod
+    def Create(cls: type[Own], items: Any = None) -> Own:
+        made = cls.standing_for({})
+        made.update(items or ())
+        return made
+
+    @classmethod
+    def Create_env(cls: type[Own], args: Any = None) -> Own:
+        return cls.standing_for({})
+
+    def Free(self) -> None:
+        self._table  # noqa: B018 — refuses the null handle
+        if self._of is INFO_ENV._of:
+            raise Exception(CLASSES["ERR_INFO"])
+        self._of = None
+
+    def Dup(self: Own) -> Own:
+        return type(self).standing_for(dict(self._table))
+
+    def Get(self, key: str) -> str | None:
+        return self._table.get(_key(key))
+
+    def Set(self, key: str, value: str) -> None:
+        if len(value) > MAX_VALUE or not value:
+            raise Exception(CLASSES["ERR_INFO_VALUE"])
+        self._table[_key(key)] = value
+
+    def Delete(self, key: str) -> None:
+        if self._table.pop(_key(key), None) is None:
+            raise Exception(CLASSES["ERR_INFO_NOKEY"])
+
+    def Get_nkeys(self) -> int:
+        return len(self._table)
+
+    def Get_nthkey(self, n: int) -> str:
+        keys = list(self._table)
+        if not 0 <= n < len(keys):
+            raise Exception(CLASSES["ERR_INFO_NOKEY"])
+        return keys[n]
+
+    # As a mapping
+
+    def __len__(self) -> int:
+        return len(self._of) if self else 0
+
+    def __contains__(self, key: str) -> bool:
+        return bool(self) and self.Get(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __getitem__(self, key: str) -> str:
+        found = self.Get(key) if self else None
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __setitem__(self, key: str, value: str) -> None:
+        if not self:
+            raise KeyError(key)
+        self.Set(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self.Delete(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
+
+    def keys(self) -> list[str]:
+        return list(self._of or ())
+
+    def values(self) -> list[str]:
+        return list((self._of or {}).values())
+
+    def items(self) -> list[tuple[str, str]]:
+        return list((self._of or {}).items())
+
+    def update(self, items: Any = (), **named: str) -> None:
+        if not self:
+            raise KeyError("update")
+        pairs: Iterable[tuple[str, str]] = (
+            [(key, items[key]) for key in items] if isinstance(items, Mapping | Info) else items)
+        for key, value in [*pairs, *named.items()]:
+            self.Set(key, value)
+
+    def pop(self, key: str, default: Any = _NO) -> Any:
+        if key in self:
+            found = self[key]
+            self.Delete(key)
+            return found
+        if default is _NO:
+            raise KeyError(key)
+        return default
+
+    def popitem(self) -> tuple[str, str]:
+        if not len(self):
+            raise KeyError("popitem")
+        key = self.keys()[-1]
+        return key, self.pop(key)
+
+    def copy(self: Own) -> Own:
+        return self.Dup() if self else type(self)()
+
+    def clear(self) -> None:
+        if not self:
+            raise KeyError("clear")
+        self._table.clear()
+
+
+def _key(key: str) -> str:
+    if not key or len(key) > MAX_KEY:
+        raise Exception(CLASSES["ERR_INFO_KEY"])
+    return key
+
+
+INFO_NULL = Info()
+INFO_ENV = Info.standing_for({})

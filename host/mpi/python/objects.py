@@ -1,0 +1,119 @@
+"""Objects of Python as messages: pickled, with the layer's own messages for their lengths."""
+
+import pickle as module
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..datatypes import BYTE
+
+__all__ = ["Pickle", "pickle"]
+
+
+class Pickle:
+    """How objects become bytes."""
+
+    THRESHOLD = 1 << 18
+
+    def __init__(self, dumps: Any = None, loads: Any = None, protocol: int | None = None,
+                 threshold: int | None = None) -> None:
+        self._dumps = dumps
+        self._loads = loads
+        self.PROTOCOL = module.HIGHEST_PROTOCOL if protocol is None and dumps is None else protocol
+        self.THRESHOLD = self.THRESHOLD if threshold is None else threshold
+
+    def dumps(self, obj: Any) -> bytes:
+        if self._dumps is None:
+            return module.dumps(obj, self.PROTOCOL)
+        return self._dumps(obj) if self.PROTOCOL is None else self._dumps(obj, self.PROTOCOL)
+
+    def loads(self, data: Any) -> Any:
+        return (self._loads or module.loads)(bytes(data))
+
+
+pickle = Pickle()
+
+
+def _bytes(flat: Any) -> list[Any]:
+    return [flat, len(flat), BYTE]
+
+
+def packed(obj: Any) -> Any:
+    """An object as a buffer."""
+    return np.frombuffer(pickle.dumps(obj), np.uint8)
+
+
+async def bcast(comm: Any, obj: Any, root: int) -> Any:
+    """``obj`` of the root."""
+    mine = comm.rank == root
+    data = packed(obj) if mine else np.empty(0, np.uint8)
+    length = np.array([len(data)], np.int64)
+    await comm.Bcast(length, root)
+    if not mine:
+        data = np.empty(int(length[0]), np.uint8)
+    await comm.Bcast(_bytes(data), root)
+    return obj if mine else pickle.loads(data)
+
+
+def _cut(data: Any, lengths: Sequence[int]) -> list[Any]:
+    ends = np.cumsum(lengths).tolist()
+    return [pickle.loads(data[end - length:end]) for end, length in
+            zip(ends, lengths, strict=True)]
+
+
+async def gather(comm: Any, obj: Any, root: int) -> list[Any] | None:
+    """All objects, at the root."""
+    data = packed(obj)
+    mine = comm.rank == root
+    lengths = np.zeros(comm.size if mine else 0, np.int64)
+    await comm.Gather(np.array([len(data)], np.int64), lengths if mine else None, root)
+    every = np.empty(int(lengths.sum()), np.uint8)
+    await comm.Gatherv(_bytes(data), [every, lengths.tolist(), BYTE] if mine else None, root)
+    return _cut(every, lengths.tolist()) if mine else None
+
+
+async def scatter(comm: Any, objects: Iterable[Any] | None, root: int) -> Any:
+    """The object for this rank."""
+    mine = comm.rank == root
+    every, lengths = _joined(objects, comm.size) if mine else (np.empty(0, np.uint8), [])
+    length = np.zeros(1, np.int64)
+    await comm.Scatter(np.array(lengths, np.int64) if mine else None, length, root)
+    data = np.empty(int(length[0]), np.uint8)
+    await comm.Scatterv([every, lengths, BYTE] if mine else None, _bytes(data), root)
+    return pickle.loads(data)
+
+
+def _joined(objects: Iterable[Any] | None, size: int) -> tuple[Any, list[int]]:
+    items = [packed(one) for one in objects] if objects is not None else []
+    if len(items) != size:
+        raise ValueError(f"expecting {size} items, got {len(items)}")
+    return np.concatenate(items), [len(one) for one in items]
+
+
+async def allgather(comm: Any, obj: Any) -> list[Any]:
+    """All objects, at all."""
+    data = packed(obj)
+    lengths = np.zeros(comm.size, np.int64)
+    await comm.Allgather(np.array([len(data)], np.int64), lengths)
+    every = np.empty(int(lengths.sum()), np.uint8)
+    await comm.Allgatherv(_bytes(data), [every, lengths.tolist(), BYTE])
+    return _cut(every, lengths.tolist())
+
+
+async def alltoall(comm: Any, objects: Iterable[Any]) -> list[Any]:
+    """An object to and from each rank."""
+    every, lengths = _joined(objects, comm.size)
+    theirs = np.zeros(comm.size, np.int64)
+    await comm.Alltoall(np.array(lengths, np.int64), theirs)
+    into = np.empty(int(theirs.sum()), np.uint8)
+    await comm.Alltoallv([every, lengths, BYTE], [into, theirs.tolist(), BYTE])
+    return _cut(into, theirs.tolist())
+
+
+def fold(objects: Sequence[Any], op: Callable[[Any, Any], Any]) -> Any:
+    """``op`` over objects, in the order of the ranks."""
+    result = objects[0]
+    for one in objects[1:]:
+        result = op(result, one)
+    return result

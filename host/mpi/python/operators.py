@@ -1,0 +1,100 @@
+"""Operations, on buffers and on objects."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import operators
+from .datatypes import of_dtype
+from .errors import CLASSES, Exception
+from .handles import Handle
+from .memory import buffer
+from .messages import simple
+
+__all__ = ["Op"]
+
+Own = TypeVar("Own", bound="Op")
+
+
+def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    def choose(x: Any, y: Any) -> Any:
+        (value, place), (other, at) = x, y
+        if value == other:
+            return value, min(place, at)
+        return (value, place) if better(value, other) else (other, at)
+    return choose
+
+
+_ON_OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
+    "MAX": lambda x, y: y if y > x else x, "MIN": lambda x, y: y if y < x else x,
+    "SUM": lambda x, y: x + y, "PROD": lambda x, y: x * y,
+    "LAND": lambda x, y: bool(x) & bool(y), "BAND": lambda x, y: x & y,
+    "LOR": lambda x, y: bool(x) | bool(y), "BOR": lambda x, y: x | y,
+    "LXOR": lambda x, y: bool(x) ^ bool(y), "BXOR": lambda x, y: x ^ y,
+    "MAXLOC": _located(lambda x, y: x > y), "MINLOC": _located(lambda x, y: x < y),
+    "REPLACE": lambda x, y: x, "NO_OP": lambda x, y: y,
+}
+
+
+class Op(Handle):
+    """An operation."""
+
+    @property
+    def inner(self) -> operators.Op:
+        """The library's operation."""
+        if self._of is None:
+            raise Exception(CLASSES["ERR_OP"])
+        return self._of
+
+    @classmethod
+    def Create(cls: type[Own], function: Callable[..., None], commute: bool = False) -> Own:
+        def combine(lower: Any, higher: Any) -> Any:
+            result = higher.copy()
+            function(buffer(lower.view(np.uint8)), buffer(result.view(np.uint8)),
+                     of_dtype(result.dtype))
+            return result
+        made = operators.Op("function", combine, commute)
+        _OBJECTS[id(made)] = function
+        return cls.standing_for(made)
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        inner = self.inner
+        if self.is_predefined:
+            return _ON_OBJECTS[inner.name](x, y)
+        return _OBJECTS[id(inner)](x, y)
+
+    def Free(self) -> None:
+        if self.is_predefined:
+            raise Exception(CLASSES["ERR_OP"])
+        self.inner  # noqa: B018 — refuses the null handle
+        self._of = None
+
+    free = Free
+
+    def Is_commutative(self) -> bool:
+        return self.inner.commutes
+
+    is_commutative = property(Is_commutative)
+
+    @property
+    def is_predefined(self) -> bool:
+        return self._of is None or id(self._of) not in _OBJECTS
+
+    def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
+        inner = self.inner
+        values, others = (_values(simple(buf, readonly))
+                          for buf, readonly in ((inbuf, True), (inoutbuf, False)))
+        if values.size != others.size or values.dtype != others.dtype:
+            raise ValueError("Reduce_local: the buffers are not alike")
+        others[:] = inner.function(values, others)
+
+
+def _values(spec: Any) -> Any:
+    flat, count, datatype = spec
+    if datatype.dtype is None:
+        raise Exception(CLASSES["ERR_TYPE"])
+    return flat[:count * datatype.extent].view(datatype.dtype)
+
+
+_OBJECTS: dict[int, Callable[..., Any]] = {}

@@ -1,0 +1,47 @@
+"""What stands for a buffer in special places."""
+
+from typing import Any
+
+__all__ = ["BOTTOM", "BUFFER_AUTOMATIC", "IN_PLACE", "BottomType", "BufferAutomaticType",
+           "InPlaceType"]
+
+
+class _Place(int):
+    """A constant with a name."""
+
+    _name = ""
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __bool__(self) -> bool:
+        return self._name != "BOTTOM"
+
+    def __reduce__(self) -> Any:
+        return self._name
+
+
+class BottomType(_Place):
+    _name = "BOTTOM"
+
+    def __new__(cls) -> "BottomType":
+        return super().__new__(cls, 0)
+
+
+class InPlaceType(_Place):
+    _name = "IN_PLACE"
+
+    def __new__(cls) -> "InPlaceType":
+        return super().__new__(cls, -1)
+
+
+class BufferAutomaticType(_Place):
+    _name = "BUFFER_AUTOMATIC"
+
+    def __new__(cls) -> "BufferAutomaticType":
+        return super().__new__(cls, -2)
+
+
+BOTTOM = BottomType()
+IN_PLACE = InPlaceType()
+BUFFER_AUTOMATIC = BufferAutomaticType()

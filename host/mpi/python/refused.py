@@ -1,0 +1,25 @@
+"""Calls that there are not."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["refused", "refuses"]
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def refused(name: str) -> Callable[..., Any]:
+    """A function called ``name`` that says so."""
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"{name} is not supported (docs/mpi.md lists what is)")
+    refuse.__name__ = name
+    return refuse
+
+
+def refuses(names: str) -> Callable[[Kind], Kind]:
+    """Gives a class methods of these ``names``, which say that they are not supported."""
+    def give(kind: Kind) -> Kind:
+        for name in names.split():
+            setattr(kind, name, staticmethod(refused(f"{kind.__name__}.{name}")))
+        return kind
+    return give

@@ -1,0 +1,302 @@
+"""Requests, of buffers and of objects, and messages that a probe has taken."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from .. import requests as library
+from .. import status as statuses_
+from ..constants import UNDEFINED
+from ..sync import current
+from .errors import CLASSES, Exception, blocking
+from .handles import Handle
+from .status import Status
+
+__all__ = ["Begun", "Message", "Prequest", "REQUEST_NULL", "Request"]
+
+Own = TypeVar("Own", bound="Request")
+
+
+class Begun:
+    """What a request stands for.
+
+    Attributes
+    ----------
+    inner
+        The library's request; None while a persistent one is inactive.
+    again
+        Begins a persistent one.
+    load
+        Gives the object that has come.
+    kept
+        What must stay while it goes on.
+    """
+
+    __slots__ = ("inner", "again", "load", "kept")
+
+    def __init__(self, inner: library.Request | None, *,
+                 again: Callable[[], Coroutine[Any, Any, library.Request]] | None = None,
+                 load: Callable[[statuses_.Status], Any] | None = None, kept: Any = None) -> None:
+        self.inner = inner
+        self.again = again
+        self.load = load
+        self.kept = kept
+
+
+def _told(status: Status | None, found: statuses_.Status) -> None:
+    if status is not None:
+        status._set(found)
+
+
+class Request(Handle):
+    """A request."""
+
+    def _completed(self, found: statuses_.Status) -> Any:
+        """It has ended; the object that came."""
+        begun: Begun = self._of
+        if begun.again is None:
+            self._of = None
+        else:
+            begun.inner = None
+        return begun.load(found) if begun.load is not None and not found.cancelled else None
+
+    @staticmethod
+    def _active(requests: Sequence["Request"]) -> dict[int, library.Request]:
+        return {place: one._of.inner for place, one in enumerate(requests)
+                if one and one._of.inner is not None}
+
+    # One
+
+    def Wait(self, status: Status | None = None) -> bool:
+        self.wait(status)
+        return True
+
+    def wait(self, status: Status | None = None) -> Any:
+        if not self._active([self]):
+            _told(status, statuses_.Status())
+            return None
+        found = blocking(self._of.inner.Wait())
+        _told(status, found)
+        return self._completed(found)
+
+    def Test(self, status: Status | None = None) -> bool:
+        return self.test(status)[0]
+
+    def test(self, status: Status | None = None) -> tuple[bool, Any]:
+        ended, objects = self.testall([self], None if status is None else [status])
+        return ended, objects[0] if objects else None
+
+    def Get_status(self, status: Status | None = None) -> bool:
+        if not self._active([self]):
+            _told(status, statuses_.Status())
+            return True
+        rank = current()
+        inner = self._of.inner
+        if not inner.done:
+            rank.wait(rank.mpi.engine.look())
+            rank.wait(rank.mpi.spend())
+        if inner.done:
+            _told(status, inner.status)
+        return inner.done
+
+    get_status = Get_status
+
+    def Cancel(self) -> None:
+        if not self._active([self]):
+            raise Exception(CLASSES["ERR_REQUEST"])
+        blocking(self._of.inner.Cancel())
+
+    cancel = Cancel
+
+    def Free(self) -> None:
+        if not self:
+            raise Exception(CLASSES["ERR_REQUEST"])
+        self._of = None
+
+    free = Free
+
+    # Several
+
+    @classmethod
+    def Waitany(cls, requests: Sequence["Request"], status: Status | None = None) -> int:
+        return cls.waitany(requests, status)[0]
+
+    @classmethod
+    def waitany(cls, requests: Sequence["Request"], status: Status | None = None
+                ) -> tuple[int, Any]:
+        place, _, found = cls._any(requests, status, library.Request.Waitany)
+        return place, found
+
+    @classmethod
+    def Testany(cls, requests: Sequence["Request"], status: Status | None = None
+                ) -> tuple[int, bool]:
+        return cls.testany(requests, status)[:2]
+
+    @classmethod
+    def testany(cls, requests: Sequence["Request"], status: Status | None = None
+                ) -> tuple[int, bool, Any]:
+        return cls._any(requests, status, library.Request.Testany)
+
+    @classmethod
+    def _any(cls, requests: Sequence["Request"], status: Status | None, how: Callable[..., Any]
+             ) -> tuple[int, bool, Any]:
+        active = cls._active(requests)
+        found = blocking(how(list(active.values()))) if active else (UNDEFINED, statuses_.Status())
+        if found is None:
+            return UNDEFINED, False, None
+        place, result = found
+        _told(status, result)
+        if place == UNDEFINED:
+            return UNDEFINED, True, None
+        place = list(active)[place]
+        return place, True, requests[place]._completed(result)
+
+    @classmethod
+    def Waitall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None) -> bool:
+        cls.waitall(requests, statuses)
+        return True
+
+    @classmethod
+    def waitall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                ) -> list[Any]:
+        return cls._all(requests, statuses, library.Request.Waitall)[1] or []
+
+    @classmethod
+    def Testall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None) -> bool:
+        return cls.testall(requests, statuses)[0]
+
+    @classmethod
+    def testall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                ) -> tuple[bool, list[Any] | None]:
+        return cls._all(requests, statuses, library.Request.Testall)
+
+    @classmethod
+    def _all(cls, requests: Sequence["Request"], statuses: list[Status] | None,
+             how: Callable[..., Any]) -> tuple[bool, list[Any] | None]:
+        active = cls._active(requests)
+        found = blocking(how(list(active.values())))
+        if found is None:
+            return False, None
+        of = dict(zip(active, found, strict=True))
+        objects = []
+        _enough(statuses, len(requests))
+        for place, request in enumerate(requests):
+            status = of.get(place, statuses_.Status())
+            objects.append(request._completed(status) if place in of else None)
+            if statuses is not None:
+                statuses[place]._set(status)
+        return True, objects
+
+    @classmethod
+    def Waitsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                 ) -> list[int] | None:
+        return cls.waitsome(requests, statuses)[0]
+
+    @classmethod
+    def waitsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                 ) -> tuple[list[int] | None, list[Any] | None]:
+        return cls._some(requests, statuses, library.Request.Waitsome)
+
+    @classmethod
+    def Testsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                 ) -> list[int] | None:
+        return cls.testsome(requests, statuses)[0]
+
+    @classmethod
+    def testsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                 ) -> tuple[list[int] | None, list[Any] | None]:
+        return cls._some(requests, statuses, library.Request.Testsome)
+
+    @classmethod
+    def _some(cls, requests: Sequence["Request"], statuses: list[Status] | None,
+              how: Callable[..., Any]) -> tuple[list[int] | None, list[Any] | None]:
+        active = cls._active(requests)
+        found = blocking(how(list(active.values()))) if active else None
+        if found is None:
+            return None, None
+        places = [list(active)[place] for place, _ in found]
+        _enough(statuses, len(found))
+        objects = []
+        for number, (place, (_, status)) in enumerate(zip(places, found, strict=True)):
+            objects.append(requests[place]._completed(status))
+            if statuses is not None:
+                statuses[number]._set(status)
+        return places, objects
+
+    @classmethod
+    def Get_status_any(cls, requests: Sequence["Request"], status: Status | None = None
+                       ) -> tuple[int, bool]:
+        active = [place for place in cls._active(requests)]
+        if not active:
+            _told(status, statuses_.Status())
+            return UNDEFINED, True
+        done = next((place for place in active if requests[place].Get_status(status)), None)
+        return (UNDEFINED, False) if done is None else (done, True)
+
+    @classmethod
+    def Get_status_all(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                       ) -> bool:
+        found = [Status() for _ in requests]
+        if not all([one.Get_status(status)
+                    for one, status in zip(requests, found, strict=True)]):
+            return False
+        _enough(statuses, len(found))
+        for status, one in zip(statuses or (), found, strict=False):
+            status._set(one._of)
+        return True
+
+    @classmethod
+    def Get_status_some(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
+                        ) -> list[int] | None:
+        active = list(cls._active(requests))
+        if not active:
+            return None
+        found = {place: Status() for place in active}
+        done = [place for place in active if requests[place].Get_status(found[place])]
+        _enough(statuses, len(done))
+        for status, place in zip(statuses or (), done, strict=False):
+            status._set(found[place]._of)
+        return done
+
+    get_status_any = Get_status_any
+    get_status_all = Get_status_all
+    get_status_some = Get_status_some
+
+
+def _enough(statuses: list[Status] | None, count: int) -> None:
+    """mpi4py fills a list of statuses up to as many as are needed."""
+    if statuses is not None and len(statuses) < count:
+        statuses += [Status() for _ in range(count - len(statuses))]
+
+
+class Prequest(Request):
+    """A persistent request."""
+
+    def Start(self) -> None:
+        self.Startall([self])
+
+    @classmethod
+    def Startall(cls, requests: Sequence["Prequest"]) -> None:
+        for one in requests:
+            begun: Begun | None = one._of
+            if begun is None or begun.again is None or begun.inner is not None:
+                raise Exception(CLASSES["ERR_REQUEST"])
+            begun.inner = blocking(begun.again())
+
+
+REQUEST_NULL = Request()
+
+
+class Message(Handle):
+    """A message that only its holder can receive."""
+
+    @classmethod
+    def Probe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
+              ) -> "Message":
+        return comm.Mprobe(source, tag, status)
+
+    @classmethod
+    def Iprobe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
+               ) -> "Message | None":
+        return comm.Improbe(source, tag, status)
+
+    probe, iprobe = Probe, Iprobe

@@ -1,0 +1,157 @@
+"""A rank of a program with blocking calls: its library, its time, its end.
+
+What the program computes takes no target time of itself: what it is charged is what it says
+(:meth:`Rank.compute`), or a number of cycles before each of its calls (``mpi.program_cycles``), or
+nothing. The CPU's own clock never counts.
+"""
+
+from collections.abc import Callable, Coroutine
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from greenlet import getcurrent
+
+from ...port.node import Node, Program
+from ..errors import ErrorClass, MpiError
+from ..library import Mpi
+from .errors import RankError
+from .ranks import Ranks
+from .stack import Place, Stack, wait
+
+__all__ = ["Rank", "current", "program"]
+
+Result = TypeVar("Result")
+
+
+class Rank:
+    """The rank that runs on ``node``.
+
+    Attributes
+    ----------
+    mpi
+        Its library.
+    number
+        Its rank among all.
+    initialized, finalized
+        Whether it has called Init, and Finalize.
+    kept
+        What the program's face of MPI keeps for it, by name.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.mpi = Mpi(node)
+        self.number = self.mpi.rank
+        self.initialized = False
+        self.finalized = False
+        self.kept: dict[str, Any] = {}
+        self._ranks = node.run_service(Ranks)
+        self._before = Fraction(node.description.mpi.program_cycles)
+
+    def wait(self, call: Coroutine[Any, Any, Result]) -> Result:
+        """What ``call``, one of the library's, gives.
+
+        Raises
+        ------
+        MpiError
+            The program broke a rule of MPI.
+        RankError
+            Every rank waits, and none will ever go on.
+        """
+        if self._before:
+            self.node.port.compute_cycles(self._before)
+        try:
+            return wait(call)
+        except MpiError as error:
+            if error.error is ErrorClass.ERR_PENDING:
+                raise RankError(str(error)) from None
+            raise
+
+    def init(self) -> None:
+        """Init."""
+        self._ranks.begins(self.number)
+        self.initialized = True
+        self.wait(self.mpi.Init())
+
+    def finalize(self) -> None:
+        """Finalize."""
+        self.wait(self.mpi.Finalize())
+        self.finalized = True
+
+    def compute(self, cycles: float | Fraction) -> None:
+        """Compute for ``cycles`` of the CPU.
+
+        Raises
+        ------
+        ValueError
+            ``cycles`` is negative or no number.
+        """
+        self.node.port.compute_cycles(Fraction(cycles))
+        wait(self.node.port.delay(0))
+
+    def time(self) -> float:
+        """Seconds of target time. A look takes time, so that a program that waits for a time comes
+        to it."""
+        return self.wait(self._time())
+
+    async def _time(self) -> float:
+        await self.mpi.spend()
+        return await self.mpi.Wtime()
+
+    @property
+    def tick(self) -> float:
+        """Seconds of a cycle of the target."""
+        return 1 / (float(self.node.description.nic.clock_mhz) * 1e6)
+
+    def abort(self, comm: str, code: int) -> None:
+        """Abort: the run ends.
+
+        Raises
+        ------
+        RankError
+            Always.
+        """
+        raise RankError(f"rank {self.number}: MPI_Abort({comm}, {code})")
+
+    def ended(self) -> None:
+        """The program has ended.
+
+        Raises
+        ------
+        RankError
+            It has called Init and not Finalize; or others have called Init, and it has not.
+        """
+        if not self.initialized:
+            self._ranks.never_begins(self.number)
+        elif not self.finalized:
+            raise RankError(f"rank {self.number} ended without MPI_Finalize")
+
+
+def current() -> Rank:
+    """The rank whose program is running.
+
+    Raises
+    ------
+    RuntimeError
+        There is none.
+    """
+    stack = getcurrent()
+    if not isinstance(stack, Stack):
+        raise RuntimeError("no rank is running: run the program by `nicbed app FILE --nodes N`")
+    rank: Rank = stack.owner
+    return rank
+
+
+def program(body: Callable[[Rank], Any], place: Callable[[Rank], Place] | None = None) -> Program:
+    """A host program: ``body(rank)`` on a stack of its own, inside ``place(rank)``, if it has
+    one."""
+    async def run(node: Node) -> Any:
+        rank = Rank(node)
+
+        def whole() -> Any:
+            result = body(rank)
+            rank.ended()
+            return result
+
+        return await Stack(whole, rank, place(rank) if place else Place()).drive()
+    return run

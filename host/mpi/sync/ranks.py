@@ -1,0 +1,35 @@
+"""What the ranks of a run know of each other's beginnings and ends, so that none waits for one that
+will never come. It is no part of the target."""
+
+from .errors import RankError
+
+__all__ = ["Ranks"]
+
+
+class Ranks:
+    """All ranks of a run, by what they have done."""
+
+    def __init__(self) -> None:
+        self._begun: set[int] = set()
+        self._never: set[int] = set()
+
+    def begins(self, rank: int) -> None:
+        """``rank`` calls Init.
+
+        Raises
+        ------
+        RankError
+            A rank has ended without it.
+        """
+        self._begun.add(rank)
+        self._check()
+
+    def never_begins(self, rank: int) -> None:
+        """``rank`` has ended without Init; raises as :meth:`begins` does."""
+        self._never.add(rank)
+        self._check()
+
+    def _check(self) -> None:
+        if self._begun and self._never:
+            raise RankError(f"rank {min(self._never)} ended without MPI_Init, which rank "
+                            f"{min(self._begun)} has called")

@@ -1,0 +1,102 @@
+"""A stack of its own for a program: the one place where ranks are switched.
+
+The program's stack, with all that it calls, is a greenlet. What it awaits runs on it, too; only
+where an operation of the host port must be executed does it switch to the runtime's stack, and back
+when the runtime goes on with it. So whatever touches the program's memory, its stack included, runs
+while that stack is in place: a greenlet that is switched out lies elsewhere.
+"""
+
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from ...port.suspension import EXECUTED
+from .errors import Ended
+
+__all__ = ["Place", "Stack", "wait"]
+
+Result = TypeVar("Result")
+
+
+class Place:
+    """What of the Python process belongs to a program while it runs: nothing, if no class of a face
+    says more."""
+
+    def enter(self) -> None:
+        """The program goes on."""
+
+    def leave(self) -> None:
+        """The program waits, or has ended."""
+
+
+class Stack(greenlet):
+    """``body()`` on a stack of its own, inside ``place``; ``owner`` is whose it is."""
+
+    def __init__(self, body: Callable[[], Any], owner: Any, place: Place) -> None:
+        super().__init__(self._inside)
+        self.owner = owner
+        self._body = body
+        self._place = place
+        self._ended = False
+
+    def _inside(self) -> Any:
+        self._place.enter()
+        try:
+            return self._body()
+        finally:
+            self._place.leave()
+
+    async def drive(self) -> Any:
+        """Run the program to its end; what ``body`` returns, or raises."""
+        try:
+            result = self.switch()
+            while not self.dead:
+                await EXECUTED
+                result = self.switch()
+            return result
+        finally:
+            if not self.dead:
+                self._ended = True
+                with suppress(Ended):
+                    self.throw(Ended())
+
+    def pause(self) -> None:
+        """Let the target execute what has been put to the port. Called on this stack.
+
+        Raises
+        ------
+        Ended
+            The run has ended.
+        """
+        if self._ended:
+            raise Ended
+        assert self.parent is not None
+        self._place.leave()
+        try:
+            self.parent.switch()
+        finally:
+            self._place.enter()
+
+
+def wait(call: Coroutine[Any, Any, Result]) -> Result:
+    """What ``call`` gives. Called on a :class:`Stack`, which waits for it.
+
+    Raises
+    ------
+    RuntimeError
+        There is no rank here.
+    """
+    stack = getcurrent()
+    if not isinstance(stack, Stack):
+        call.close()
+        raise RuntimeError("a blocking call outside of a rank: run the program by `nicbed app`")
+    try:
+        while True:
+            call.send(None)
+            stack.pause()
+    except StopIteration as end:
+        return end.value
+    finally:
+        call.close()

@@ -1,0 +1,32 @@
+"""``nicbed app FILE``: a program of MPI, in Python or C, written for blocking calls."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..testbed.bed import Testbed
+from .measure import check_places, show_result, store
+from .output import Terminal, finish
+
+__all__ = ["is_program", "run_program"]
+
+
+def is_program(name: str) -> bool:
+    """Whether ``name`` is a program's file or folder, not the name of one that comes with
+    nicbed."""
+    return Path(name).suffix in (".c", ".py") or "/" in name or Path(name).is_dir()
+
+
+def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, nic: str,
+                overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
+                wave: Path | None, limit: int | None) -> None:
+    """Run the program in ``names``: a file in Python; or files in C, or folders of them."""
+    with (tempfile.TemporaryDirectory(prefix="nicbed-") as work,
+          Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
+                  listener=Terminal()) as bed):
+        check_places(out, wave)
+        wanted = bed.mpi_program([Path(name) for name in names], arguments, work=Path(work),
+                                 flags=flags)
+        result = bed.measure(wanted, wave=wave)
+    path = store(result, out, None)
+    finish(result.text, lambda: show_result(result), path)

@@ -1,0 +1,83 @@
+"""A program of MPI that was written for blocking calls, in Python or in C, as it is."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+
+__all__ = ["NODES", "built", "run", "tables"]
+
+NODES = 4
+"""Ranks, if neither the user nor the description wants more."""
+
+
+def built(files: Sequence[Path], work: Path, flags: str = "") -> Path:
+    """What the simulator's process needs of the program in ``files``: the file in Python itself, or
+    a library, in the folder ``work``, of the files in C, or folders of them. ``flags``: options for
+    the compiler.
+
+    Raises
+    ------
+    UserError
+        They are no program.
+    """
+    python = [file for file in files if file.suffix == ".py"]
+    if python and len(files) > 1:
+        raise UserError(f"{python[0]}: a program in Python is one file; its modules may lie beside "
+                        "it")
+    if python and flags:
+        raise UserError(f"--cflags {flags}: for programs in C")
+    return _python(python[0]) if python else _c(files, work, flags)
+
+
+def _python(file: Path) -> Path:
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise UserError(f"{file}:{line}: not Python: {getattr(error, 'msg', error)}") from None
+    return file.resolve()
+
+
+def _c(files: Sequence[Path], work: Path, flags: str) -> Path:
+    from ...host.mpi.c import CompileError, compile_program
+
+    try:
+        return compile_program(files, work, flags)
+    except CompileError as error:
+        failure = UserError(str(error))
+        failure.details = error.log  # type: ignore[attr-defined]
+        raise failure from None
+
+
+async def run(lab: Any, file: str, name: str, arguments: list[str]) -> dict[str, Any]:
+    """Run the program on all nodes, in the simulator's process."""
+    from ...host.mpi.sync import RankError
+
+    path = Path(file)
+    if path.suffix == ".py":
+        from ...host.mpi.python import python_program
+
+        program = python_program(path, arguments)
+    else:
+        from ...host.mpi.c import c_program
+
+        program = c_program(path, [name, *arguments])
+    if lab.description.node.cpus > 1:
+        raise UserError(f"a rank is a node: node.cpus = {lab.description.node.cpus}, must be 1",
+                        status=1)
+    try:
+        done = await lab.run([program] * lab.description.fabric.nodes)
+    except RankError as error:
+        raise UserError(str(error), status=1) from None
+    return {"results": {"cycles": done.cycles, "ranks": len(done.results)}}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """How long it took."""
+    results = document["results"]
+    seconds = results["cycles"] / (document["clock_mhz"] * 1e6)
+    return [f"{results['ranks']} ranks, {results['cycles']:,} cycles, {seconds:.6g} s"]

@@ -1,0 +1,125 @@
+"""Programs for mpi4py, run as they are."""
+
+import sys
+
+import pytest
+from nicbed.host.mpi.python import python_program
+from nicbed.host.mpi.sync import RankError
+
+from tests.models.target import Model
+from tests.programs.mpi import LIMIT, describe
+
+
+@pytest.fixture
+def play(tmp_path, capsys):
+    """Runs a program's text; what it prints, by rank, and the cycles."""
+    def run(text, nodes=3, arguments=(), **files):
+        for name, content in files.items():
+            (tmp_path / f"{name}.py").write_text(content)
+        file = tmp_path / "own.py"
+        file.write_text(text)
+        model = Model(describe(nodes=nodes))
+        before = sys.stdout, sys.argv, list(sys.path), list(sys.meta_path)
+        try:
+            model.run([python_program(file, arguments)] * nodes, limit=LIMIT)
+        finally:
+            assert (sys.stdout, sys.argv, sys.path, sys.meta_path) == before
+            assert "mpi4py" not in sys.modules and not files.keys() & sys.modules.keys()
+        lines = capsys.readouterr().out.splitlines()
+        return [[line[3:] for line in lines if line.startswith(f"{rank}: ")]
+                for rank in range(nodes)], model.now
+    return run
+
+
+HEAD = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rank, size = comm.Get_rank(), comm.Get_size()
+left, right = (rank - 1) % size, (rank + 1) % size
+"""
+
+
+def test_buffers(play):
+    printed, _ = play(HEAD + """
+x, y = np.full(700, rank, 'd'), np.empty(700)
+comm.Sendrecv(x, right, 5, [y, MPI.DOUBLE], left, 5)
+status = MPI.Status()
+request = comm.Irecv(y[:9], source=MPI.ANY_SOURCE, tag=6)
+comm.Send([x, 5, MPI.DOUBLE], right, 6)
+request.Wait(status)
+total = np.zeros(700)
+comm.Allreduce(x, total, op=MPI.MAX)
+print(y[0], y[699], status.Get_source(), status.Get_count(MPI.DOUBLE), total[3])
+""")
+    assert printed == [["2.0 2.0 2 5 2.0"], ["0.0 0.0 0 5 2.0"], ["1.0 1.0 1 5 2.0"]]
+
+
+def test_objects(play):
+    printed, _ = play(HEAD + """
+request = comm.irecv(source=left)
+comm.send({'from': rank}, right)
+print(request.wait(), comm.bcast([rank], 1), comm.gather(rank), comm.scatter(
+    [f'to {one}' for one in range(size)] if rank == 2 else None, 2))
+print(comm.allgather(rank), comm.alltoall([rank * 10 + one for one in range(size)]),
+      comm.allreduce(rank, MPI.MAX), comm.reduce((rank, -rank), MPI.MINLOC), comm.scan(rank),
+      comm.exscan(rank))
+""")
+    assert printed[0] == ["{'from': 2} [1] [0, 1, 2] to 0",
+                          "[0, 1, 2] [0, 10, 20] 2 (0, 0) 0 None"]
+    assert printed[2] == ["{'from': 1} [1] None to 2", "[0, 1, 2] [2, 12, 22] 2 None 3 1"]
+
+
+def test_nicbeds_own_name(play):
+    printed, _ = play("from nicbed.mpi import MPI\nprint(MPI.COMM_WORLD.rank)")
+    assert printed == [["0"], ["1"], ["2"]]
+
+
+def test_modules_beside_it_are_each_ranks_own(play):
+    printed, _ = play(HEAD + """
+import beside, json
+beside.seen.append(rank)
+comm.Barrier()
+import beside as again
+import sys
+print(again is beside, beside.seen, sys.argv[1:], __name__)
+""", arguments=["a", "b"], beside="seen = []")
+    assert printed == [[f"True [{rank}] ['a', 'b'] __main__"] for rank in range(3)]
+
+
+def test_equal_programs_take_equal_cycles(play):
+    text = HEAD + "x = np.zeros(5000)\ncomm.Bcast(x)\ncomm.bcast('x' * 100)\nprint(MPI.Wtime())"
+    assert play(text) == play(text)
+
+
+@pytest.mark.parametrize("line, text", [
+    ("1 / 0", "own.py:7: rank 2: ZeroDivisionError: division by zero"),
+    ("import beside", "beside.py:1: rank 2: KeyError: 'x'"),
+    ("comm.Send(np.zeros(1), 9)", "own.py:7: rank 2: Exception: MPI_ERR_RANK: rank 2: Send: there "
+     "is no rank 9 in COMM_WORLD, which has 0 to 2"),
+    ("comm.Abort(3)", "rank 2: MPI_Abort(COMM_WORLD, 3)"),
+    ("raise SystemExit(4)", "rank 2 ended with exit status 4"),
+    ("comm.recv(source=0)", "MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: Barrier from "),
+    ("comm.Set_errhandler(MPI.ERRORS_ARE_FATAL); comm.Send(np.zeros(1), 9)",
+     "rank 2: MPI_ERR_RANK: rank 2: Send: there is no rank 9"),
+    ("comm.Ibarrier()", "own.py:7: rank 2: NotImplementedError: Comm.Ibarrier is not supported"),
+])
+def test_errors_are_one_line_with_the_rank(play, line, text):
+    with pytest.raises(RankError) as found:
+        play(HEAD + f"if rank == 2: {line}\ncomm.Barrier()", beside="{}['x']")
+    assert str(found.value).startswith(text) and "\n" not in str(found.value)
+
+
+def test_exceptions_can_be_caught(play):
+    printed, _ = play(HEAD + """
+try:
+    comm.Send(np.zeros(1), 9)
+except MPI.Exception as error:
+    print(error.Get_error_class() == MPI.ERR_RANK)
+""")
+    assert printed == [["True"]] * 3
+
+
+def test_a_program_may_finalize_and_exit(play):
+    assert play("from mpi4py import MPI\nMPI.Finalize()\nprint(MPI.Is_finalized(), end='')\n"
+                "raise SystemExit")[0] == [["True"]] * 3
