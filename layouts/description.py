@@ -158,6 +158,9 @@ class Bus(Section):
                             doc="longest DMA burst; the bus is held for all of it")
     posted_writes: int = structure(16, unit="beats", ge=2, le=256,
                                    doc="depth of the CPU's posted-write buffer")
+    posted: bool = cost(True, unit="",
+                        doc="whether CPU writes to the NIC are posted; if not, the CPU waits until "
+                            "the NIC has what it wrote")
     coherent: bool = structure(True, doc="whether DMA sees and changes the CPU's cache; if not, "
                                          "programs flush lines, and a run in which one forgot to "
                                          "is stopped")
@@ -292,8 +295,8 @@ class Am(Section):
                           doc="firmwares 'lanai' and 'elan': added to their work for a packet that "
                               "they send; 'tb2': a delay of each, beside its other work")
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                             doc="firmware 'lanai': added to its work for a packet that it "
-                                 "receives")
+                             doc="added to the work of firmware 'lanai' for a packet that it "
+                                 "receives, of 'elan' for a packet that it acknowledges")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":

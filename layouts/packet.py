@@ -45,6 +45,8 @@ class Protocol(IntEnum):
     """Between the kernel agents of VIA: connections."""
     GM = 4
     FM = 5
+    NOTE = 6
+    """Between NICs, of firmware elan: questions whether a packet has arrived, and their answers."""
 
 
 def encode_route(ports: list[int]) -> int:

@@ -1,7 +1,8 @@
 """A way to the NIC by a queue in host memory, filled through the cache, and one uncached access
 that tells the firmware of each packet: firmware ``elan`` (``am.firmware``).
 
-The firmware only sends. The NIC's hardware stores received packets into its receive ring.
+The firmware sends, and acknowledges what has arrived; a slot is free when its packet was
+acknowledged. The NIC's hardware stores received packets into its receive ring.
 """
 
 from ...layouts.operations import NIC_BASE
@@ -30,11 +31,14 @@ class LoadedQueue(SlotQueue):
         await self._report.open()
         await port.pio_write(self._register("receive_base"), slots)
         await port.pio_write(self._register("control"), 2)
+        cycles = description.processor.clock_divider
         await node.service(NicProcessor).start("elan", parameters={
             "send_slots": self._report.entries, "send_base": self._slots,
             "send_report": self._report.place, "nodes": node.nodes, "mtu": description.nic.mtu,
-            "host_bytes": self.memory.size,
-            "work_send": description.am.work_send * description.processor.clock_divider})
+            "routes": [node.route(number) for number in range(node.nodes)],
+            "host_bytes": self.memory.size, "patience": description.am.retry_timeout,
+            "work_send": description.am.work_send * cycles,
+            "work_receive": description.am.work_receive * cycles})
 
     def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
         port, report = self.port, self._report

@@ -66,6 +66,8 @@ class Costs:
     flush_bytes
         Bytes of a line where the bus is not coherent (``bus.coherent``), so that lines have to be
         flushed, else 0.
+    posted
+        Whether CPU writes to the NIC are posted (``bus.posted``).
     block_bytes
         Bytes of a line where there are block stores (``cpu.copy_by``), else 0.
     numerator, denominator
@@ -77,6 +79,7 @@ class Costs:
         self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
         self.scale = Fraction(cpu.path_scale)
         self.flush_bytes = 0 if description.bus.coherent else cpu.line_bytes
+        self.posted = description.bus.posted
         if self.flush_bytes:
             self.price["poll_check"] += cpu.flush_line
         self.block_bytes = cpu.line_bytes if cpu.copy_by == "block" else 0

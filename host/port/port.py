@@ -110,7 +110,7 @@ class Port(Work):
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
-                 "_checks", "_check", "_process", "sent_again")
+                 "_checks", "_check", "_process", "_write", "sent_again")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None) -> None:
@@ -132,6 +132,7 @@ class Port(Work):
         self._open: list[tuple[list[int], int, int]] = []
         self._answers: memoryview | bytes | bytearray = b""
         self._process = 0
+        self._write = W_POSTED if costs.posted else W_WRITE
         self.executed = EXECUTED
         self._checks = {item: divmod(price * costs.numerator, costs.denominator)
                         for item, price in costs.price.items()}
@@ -218,10 +219,10 @@ class Port(Work):
 
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
                   trace: int = 0, process: int = 0) -> None:
-        """A posted PIO write of ``beats`` words, issued by ``process`` if that is given. The block
-        must have room."""
+        """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
+        ``process`` if that is given. The block must have room."""
         work = self._ticks
-        word = W_POSTED | beats << 16 | (process << PROCESS or self._process)
+        word = self._write | beats << 16 | (process << PROCESS or self._process)
         if self._cpu:
             self.cpu_cycles += self._cpu
             parts = self._cpu * self._numerator + self._remainder
@@ -345,13 +346,14 @@ class Port(Work):
     async def pio_write(self, address: int, *words: int, posted: bool = True,
                         trace: int = 0) -> None:
         """Write 8-byte ``words`` to consecutive NIC addresses from ``address``. Unless ``posted``,
-        returns once the NIC has them. ``trace`` numbers the packet that begins with the first."""
+        returns once the NIC has them; a bus without posted writes (``bus.posted``) takes as long.
+        ``trace`` numbers the packet that begins with the first."""
         for at in range(0, len(words), BURST):
             part = words[at:at + BURST]
             if self.count == BLOCK:
                 await self.executed
             d0, d1, d2, d3 = (*part, *(0,) * (BURST - len(part)))
-            self._put((W_POSTED if posted else W_WRITE) | len(part) << 16 | self._process,
+            self._put((self._write if posted else W_WRITE) | len(part) << 16 | self._process,
                       address + 8 * at, 0, d0, d1, d2, d3, trace if at == 0 else 0)
         if not posted:
             await self.executed

@@ -1,5 +1,5 @@
-"""Slots and doorbells that make no sense, for firmware am, fm, lanai, elan, tb2: programs for any
-target."""
+"""Slots and doorbells that make no sense, for firmware am, fm, lanai, elan, tb2, and for elan
+questions and acknowledgements: programs for any target."""
 
 import random
 import struct
@@ -12,9 +12,9 @@ from nicbed.host.am.nic_queues import SentCount
 from nicbed.host.processor.loader import NicProcessor
 from nicbed.host.processor.queue import PioQueue, SendQueue
 from nicbed.layouts.operations import NIC_BASE
-from nicbed.layouts.packet import HEADER
+from nicbed.layouts.packet import FLIT_BYTES, HEADER, Protocol
 from nicbed.layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind, State
-from nicbed.layouts.registers import address
+from nicbed.layouts.registers import SEND_WINDOW, address
 
 COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16), "elan": ("elan", 0),
             "tb2": ("tb2", 32)}
@@ -22,6 +22,8 @@ COUNTERS = {"am": ("forward", 32), "lanai": ("lanai", 16), "elan": ("elan", 0),
 SLOTS = 32
 RECEIVE = 8
 """Slots of a receive queue in NIC memory."""
+PATIENCE = 2000
+"""Cycles in which firmware elan waits for acknowledgements of packets that went astray."""
 STRANGER = 3
 FIRST = 0x5EED_0000_0000_0000
 
@@ -118,6 +120,7 @@ async def open_elan(node: Any) -> tuple[NicProcessor, LoadedSlots, int]:
     processor = node.service(NicProcessor)
     await processor.start("elan", parameters={
         "send_slots": SLOTS, "send_base": slots, "send_report": report, "nodes": node.nodes,
+        "routes": [node.route(number) for number in range(node.nodes)], "patience": PATIENCE,
         "mtu": description.nic.mtu, "host_bytes": node.memory.size})
     return processor, LoadedSlots(processor, slots, report), ring
 
@@ -218,34 +221,52 @@ def programs(firmware: str, count: int, seed: int) -> list[Any]:
         await port.delay(100_000)
         await port.flush()
         counted = await port.pio_read(processor.address(*COUNTERS.get(firmware, COUNTERS["am"])))
+        notes = await port.pio_read(processor.address("elan", 8)) if firmware == "elan" else 0
         refused = (await port.pio_read(address("window_refused")),
                    await port.pio_read(address("page_refused")))
-        return nonsense, counted, (await processor.state()).name, refused, tried
+        return nonsense, counted, (await processor.state()).name, refused, tried, notes
 
     async def takes(node):
         description, port = node.description, node.port
         processor, _, ring = await open_firmware(node, firmware)
         if firmware == "lanai":
             return await takes_by_pio(node, processor, ring)
-        phase, taken, packets = 1, 0, []
+        phase, taken, packets, notes, rand = 1, 0, [], 0, random.Random(seed)
         while not packets or packets[-1][1] != FIRST:
             slot = ring + taken % description.nic.receive_ring * description.slot_bytes
             while node.memory.word(slot) & 1 != phase:
                 await port.delay(200)
                 await port.flush()
             packets.append(struct.unpack("<2Q", node.memory.read(slot + 8, 16)))
+            if firmware == "elan":
+                notes += await junk_note(node, rand)
             taken += 1
             phase ^= taken % description.nic.receive_ring == 0
             await port.pio_write(address("receive_taken") if firmware == "elan"
                                  else processor.address("tb2" if firmware == "tb2" else "forward"),
                                  taken)
         return [HEADER.unpack(header)["source"] for header, _ in packets], \
-            (await processor.state()).name
+            (await processor.state()).name, notes
 
     return [posts, takes]
 
 
-async def takes_by_pio(node: Any, processor: NicProcessor, queue: int) -> tuple[list[int], str]:
+async def junk_note(node: Any, rand: random.Random) -> bool:
+    """Send node 0 a question or an acknowledgement that it did not wait for; return whether it is
+    malformed, too."""
+    length = rand.choice([FLIT_BYTES, FLIT_BYTES, 2 * FLIT_BYTES])
+    source = rand.choice([0, 1, 1, node.nodes, 255])
+    header = HEADER.pack(route=node.route(0), length=length, source=source, destination=0,
+                         protocol=Protocol.NOTE)
+    number = rand.choice([0, 1, rand.getrandbits(6), rand.getrandbits(32)])
+    words = [number | rand.choice([0, 1, rand.getrandbits(32)]) << 32, rand.getrandbits(64)]
+    await node.port.pio_write(NIC_BASE + SEND_WINDOW, header, *words[:length // FLIT_BYTES],
+                              trace=node.trace_number())
+    return length != FLIT_BYTES or source >= node.nodes
+
+
+async def takes_by_pio(node: Any, processor: NicProcessor, queue: int
+                       ) -> tuple[list[int], str, int]:
     """What node 1 does with firmware lanai."""
     port, taken, sources, word = node.port, 0, [], 0
     while word != FIRST:
@@ -257,12 +278,12 @@ async def takes_by_pio(node: Any, processor: NicProcessor, queue: int) -> tuple[
         assert sources[-1] == flag >> 48
         await port.pio_write(slot, 0)
         taken += 1
-    return sources, (await processor.state()).name
+    return sources, (await processor.state()).name, 0
 
 
 def check(results: list[Any]) -> None:
-    (nonsense, counted, state, (window, page), tried), (sources, other) = results
-    assert counted == nonsense > 0
+    (nonsense, counted, state, (window, page), tried, found), (sources, other, notes) = results
+    assert counted == nonsense > 0 and found == notes
     assert State[state] in (State.ASLEEP, State.RUNNING)
     assert State[other] in (State.ASLEEP, State.RUNNING)
     assert window == 4 * tried and page >= tried > 0
