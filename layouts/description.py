@@ -274,6 +274,10 @@ class Am(Section):
                                   "if round trips are longer")
     retries: int = cost(12, unit="times", ge=1, le=1000,
                         doc="time-outs in a row before a peer is declared gone")
+    bulk: str = cost("pointer", unit="", pattern="^(pointer|copy|pinned)$",
+                     doc="how bulk data go to the NIC: by 'pointer' to where they are; by 'copy' "
+                         "into the entries of firmware 'tb2'; copied to a 'pinned' region, which "
+                         "the pointer is to")
     credit: str = cost("reply", unit="", pattern="^(reply|ack)$",
                        doc="what returns a request's credit: its 'reply', a null one where the "
                            "handler sends none; or its 'ack', by any packet or an explicit one at "
@@ -533,6 +537,9 @@ class Description(Section):
         if self.am.firmware == "elan" and self.processor.host_access != "uncached":
             raise ValueError("am.firmware = 'elan': needs processor.host_access = 'uncached', by "
                              "which it loads messages")
+        if (self.am.bulk == "copy") != (self.am.firmware == "tb2"):
+            raise ValueError(f"am.bulk = {self.am.bulk!r}: firmware 'tb2' (am.firmware) has entries "
+                             "to which bulk data are copied: it needs 'copy', and others cannot")
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "

@@ -9,6 +9,7 @@ part is an object with one job, and knows only those before it in this list:
 - :mod:`.receive_ring`: where the next packet will be;
 - :mod:`.message_queues`: the queues between two CPUs, and :mod:`.message_processor`, which runs on
   the second one;
+- :mod:`.pinned_region`: where bulk data are copied to for the NIC;
 - :mod:`.injection`: the way to the NIC, or to its firmware;
 - :mod:`.sending`: small packets out, and the backlog of packets without room;
 - :mod:`.bulk_sending`: transfers out;

@@ -52,6 +52,8 @@ SLOT = Path("slot", load=2, store=1, alu=4)
 slot's address, and the count of posted slots."""
 BULK_SLOT = Path("bulk_slot", call=1, load=10, store=1, branch=5, alu=12)
 """A bulk packet into such a slot."""
+PINNED = Path("pinned", load=2, store=1, branch=1, alu=4)
+"""The place in the pinned region for a packet of bulk data, besides the copy."""
 STORED_SLOT = Path("stored_slot", load=2, store=5, alu=7)
 """As SLOT, with the slot in host memory: its words are stores, and its first word has the phase
 bit."""

@@ -19,12 +19,16 @@ class Deadline:
         The first cycle at which a time-out may have passed.
     watched
         Peers of which something may time out, and some of which nothing can any more.
+    waits
+        Whether the program waits and acknowledgements return credits, so that replies may come
+        from peers that owe nothing: see :meth:`wait`.
     """
 
-    __slots__ = ("at", "watched")
+    __slots__ = ("at", "waits", "watched")
 
     def __init__(self) -> None:
         self.at = FAR
+        self.waits = False
         self.watched: list[Peer] = []
 
     def watch(self, peer: Peer) -> None:
@@ -32,13 +36,28 @@ class Deadline:
         peer.watched = True
         self.watched.append(peer)
 
+    def wait(self, peers: list[Peer]) -> None:
+        """From now on the program waits, perhaps for replies of ``peers``, which may have ended
+        after they acknowledged its requests."""
+        self.waits = True
+        for peer in peers:
+            if peer.may_reply():
+                if not peer.watched:
+                    self.watch(peer)
+                self.at = min(self.at, max(peer.heard, peer.late_at) + peer.patience)
+
+    def awaits(self, peer: Peer, window: int) -> bool:
+        """Whether something is to come from ``peer`` beside acknowledgements, with ``window``
+        credits if no request is open."""
+        return peer.credits < window or self.waits and peer.may_reply()
+
     def pending(self, window: int) -> list[Peer]:
         """The peers, by number, that owe this node something, or that this node owes something,
         with ``window`` credits if nothing is open. The others are watched no more."""
         left = []
         for peer in self.watched:
             if not peer.gone and (peer.owed or peer.question is not None
-                                  or peer.credits < window or peer.open()):
+                                  or self.awaits(peer, window) or peer.open()):
                 left.append(peer)
             else:
                 peer.watched = False

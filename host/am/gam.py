@@ -200,6 +200,8 @@ class Gam:
         if port.count >= sending.full:
             await port.executed
         peer.credits -= 1
+        if self._by_ack:
+            peer.unanswered += 1
         sending.launch(peer, peer.request, wire.K_REQUEST | count << 4 | index << 16, low, high,
                        beats, number)
         if sending.stores:
@@ -266,7 +268,12 @@ class Gam:
             return
         outer = port.waiting_text
         port.waiting_text = outer or "its condition, in am.wait"
-        await self._polling.spin(condition)
+        if self._by_ack:
+            self._deadline.wait(self._partners)
+        try:
+            await self._polling.spin(condition)
+        finally:
+            self._deadline.waits = False
         port.waiting_text = outer
 
     # Bulk
@@ -327,6 +334,8 @@ class Gam:
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
         peer.credits -= 1
+        if self._by_ack:
+            peer.unanswered += 1
         transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end, earg)
         self._bulk.begin(peer, transfer)
         port.mark(BULK_SEND, END, number)

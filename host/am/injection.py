@@ -26,7 +26,8 @@ from ..port.node import Node
 from ..port.port import F_NOT_EQUAL, WORD
 from ..processor.loader import NicProcessor
 from . import costs, wire
-from .message_queues import FLAG, LAID_OUT, SERVED, MessageQueues
+from .message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
+from .pinned_region import PinnedRegion
 from .receive_ring import ReceiveQueue, ReceiveRing
 
 __all__ = ["CoherentQueue", "FirmwareQueue", "Injection", "LineRing", "ProcessorQueue",
@@ -78,6 +79,7 @@ class Injection:
         self.taken = self._register("receive_taken")
         self.ring = ReceiveRing(node)
         self.stores = []
+        self._pinned: PinnedRegion | None = None
         self._c_taken = node.port.path(costs.TAKEN)
 
     async def free(self) -> None:
@@ -91,6 +93,17 @@ class Injection:
     def _register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
         return address(name) + self.node.nic_offset
+
+    def _pin(self, packets: int) -> None:
+        """Copy bulk data to a pinned region if the description says so. ``packets``: most that the
+        NIC has been given and not given back."""
+        if self.node.description.am.bulk == "pinned":
+            self._pinned = PinnedRegion(self.node, packets)
+            self.bulk_entries += 2
+
+    def _place(self, payload: int, length: int) -> int:
+        """Where the NIC is to get the ``length`` bytes at ``payload``."""
+        return payload if self._pinned is None else self._pinned.copy(payload, length)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         """The first word of a packet with ``behind`` bytes behind its wire header."""
@@ -155,6 +168,7 @@ class SendWindow(Injection):
         self._doorbell = self._register("send_doorbell")
         self._space = node.port.path(costs.SPACE)
         self._bulk_send = node.port.path(costs.BULK_SEND)
+        self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         node = self.node
@@ -191,6 +205,7 @@ class SendWindow(Injection):
              number: int) -> int:
         port, report = self.port, self._report
         port.spend(self._bulk_send)
+        payload = self._place(payload, length)
         slot = self._descriptors + report.posted % report.entries * DESCRIPTOR_BYTES
         # The NIC has finished with this slot, and reads it only after the doorbell.
         self.memory.write(slot, wire.DESCRIPTOR.pack(
@@ -222,6 +237,7 @@ class LineRing(Injection):
         self._lines = 0
         self._c_line = node.port.path(costs.STORED_SLOT)
         self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
+        self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         return LINE_WORD.pack(route=self.node.route(destination), length=behind,
@@ -245,7 +261,7 @@ class LineRing(Injection):
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
         self.port.spend(self._c_bulk)
-        return self._put(header, word, low, payload, number)
+        return self._put(header, word, low, self._place(payload, length), number)
 
     def _put(self, header: int, word: int, low: int, high: int, number: int) -> int:
         report = self._report
@@ -292,6 +308,7 @@ class SlotQueue(Injection):
         self._slots = 0
         self._c_slot = node.port.path(self.price)
         self._c_bulk = node.port.path(self.bulk_price)
+        self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:
         return SEND_WORD.pack(route=self.node.route(destination), length=behind, phase=0,
@@ -308,7 +325,7 @@ class SlotQueue(Injection):
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,
              number: int) -> int:
         self.port.spend(self._c_bulk)
-        return self._put(header, word, low, payload, 4, number)
+        return self._put(header, word, low, self._place(payload, length), 4, number)
 
     def small(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
         self.port.spend(self._c_slot)
@@ -410,6 +427,7 @@ class ProcessorQueue(Injection):
         self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
         self._c_room = node.port.path(costs.SPACE)
         self._c_freed = node.port.path(costs.FREED)
+        self._pin(LINES + self._report.entries)
 
     async def free(self) -> None:
         """Clear the flag of the slot that was freed last."""
@@ -448,7 +466,7 @@ class ProcessorQueue(Injection):
              number: int) -> int:
         self.port.spend(self._c_bulk)
         self._report.posted += 1
-        return self._put(header, word, low, payload, number)
+        return self._put(header, word, low, self._place(payload, length), number)
 
     def _put(self, header: int, word: int, low: int, high: int, number: int) -> int:
         self.port.put_touch(self._line, LINE_BYTES, store=True)

@@ -2,8 +2,8 @@
 
 Both queues are in NIC memory, and each slot has a flag in its first word. The CPU stores a packet
 into a slot by PIO, the word with the flag last; it polls the flag of the next slot of the receive
-queue, loads the words that it needs by PIO, and writes 0 to the first word. The payload of a bulk
-packet is copied through pinned regions of host memory, a place for each slot, on both sides.
+queue, loads the words that it needs by PIO, and writes 0 to the first word. The payload of a
+received bulk packet is copied out of a pinned region of host memory, with a place for each slot.
 """
 
 from ...layouts.operations import BLOCK, NIC_BASE
@@ -114,15 +114,12 @@ class NicQueues(SlotQueue):
     """Uses a queue of slots in NIC memory, whose flags stand for doorbells."""
 
     entries = 2
-    bulk_entries = 4
     price = costs.SLOT
     bulk_price = costs.BULK_SLOT
 
     def __init__(self, node: Node) -> None:
         super().__init__(node, SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE))
         self.ring = self._queue = NicReceiveQueue(node)
-        self._payload_bytes = _aligned(node.description.nic.mtu)
-        self._payloads = 0
         self._c_free = node.port.path(costs.FREE)
 
     async def free(self) -> None:
@@ -140,7 +137,6 @@ class NicQueues(SlotQueue):
 
     async def open(self, slots: int) -> None:
         node, description = self.node, self.node.description
-        self._payloads = node.allocate(QUEUE_SLOTS * self._payload_bytes)
         processor = node.service(NicProcessor)
         cycles = description.processor.clock_divider
         await processor.start(FIRMWARE, parameters={
@@ -162,16 +158,3 @@ class NicQueues(SlotQueue):
         port.put_write(slot + 8, beats - 1, word, low, high)
         port.put_write(slot, 1, header | number << SEND_TRACE, trace=number)
         return wire.SMALL_BYTES
-
-    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
-             number: int) -> int:
-        port = self.port
-        port.spend(self._c_bulk)
-        place = self._payloads + self._report.posted % QUEUE_SLOTS * self._payload_bytes
-        if length:
-            # The firmware has finished with this place, and reads it only after the flag.
-            self.memory.write(place, self.memory.read(payload, length))
-            port.put_touch(payload, length)
-            port.work("copy_word", -(-length // 8))
-            port.put_touch(place, length, store=True)
-        return self._put(header, word, low, place, 4, number)

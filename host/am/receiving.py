@@ -126,6 +126,8 @@ class Receiving:
                     peer.gaps[1] = 0
                 if kind == wire.K_NULL or not self._by_ack:
                     peer.credits += 1
+                elif peer.unanswered:
+                    peer.unanswered -= 1
                 acknowledging.owe(peer, cycle)
                 if peer.owed >= self._quarter:
                     acknowledging.due.append(peer)

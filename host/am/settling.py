@@ -132,7 +132,7 @@ class Settling:
                 if peer.owed or peer.question is not None:
                     deadline = min(deadline, peer.owed_since + acknowledging.hold)
             since = min((sender.progress for sender in peer.senders if sender.base != sender.next),
-                        default=peer.heard if peer.credits < self._window else FAR)
+                        default=peer.heard if self._deadline.awaits(peer, self._window) else FAR)
             if since == FAR:
                 continue
             since = max(since, peer.late_at)

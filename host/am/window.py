@@ -183,7 +183,8 @@ class Peer:
     __slots__ = ("number", "wire", "bulk_wire", "watched", "credits", "request", "reply", "bulk",
                  "senders", "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing",
                  "heard", "question", "late_at", "least", "mean", "deviation", "follows", "samples",
-                 "patience", "lossy", "silent", "gone", "bye", "transfers", "base", "received")
+                 "patience", "lossy", "silent", "gone", "bye", "unanswered", "transfers", "base",
+                 "received")
 
     def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int) -> None:
         self.number = number
@@ -232,6 +233,9 @@ class Peer:
         """Time-outs in a row since the peer was last heard."""
         self.gone = False
         self.bye = False
+        self.unanswered = 0
+        """Requests and stores to the peer that no reply came to, where their acknowledgements
+        return credits."""
         self.transfers: deque[Transfer] = deque()
         self.base = 0
         """The transfer being received: its destination, and the bytes received."""
@@ -241,6 +245,10 @@ class Peer:
         """Whether a packet to the peer is not acknowledged, or not yet sent."""
         return (self.request.base != self.request.next or self.reply.base != self.reply.next
                 or self.bulk.base != self.bulk.next or bool(self.transfers))
+
+    def may_reply(self) -> bool:
+        """Whether a reply of the peer may still come, though nothing else is expected of it."""
+        return self.unanswered > 0 and not self.bye and not self.gone
 
     def measured(self, cycles: int) -> None:
         """Take a sample of the round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by

@@ -1,7 +1,7 @@
 """Credits that acknowledgements return (am.credit = ack): packets, order, faults, no deadlock."""
 
 import pytest
-from nicbed.host.am import Gam, wire
+from nicbed.host.am import Gam, PeerGone, wire
 
 from tests.host.am.test_recovery import Loser, kind_of
 from tests.labs.rows import more
@@ -156,6 +156,42 @@ def test_lost_peer_is_an_error_not_a_hang(call):
     lost = scenarios.peer_gone(call)
     lost.settings |= ACK
     run_on_model(lost)
+
+
+@pytest.mark.parametrize("call", ["request", "store"])
+def test_who_waits_for_a_peer_that_acknowledged_and_ended_is_told(call):
+    """And who waits for one that lives is not, however long."""
+    def programs(ends):
+        got = []
+
+        async def leaves(node):
+            am = Gam(node, [lambda am, source, *args: got.append(args)])
+            await am.enable()
+            await am.wait(lambda: got)
+            if not ends:
+                await node.port.delay(5000)
+                await am.request(0, 1)
+                await am.disable()
+            else:
+                await am.request(0, 0)      # with an acknowledgement
+
+        async def waits(node):
+            done = []
+            am = Gam(node, [lambda am, source: None, lambda am, source: done.append(source)])
+            await am.enable()
+            if call == "request":
+                await am.request(1, 0)
+            else:
+                await am.store(1, 64, 64, 100, 0)
+            await am.wait(lambda: done)
+            await am.disable()
+            return await node.port.flush()
+        return [waits, leaves]
+
+    settings = describe({**ACK, "am.retries": 3, "am.retry_timeout": 500})
+    assert Model(settings).run(programs(False), limit=100_000).results[0] > 5000
+    with pytest.raises(PeerGone, match="node 1 is gone"):
+        Model(settings).run(programs(True), limit=100_000)
 
 
 def test_split_c_stores_cost_one_packet():

@@ -19,7 +19,7 @@ WAYS = {
     "coherent": ({**CORE, "nic.attachment": "memory_bus"}, {}),
     "lanai": ({**CORE}, {"am.firmware": "lanai"}),
     "elan": ({**CORE, **UNCACHED}, {"am.firmware": "elan"}),
-    "tb2": ({**CORE}, {"am.firmware": "tb2"}),
+    "tb2": ({**CORE}, {"am.firmware": "tb2", "am.bulk": "copy"}),
 }
 FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai", "elan", "tb2"])
 PATIENT = {"timeout": 250_000}

@@ -46,8 +46,9 @@ SMOKE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-NEEDS: dict[str, dict[str, Any]] = {"elan": {"processor.host_access": "uncached"}}
-"""What a firmware needs of the NIC; with it, the simulator is another one."""
+NEEDS: dict[str, dict[str, Any]] = {"elan": {"processor.host_access": "uncached"},
+                                    "tb2": {"am.bulk": "copy"}}
+"""What a firmware needs; with an access of elan's the simulator is another one."""
 
 
 def run(jobs: list[tuple[str, dict[str, Any]]], firmware: str = "am",
@@ -97,7 +98,7 @@ def test_entries_and_lengths(bus):
     ("report", r"0x[0-9a-f]+, .*: the CPU found it in its cache after the NIC had written to it"),
 ])
 def test_who_forgets_to_flush_is_told(what, told):
-    description = describe({"am.firmware": "tb2", "bus.coherent": False,
+    description = describe({"am.firmware": "tb2", "am.bulk": "copy", "bus.coherent": False,
                             "nic.processor": "picorv32"})
     with pytest.raises(RunError, match=r"node [01]: the line of address " + told) as ended:
         run_job(description, "verilator", function=f"{flush_jobs.__name__}:forgets",

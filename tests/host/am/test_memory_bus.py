@@ -22,8 +22,9 @@ def messages(description: Description, sim: str, **parameters: Any) -> dict[str,
 
 def test_scenarios_and_faults() -> None:
     """Nothing is lost, with and without faults; rings wrap twice."""
-    bulk = ("bulk", {"settings": {**scenarios.FAULTY, **RATES["all"]}})
-    run(MEMORY, [*PLAIN, *faulty(700, ["delay", "all"]), bulk])
+    bulk = [("bulk", {"settings": {**scenarios.FAULTY, **RATES["all"], "am.bulk": way}})
+            for way in ("pointer", "pinned")]
+    run(MEMORY, [*PLAIN, *faulty(700, ["delay", "all"]), *bulk])
 
 
 def test_each_packet_takes_one_line_once() -> None:

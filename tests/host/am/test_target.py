@@ -63,6 +63,7 @@ def test_scenarios():
 def test_faults():
     """1,000 messages a rate each way, bulk data too; replies and acknowledgements suffer."""
     bulk = [("bulk", {"settings": {**FAULTY, **rate}}) for rate in RATES.values()]
+    bulk.append(("bulk", {"settings": {**FAULTY, **RATES["all"], "am.bulk": "pinned"}}))
     mixed = [("mixed", {"rounds": 30, "settings": {**FAULTY, **RATES["all"]}})]
     run(Description(), faulty(1000, list(RATES)) + bulk + mixed)
 

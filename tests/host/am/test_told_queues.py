@@ -12,7 +12,7 @@ from tests.host.am.test_costs import exchange, only
 WAYS = {
     "elan": ({"nic.processor": "vexriscv", "processor.host_access": "uncached",
               "am.firmware": "elan"}, paths.STORED_SLOT),
-    "tb2": ({"nic.processor": "vexriscv", "am.firmware": "tb2"}, paths.ENTRY),
+    "tb2": ({"nic.processor": "vexriscv", "am.firmware": "tb2", "am.bulk": "copy"}, paths.ENTRY),
 }
 """Of each firmware its description, and the path of a packet into its queue."""
 START = 20_000
@@ -64,5 +64,8 @@ def test_they_need_a_processor_and_elan_one_that_loads():
     for way in WAYS:
         with pytest.raises(UserError, match=f"am.firmware = '{way}': needs a NIC processor"):
             load.load("default", [f"am.firmware={way}"])
+    for changes in (["am.firmware=tb2", "nic.processor=serv"], ["am.bulk=copy"]):
+        with pytest.raises(UserError, match="am.bulk = '[a-z]*': firmware 'tb2' .* needs 'copy'"):
+            load.load("default", changes)
     with pytest.raises(UserError, match="elan': needs processor.host_access = 'uncached'"):
         load.load("default", ["am.firmware=elan", "nic.processor=serv"])

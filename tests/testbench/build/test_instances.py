@@ -58,7 +58,8 @@ def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
     more({"nic.processor": "picorv32", "fabric.nodes": 4, **FAULTS}),
     more({"nic.processor": "vexriscv", "processor.clock_divider": 3}),
     more({"nic.processor": "serv", "nic.attachment": "memory_bus"}),
-    more({"nic.processor": "picorv32", "am.firmware": "tb2", "bus.coherent": False, **FAULTS}),
+    more({"nic.processor": "picorv32", "am.firmware": "tb2", "am.bulk": "copy",
+          "bus.coherent": False, **FAULTS}),
 ])
 def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     instances, one = both(knobs, "tests.programs.target_jobs:exchanges", requests=12, step=700,
