@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, mpi, mpl, rpc, smp, splitc, via
+    from .host import am, fm, gm, mpi, mpl, rpc, smp, splitc, tcp, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -32,9 +32,9 @@ __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "
            "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
            "Result", "Run", "RunError", "Stuck", "Testbed", "UserError", "Vipl", "Watch", "am",
            "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "rpc", "run_job",
-           "smp", "splitc", "via"]
+           "smp", "splitc", "tcp", "via"]
 
-_MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "via")
+_MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

@@ -15,6 +15,7 @@ In the order in which to read:
   node
 - :mod:`.rpc`: Asynchronous remote procedure calls through the kernel: :class:`Rpc`, one object a
   node
+- :mod:`.tcp`: TCP/IP through the kernel: sockets on the rings of the NIC
 - :mod:`.fm`: Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node
 - :mod:`.gm`: GM message passing over the NIC processor's firmware ``gm``: the library and the
   driver

@@ -15,12 +15,14 @@ from .packet import HEADER_BYTES, MAX_HEADER_BYTES
 from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
-           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Apps", "Processor", "Faults", "LONG_PACKET",
-           "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "knobs"]
+           "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Tcp", "Apps", "Processor", "Faults",
+           "LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "knobs"]
 
 
 LONG_PACKET = 1024
 """The longest ``nic.mtu`` of a VI engine, a NIC processor and a ring that the NIC pulls."""
+TCP_HEADERS = 40
+"""Bytes of the headers of IP and TCP, without options."""
 MAX_CPUS = 8
 """CPUs of a node."""
 MAX_NICS = 4
@@ -376,6 +378,30 @@ class Gm(Section):
                         doc="time-outs in a row before a send fails")
 
 
+class Tcp(Section):
+    socket_buffer: int = cost(32768, unit="bytes", ge=256, le=65535,
+                              doc="a socket's buffer, each way: the window")
+    mss: int = cost(0, unit="bytes", ge=0, le=8960,
+                    doc="most data of a segment; 0: what nic.mtu leaves beside the headers of 40")
+    delayed_ack: int = cost(660000, unit="cycles", ge=0, le=1 << 30,
+                            doc="an acknowledgement waits so long for data to go with, or for a "
+                                "second segment; 0: none waits")
+    rto_min: int = cost(13200000, unit="cycles", ge=100, le=1 << 30,
+                        doc="least time until a segment that was not acknowledged is sent again")
+    retries: int = cost(12, unit="times", ge=1, le=1000,
+                        doc="time-outs in a row before a connection is given up")
+    time_wait: int = cost(0, unit="cycles", ge=0, le=1 << 30,
+                          doc="a connection that both ends have closed is kept for this long, and "
+                              "its program does not end before: for a FIN that comes again")
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="factor on what the kernel's own paths take, in place of "
+                                "cpu.path_scale")
+    checksum_word: int = cost(2, ge=0, le=100000,
+                              doc="8 bytes added to a checksum, beside their load")
+    context_switch: int = cost(1200, ge=0, le=1000000, doc="another process on the CPU")
+    select: int = cost(150, ge=0, le=1000000, doc="one descriptor looked at by select")
+
+
 class Mpl(Section):
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what MPL's own paths take, in place of cpu.path_scale")
@@ -496,6 +522,7 @@ class Description(Section):
     am: Am = Am()
     via: Via = Via()
     gm: Gm = Gm()
+    tcp: Tcp = Tcp()
     mpl: Mpl = Mpl()
     mpi: Mpi = Mpi()
     apps: Apps = Apps()
@@ -531,6 +558,7 @@ class Description(Section):
         self._not_coherent()
         self._several_nics()
         self._long_packets()
+        self._segments()
         if self.am.firmware != "am" and self.nic.processor == "none":
             raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
                              "(nic.processor)")
@@ -585,6 +613,19 @@ class Description(Section):
                 raise ValueError(f"nic.mtu = {self.nic.mtu}: must be at most {LONG_PACKET} where "
                                  f"{name} = {value!r}; NICs with rings, off the memory bus, take "
                                  "longer packets")
+
+    def _segments(self) -> None:
+        if self.tcp.mss > self.nic.mtu - TCP_HEADERS:
+            raise ValueError(f"tcp.mss = {self.tcp.mss}: must be at most nic.mtu = {self.nic.mtu} "
+                             f"less the headers of {TCP_HEADERS}")
+        if self.tcp.socket_buffer < 2 * self.segment_bytes:
+            raise ValueError(f"tcp.socket_buffer = {self.tcp.socket_buffer}: must hold two "
+                             f"segments of {self.segment_bytes} bytes (tcp.mss, nic.mtu)")
+
+    @property
+    def segment_bytes(self) -> int:
+        """Most data of a segment of TCP."""
+        return self.tcp.mss or self.nic.mtu - TCP_HEADERS
 
     @property
     def slot_bytes(self) -> int:

@@ -47,6 +47,8 @@ class Protocol(IntEnum):
     FM = 5
     NOTE = 6
     """Between NICs, of firmware elan: questions whether a packet has arrived, and their answers."""
+    IP = 7
+    """The Internet protocol's packets, as they are."""
 
 
 def encode_route(ports: list[int]) -> int:

@@ -17,9 +17,10 @@ CPU_ITEMS = tuple(name for name in Cpu.model_fields
                                    "cas_place", "copy_by", "path_scale"))
 VIA_ITEMS = ("register_page",)
 AM_ITEMS = ("message_work",)
-ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS
+TCP_ITEMS = ("checksum_word", "context_switch", "select")
+ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS + TCP_ITEMS
 """Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
-``[via]`` and ``[am]``."""
+``[via]``, ``[am]`` and ``[tcp]``."""
 APP_ITEMS = tuple(name for name in Apps.model_fields if name != "poll_interval")
 """Names of the items that programs charge by the number of their data, as in ``[apps]``. Their
 prices may be fractions; no path has them."""
@@ -85,6 +86,7 @@ class Costs:
         self.block_bytes = cpu.line_bytes if cpu.copy_by == "block" else 0
         self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
         self.price |= {item: getattr(description.am, item) for item in AM_ITEMS}
+        self.price |= {item: getattr(description.tcp, item) for item in TCP_ITEMS}
         self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)
                                           for item in APP_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)

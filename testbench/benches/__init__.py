@@ -18,7 +18,7 @@ In the order in which to read:
   CPUs share
 - :mod:`.am`: Benchmarks of Active Messages
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
-- :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, Fast Messages and MPL
+- :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, FM, MPL and TCP
 - :mod:`.mpi`: Benchmarks of MPI, beside those of the layer below
 - :mod:`.rpc`: Benchmarks of RPC
 - :mod:`.load`: Benchmarks under load: many nodes send at once, on every layer
@@ -40,9 +40,10 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "gm": "GM message passing, over firmware of the NIC processor",
           "fm": "Fast Messages 1.1, over firmware of the NIC processor",
           "mpl": "MPL, the SP-2's message passing, over Active Messages",
+          "tcp": "TCP/IP: sockets through the kernel, on the rings of the NIC",
           "mpi": "MPI over VIA or GM (mpi.channel)",
           "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
-ONE_WAY = ("gm", "fm", "mpl")
+ONE_WAY = ("gm", "fm", "mpl", "tcp")
 """Layers whose messages go one way, without replies."""
 
 Tell = Callable[[str, int, int], None]

@@ -116,15 +116,15 @@ def for_layer(description: Description, layer: str) -> Description:
     if below in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: {name} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
-    if below == "rpc" and (description.nic.processor != "none"
+    if below in ("rpc", "tcp") and (description.nic.processor != "none"
                            or description.am.message_processor != "none"):
-        raise UserError("layer rpc takes interrupts of the NIC's receive ring: nic.processor and "
+        raise UserError(f"{name} takes interrupts of the NIC's receive ring: nic.processor and "
                         "am.message_processor must be none")
     if not description.bus.coherent and (below not in ("am", "mpl")
                                          or description.am.firmware != "tb2"):
         raise UserError("bus.coherent = false: layers am and mpl flush lines over firmware tb2 "
                         "(am.firmware), and no other layer does")
-    if below == "via" and description.node.nics > 1:
+    if below in ("via", "tcp") and description.node.nics > 1:
         raise UserError(f"node.nics = {description.node.nics}: {name} drives nodes with one NIC")
     if description.via.design == "auto":
         design = "kernel"
@@ -136,7 +136,7 @@ def for_layer(description: Description, layer: str) -> Description:
         via = description.via.model_copy(update={"design": design})
         description = description.model_copy(update={"via": via})
     if description.nic.send_ring == 0:
-        if below in ("am", "mpl", "rpc") and description.nic.processor == "none":
+        if below in ("am", "mpl", "rpc", "tcp") and description.nic.processor == "none":
             raise UserError(f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
                             "(nic.processor)")
         if below == "via" and description.via.design == "kernel":

@@ -107,7 +107,8 @@ class KernelTrap(MemoryQueues):
         self._timeout = via.retry_timeout
         self._prices = prices = node.service(TrapPrices)
         self._space = space = TrapMemory(node, records.regions)
-        self._send_ring = send_ring = SendRing(node)
+        self._send_ring = send_ring = SendRing(
+            node, node.description.via.send_slots, prices.report)
         self._completing = completing = Completing(port, prices, space)
         self._timers = timers = Timers(port, self.ends)
         self._packets = packets = Packets(node, prices, send_ring, timers,

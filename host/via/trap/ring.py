@@ -1,4 +1,4 @@
-"""Kernel-trap design point: the NIC's send ring, and the kernel's buffers for outgoing data."""
+"""The NIC's send ring as kernels drive it, and their buffers for outgoing data."""
 
 import struct
 from collections import deque
@@ -9,7 +9,7 @@ from ....layouts.registers import address
 from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
 from ...port.node import Node
 from ...port.port import Watch
-from .costs import TrapPrices
+from ...port.work import Charge
 
 __all__ = ["Packet", "SendRing"]
 
@@ -47,7 +47,8 @@ class Packet:
 
 
 class SendRing:
-    """The send ring, and ``via.send_slots`` buffers of a packet's size.
+    """The send ring, and ``slots`` buffers of a packet's size. ``report`` is the cost of looking
+    how far the NIC has read.
 
     A packet whose data fits into its descriptor needs no buffer. A freed buffer is used again only
     when the NIC has read every descriptor posted before, because one of them may still point to the
@@ -61,14 +62,15 @@ class SendRing:
         Descriptors that the NIC had read at the last check.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, slots: int, report: Charge) -> None:
         self.port = node.port
         self.memory = node.memory
         self.node = node
-        self.prices = node.service(TrapPrices)
+        self._price = report
         description = node.description
         self.size = description.nic.send_ring
-        self.slots = description.via.send_slots
+        self.slots = 0
+        self._first = slots
         self.buffer_bytes = -(-description.nic.mtu // 64) * 64
         self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
         """Cycles in which the link takes all data that the NIC's send FIFO can hold."""
@@ -84,18 +86,23 @@ class SendRing:
         node, port = self.node, self.port
         self._base = node.allocate(self.size * DESCRIPTOR_BYTES)
         self.report = node.allocate(8)
-        first = node.allocate(self.slots * self.buffer_bytes)
-        self._free.extend((0, first + self.buffer_bytes * index) for index in range(self.slots))
+        self.add(self._first)
         # The NIC does not use the ring yet, so this is only setting up.
         self.memory.write(self.report, bytes(8))
         await port.pio_write(SEND_BASE, self._base)
         await port.pio_write(SEND_REPORT, self.report)
         await port.pio_write(CONTROL, BOTH_RINGS)
 
+    def add(self, slots: int) -> None:
+        """So many more buffers."""
+        first = self.node.allocate(slots * self.buffer_bytes)
+        self._free.extend((0, first + self.buffer_bytes * index) for index in range(slots))
+        self.slots += slots
+
     async def look(self) -> None:
         """Read how far the NIC has read."""
         port = self.port
-        port.spend(self.prices.report)
+        port.spend(self._price)
         await port.touch(self.report, 8)
         await port.flush()
         self.done += self.memory.word(self.report) - self.done & 0xFFFF

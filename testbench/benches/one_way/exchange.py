@@ -1,4 +1,4 @@
-"""Ping-pongs and streams of GM, Fast Messages and MPL."""
+"""Ping-pongs and streams of GM, Fast Messages, MPL and TCP."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial

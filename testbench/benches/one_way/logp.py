@@ -1,5 +1,5 @@
-"""LogP of GM, Fast Messages and MPL: o_s from few sends, o_r from a ping-pong with a delay longer
-than the round trip, g from a stream, L from the rest of half a round trip."""
+"""LogP of GM, Fast Messages, MPL and TCP: o_s from few sends, o_r from a ping-pong with a delay
+longer than the round trip, g from a stream, L from the rest of half a round trip."""
 
 from collections.abc import Mapping
 from fractions import Fraction

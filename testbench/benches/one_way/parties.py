@@ -1,5 +1,5 @@
-"""A node that takes part in a benchmark of GM, Fast Messages or MPL, with the same interface for
-all."""
+"""A node that takes part in a benchmark of GM, Fast Messages, MPL or TCP, with the same interface
+for all."""
 
 from collections import deque
 from typing import Any
@@ -8,13 +8,15 @@ from ....host.fm import Fm
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
 from ....host.mpl import Mpl
 from ....host.port.node import Node
+from ....host.tcp import Tcp
 from ....host.via.process import Process
 from ....layouts.fm import FRAME_BYTES
 from ...errors import UserError
 
-__all__ = ["FmParty", "GmParty", "MplParty", "PARTIES"]
+__all__ = ["FmParty", "GmParty", "MplParty", "PARTIES", "TcpParty"]
 
 PORT = 2
+TCP_PORT = 5001
 BUFFERS = 8
 """Receive buffers of a GM port."""
 OPEN = 8
@@ -186,4 +188,51 @@ class MplParty:
         self._open.append(await self._mpl.mp_send(self._source, size, self.peer, 0))
 
 
-PARTIES: dict[str, Any] = {"gm": GmParty, "fm": FmParty, "mpl": MplParty}
+class TcpParty:
+    """A connection of TCP between nodes 0 and 1, short segments at once. A message is its bytes; a
+    receive takes what has come."""
+
+    def __init__(self, node: Node, size: int) -> None:
+        self.node = node
+        self.size = size
+        self.received = 0
+        self._bytes = 0
+        self._tcp = Tcp(node)
+        allocate = self._tcp.process.allocate
+        self._source, self._target = (allocate(max(size, 8), fresh=True) for _ in range(2))
+        self._socket: Any = None
+
+    async def open(self) -> None:
+        """The first call: connect; node 1 listens."""
+        if self.node.number:
+            listener = await self._tcp.socket()
+            await listener.bind(TCP_PORT)
+            await listener.listen()
+            socket = await listener.accept()
+        else:
+            socket = await self._tcp.call(1, TCP_PORT)
+        socket.nodelay = True
+        self._socket = socket
+
+    async def send(self) -> None:
+        """Send one message; wait for room."""
+        await self._socket.sendall_from([(self._source, self.size)])
+
+    async def answer(self) -> None:
+        """Tell the other node that a stream has arrived."""
+        await self.send()
+
+    async def until(self, messages: int) -> None:
+        """Wait until ``messages`` have arrived in total."""
+        while self.received < messages:
+            self._bytes += await self._socket.recv_into([(self._target,
+                                                          self.size - self._bytes % self.size)])
+            self.received = self._bytes // self.size
+
+    async def close(self) -> None:
+        """Wait until the peer has closed, too."""
+        await self._tcp.close()
+
+
+PARTIES: dict[str, Any] = {"gm": GmParty, "fm": FmParty, "mpl": MplParty,
+                            "tcp": TcpParty}

@@ -1,4 +1,4 @@
-"""Benchmarks of one-way layers, MPL among them, on the functional model."""
+"""Benchmarks of one-way layers, MPL and TCP among them, on the functional model."""
 
 import asyncio
 
@@ -10,10 +10,10 @@ from nicbed.testbench.errors import UserError
 from tests.labs.model import ModelLab
 
 
-def measured(name, overrides=(), **parameters):
-    description = descriptions.for_layer(descriptions.load("default", overrides), "mpl")
-    usual = get(name).module("mpl").parameters(description)
-    outcome = asyncio.run(run(ModelLab(description), name, "mpl", {**usual, **parameters}))
+def measured(name, overrides=(), layer="mpl", **parameters):
+    description = descriptions.for_layer(descriptions.load("default", overrides), layer)
+    usual = get(name).module(layer).parameters(description)
+    outcome = asyncio.run(run(ModelLab(description), name, layer, {**usual, **parameters}))
     assert not [check for check in outcome["checks"] if not check["ok"]]
     return outcome
 
@@ -54,3 +54,32 @@ def test_a_stream_ends_with_a_message_without_data():
 def test_mpl_needs_a_way_to_send():
     with pytest.raises(UserError, match="nic.send_ring = 0: layer mpl needs a send ring"):
         descriptions.for_layer(descriptions.load("default", ["nic.send_ring=0"]), "mpl")
+
+
+def test_where_the_kernel_is_in_logp_of_tcp():
+    """Traps are in o_s and o_r; the switch to a process that waits is in L, for one that computes
+    needs none."""
+    few, many = (measured("logp", [f"cpu.trap={trap}", f"tcp.context_switch={switch}"], "tcp",
+                          messages=32, trips=4)["results"]
+                 for trap, switch in ((400, 1200), (1400, 4200)))
+    assert 300 < many["o_s"] - few["o_s"] < 360      # 1,000 cycles at 200 MHz
+    assert 300 < many["o_r"] - few["o_r"] < 360
+    assert 950 < many["L"] - few["L"] < 1050         # 3,000
+
+
+def test_longer_packets_make_tcp_faster():
+    knobs = ["nic.mtu=9000", "nic.send_fifo=16384", "nic.receive_fifo=16384"]
+    short, long = (measured("bandwidth", more, "tcp", sizes=[8192, 32768], bytes=1 << 19)
+                   ["results"]["best"] for more in ([], knobs))
+    assert long > 1.2 * short
+    half = measured("latency", [], "tcp", sizes=[4, 4096], trips=4)["results"]["half"]["latency"]
+    assert half["4"] < half["4096"]
+
+
+@pytest.mark.parametrize("knob, text", [
+    ("nic.processor=picorv32", "layer tcp takes interrupts of the NIC's receive ring"),
+    ("nic.send_ring=0", "nic.send_ring = 0: layer tcp needs a send ring"),
+    ("node.nics=2", "node.nics = 2: layer tcp drives nodes with one NIC")])
+def test_tcp_needs_a_nic_with_rings(knob, text):
+    with pytest.raises(UserError, match=text):
+        descriptions.for_layer(descriptions.load("default", [knob]), "tcp")

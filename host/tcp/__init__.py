@@ -1,0 +1,17 @@
+"""TCP/IP through the kernel: sockets on the rings of the NIC.
+
+In the order in which to read:
+
+- :mod:`.sockets`: Sockets: the calls of a process, as coroutines
+- :mod:`.stack`: The kernel's network stack on a node: interrupts, driver, IP, timers, and the
+  process that waits
+- :mod:`.protocol`: TCP as a state machine: segments in, segments out, times given; no node, no CPU,
+  no simulator
+- :mod:`.costs`: What the kernel's path costs: each part as a sum of cost items
+- :mod:`.errors`: Errors of sockets, under the names that the field has for them
+"""
+
+from .errors import Errno, TcpError
+from .sockets import Socket, Tcp
+
+__all__ = ["Errno", "Socket", "Tcp", "TcpError"]

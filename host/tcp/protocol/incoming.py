@@ -1,0 +1,106 @@
+"""Received bytes: in order for the reader, beyond a gap kept."""
+
+from collections import deque
+
+from .sequence import distance, plus
+
+__all__ = ["Incoming"]
+
+
+class Incoming:
+    """A socket's receive buffer of ``size`` bytes.
+
+    Attributes
+    ----------
+    expected
+        Sequence number of the first byte that has not arrived.
+    readable
+        Bytes in order that the process has not read.
+    finished
+        The peer's FIN has arrived in order: nothing follows.
+    """
+
+    __slots__ = ("size", "expected", "readable", "finished", "_blocks", "_kept", "_fin", "_edge",
+                 "_step")
+
+    def __init__(self, size: int, expected: int, mss: int) -> None:
+        self.size = size
+        self.expected = expected
+        self.readable = 0
+        self.finished = False
+        self._blocks: deque[bytes] = deque()
+        self._kept: list[tuple[int, bytes]] = []
+        """Beyond a gap: by distance from ``expected`` when it is looked at; overlaps remain."""
+        self._fin: int | None = None
+        self._edge = plus(expected, size)
+        """The end of the window that the peer knows."""
+        self._step = min(mss, size // 2)
+
+    @property
+    def gaps(self) -> bool:
+        """Whether something is kept beyond a gap."""
+        return bool(self._kept)
+
+    @property
+    def window(self) -> int:
+        """Bytes that the peer may send from ``expected`` on. It never takes back what it has
+        promised, and opens by a segment or half of the buffer (RFC 1122, 4.2.3.3)."""
+        promised = distance(self.expected, self._edge)
+        free = self.size - self.readable
+        return free if free - promised >= self._step else promised
+
+    def told(self, window: int) -> None:
+        """The peer is told of ``window``."""
+        self._edge = plus(self.expected, window)
+
+    @property
+    def news(self) -> bool:
+        """Whether the window has opened so far that the peer should be told at once."""
+        opened = self.size - self.readable - distance(self.expected, self._edge)
+        return opened >= min(2 * self._step, self.size // 2)
+
+    def put(self, sequence: int, data: bytes, fin: bool) -> int:
+        """Take a segment within the window; bytes, and the FIN, that are in order with it."""
+        if fin:
+            self._fin = plus(sequence, len(data))
+        begin = self.expected
+        if data and distance(self.expected, plus(sequence, len(data))) > 0:
+            if distance(self.expected, sequence) > 0:
+                if (sequence, data) not in self._kept:
+                    self._kept.append((sequence, data))
+            else:
+                self._take(sequence, data)
+                self._fill()
+        if self._fin == self.expected and not self.finished:
+            self.finished = True
+            self.expected = plus(self.expected, 1)
+        return distance(begin, self.expected)
+
+    def _take(self, sequence: int, data: bytes) -> None:
+        new = data[distance(sequence, self.expected):]
+        if new:
+            self._blocks.append(new)
+            self.readable += len(new)
+            self.expected = plus(self.expected, len(new))
+
+    def _fill(self) -> None:
+        """What was kept is in order now, as far as it is."""
+        self._kept.sort(key=lambda one: distance(self.expected, one[0]))
+        while self._kept and distance(self.expected, self._kept[0][0]) <= 0:
+            sequence, data = self._kept.pop(0)
+            if distance(self.expected, plus(sequence, len(data))) > 0:
+                self._take(sequence, data)
+
+    def read(self, count: int) -> bytes:
+        """Up to ``count`` bytes, which leave the buffer."""
+        found = []
+        while count and self._blocks:
+            block = self._blocks.popleft()
+            if len(block) > count:
+                self._blocks.appendleft(block[count:])
+                block = block[:count]
+            found.append(block)
+            count -= len(block)
+        data = b"".join(found)
+        self.readable -= len(data)
+        return data
