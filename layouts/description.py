@@ -566,8 +566,9 @@ class Description(Section):
             raise ValueError("am.firmware = 'elan': needs processor.host_access = 'uncached', by "
                              "which it loads messages")
         if (self.am.bulk == "copy") != (self.am.firmware == "tb2"):
-            raise ValueError(f"am.bulk = {self.am.bulk!r}: firmware 'tb2' (am.firmware) has entries "
-                             "to which bulk data are copied: it needs 'copy', and others cannot")
+            raise ValueError(f"am.bulk = {self.am.bulk!r}: firmware 'tb2' (am.firmware) has "
+                             "entries to which bulk data are copied: it needs 'copy', and others "
+                             "cannot")
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "

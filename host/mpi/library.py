@@ -324,7 +324,7 @@ class Mpi:
         await self._look_for(requests)
         if not all(one.done for one in requests):
             return None
-        return [Status() if one.taken else self._take(one) for one in requests]
+        return [Status() if one.taken else self.taken(one) for one in requests]
 
     @called(Call.Testany)
     async def test_any(self, requests: Sequence[Request]) -> tuple[int, Status] | None:
@@ -332,7 +332,7 @@ class Mpi:
         await self._look_for(requests)
         if all(one.taken for one in requests):
             return UNDEFINED, Status()
-        return next(((index, self._take(one)) for index, one in enumerate(requests)
+        return next(((index, self.taken(one)) for index, one in enumerate(requests)
                      if one.done and not one.taken), None)
 
     @called(Call.Waitsome)
@@ -355,7 +355,7 @@ class Mpi:
         return self._some(requests)
 
     def _some(self, requests: Sequence[Request]) -> list[tuple[int, Status]]:
-        return [(index, self._take(one)) for index, one in enumerate(requests)
+        return [(index, self.taken(one)) for index, one in enumerate(requests)
                 if one.done and not one.taken]
 
     def _complete(self, requests: Sequence[Request]) -> None:

@@ -1,5 +1,5 @@
-"""Bulk data that are copied to a pinned region (``am.bulk`` = pinned), over each way to the NIC: what
-that costs, and that the data are right, with faults and with few descriptors."""
+"""Bulk data that are copied to a pinned region (``am.bulk`` = pinned), over each way to the NIC:
+what that costs, and that the data are right, with faults and with few descriptors."""
 
 import pytest
 from nicbed.host.am import Gam, costs
