@@ -176,9 +176,15 @@ class Runtime:
         return not self.done
 
     def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:
-        node = report["node"]
-        return FirmwareCrash(node, now, CrashReason(report["reason"]), pc, cause,
-                             self.nodes[node].firmware)
+        nics = self.nodes[0].nics
+        node, nic = divmod(report["address"], nics)
+        return FirmwareCrash(node, nic if nics > 1 else None, now, CrashReason(report["reason"]),
+                             pc, cause, self.nodes[node].images.get(nic))
+
+    @property
+    def images(self) -> list[Any]:
+        """The image that the processor of each NIC runs, by wire address; None for none."""
+        return [node.images.get(nic) for node in self.nodes for nic in range(node.nics)]
 
     def diagnosis(self, now: int) -> str:
         """Description of which node, and CPU, waits for what, since when."""

@@ -535,8 +535,7 @@ class Description(Section):
             raise ValueError(f"bus.max_burst = {self.bus.max_burst}: must be at least a cache line "
                              "of 32 bytes where nic.attachment = 'memory_bus'")
         if self.nic.attachment == "memory_bus":
-            for name, value, needed in (("node.cpus", self.node.cpus, 1),
-                                        ("cpu.line_bytes", self.cpu.line_bytes, 32),
+            for name, value, needed in (("cpu.line_bytes", self.cpu.line_bytes, 32),
                                         ("memory.width", self.memory.width, 8),
                                         ("cpu.cas_place", self.cpu.cas_place, "memory"),
                                         ("cpu.copy_by", self.cpu.copy_by, "cache")):
@@ -591,13 +590,9 @@ class Description(Section):
         nics = self.node.nics
         if nics == 1:
             return
-        for name, value, needed in (
-                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
-                ("nic.processor", self.nic.processor, ("none",)),
-                ("via.design", self.via.design, ("auto", "kernel"))):
-            if value not in needed:
-                raise ValueError(f"node.nics = {nics}: must be 1 where {name} = {value!r}; nodes "
-                                 "with several NICs have NICs with rings, off the memory bus")
+        if self.am.message_processor != "none":
+            raise ValueError(f"node.nics = {nics}: must be 1 where am.message_processor = "
+                             f"{self.am.message_processor!r}, which drives one NIC")
         addresses = self.fabric.nodes * nics
         if addresses > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.nics = {addresses}: must be at most "

@@ -70,7 +70,8 @@ STATUS = Word(
 CRASH_WORDS = 3
 """32-bit words in which the target reports the first crash of a processor: word 0 CRASH, word 1 the
 program counter, word 2 the cause."""
-CRASH = Word("crash", Field("valid", 1), Field("reserved", 7), Field("node", 8),
+CRASH = Word("crash", Field("valid", 1), Field("reserved", 7),
+             Field("address", 8, "wire address of the NIC"),
              Field("reason", 8, "CrashReason"), width=32)
 WINDOW_OWNER = Word(
     "window_owner",

@@ -44,9 +44,10 @@ class Run:
     counters
         Work of each CPU, node by node: counts of cost items.
     profiles
-        Cycles of each node's NIC processor by program counter; empty unless profiled.
+        Cycles of each NIC's processor by program counter, NICs by wire address; empty unless
+        profiled.
     firmware
-        The image that each node's NIC processor ran.
+        The image that each NIC's processor ran; None for none.
     again
         Packets that were sent again, by sender. On a board, packets of a VI engine are counted only
         if the run is traced.
@@ -179,8 +180,9 @@ class Lab:
         return Run(cycles, runtime.results, sorted(events) if trace else [],
                    runtime.marks if marks else [], runtime.wakes,
                    [dict(port.tally()) for port in runtime.ports],
-                   [backend.profile(node.number) if profile else {} for node in runtime.nodes],
-                   [node.firmware for node in runtime.nodes], again)
+                   [backend.profile(address) if profile else {}
+                    for address in range(len(runtime.images))],
+                   runtime.images, again)
 
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention (all Python of a run) from now on, or stop counting;

@@ -62,7 +62,7 @@ class Gam:
     """
 
     def __init__(self, node: Node, handlers: Sequence[Handler] = ()) -> None:
-        node.drive_nic("Active Messages", several=True)
+        node.drive_nic("Active Messages")
         self.node = node
         self.port = port = node.port
         self.memory = node.memory

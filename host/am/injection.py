@@ -14,12 +14,11 @@
 Others are in :mod:`.nic_queues`, :mod:`.told_queues` and :mod:`.entry_queue`.
 """
 
-from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.operations import BLOCK
 from ...layouts.packet import TRACE_BITS, Protocol
-from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
-from ...layouts.registers import SEND_WINDOW, address
+from ...layouts.processor import SEND_WORD, SLOT_BYTES, SendKind
+from ...layouts.registers import SEND_WINDOW
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_BYTES, LINE_WORD
-from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..port.costs import Path
 from ..port.done_count import Report
 from ..port.node import Node
@@ -92,7 +91,7 @@ class Injection:
 
     def _register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
-        return address(name) + self.node.nic_offset
+        return self.node.register(name)
 
     def _pin(self, packets: int) -> None:
         """Copy bulk data to a pinned region if the description says so. ``packets``: most that the
@@ -163,7 +162,7 @@ class SendWindow(Injection):
         super().__init__(node)
         self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
         self._descriptors = 0
-        self._window = wire.WINDOW + node.nic_offset
+        self._window = node.nic_address(SEND_WINDOW)
         self._send_space = self._register("send_space")
         self._doorbell = self._register("send_doorbell")
         self._space = node.port.path(costs.SPACE)
@@ -364,8 +363,8 @@ class FirmwareQueue(_AmQueue):
 
     async def open(self, slots: int) -> None:
         processor = await self._start(slots, 0)
-        self._slots = NIC_BASE + NIC_MEMORY + processor.symbol("slots")
-        self._doorbell = NIC_BASE + DOORBELL_PAGES + QUEUE_PAGE * PAGE
+        self._slots = processor.address("slots")
+        self._doorbell = processor.doorbell(QUEUE_PAGE)
 
     def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
         port, report = self.port, self._report

@@ -6,7 +6,7 @@ queue, loads the words that it needs by PIO, and writes 0 to the first word. The
 received bulk packet is copied out of a pinned region of host memory, with a place for each slot.
 """
 
-from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.operations import BLOCK
 from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
 from ...layouts.rings import COMPLETION
 from ..port.done_count import Report
@@ -148,7 +148,7 @@ class NicQueues(SlotQueue):
             "work_receive": description.am.work_receive * cycles})
         self._slots = processor.address("slots")
         self._report.place = processor.address("lanai")
-        self._queue.open(NIC_BASE + NIC_MEMORY
+        self._queue.open(node.nic_address(NIC_MEMORY)
                          + await self.port.pio_read(processor.address("lanai", 8)))
 
     def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:

@@ -47,7 +47,7 @@ class Sending:
         self.backlog: list[Sender] = []
         self.held = 0
         self.counters = counters
-        self.again = SentAgain(node.port, "Active Messages")
+        self.again = SentAgain(node.port, "Active Messages", node.number)
         self._deadline = deadline
         self._inject = way.small
         path = node.port.path

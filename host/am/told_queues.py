@@ -5,16 +5,13 @@ The firmware sends, and acknowledges what has arrived; a slot is free when its p
 acknowledged. The NIC's hardware stores received packets into its receive ring.
 """
 
-from ...layouts.operations import NIC_BASE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
-from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..processor.loader import NicProcessor
 from . import costs, wire
 from .injection import QUEUE_PAGE, SlotQueue
 
 __all__ = ["LoadedQueue"]
 
-DOORBELL = NIC_BASE + DOORBELL_PAGES + QUEUE_PAGE * PAGE
 SEND_TRACE = SEND_WORD.offset("trace")
 
 
@@ -32,7 +29,9 @@ class LoadedQueue(SlotQueue):
         await port.pio_write(self._register("receive_base"), slots)
         await port.pio_write(self._register("control"), 2)
         cycles = description.processor.clock_divider
-        await node.service(NicProcessor).start("elan", parameters={
+        processor = node.service(NicProcessor)
+        self._doorbell = processor.doorbell(QUEUE_PAGE)
+        await processor.start("elan", parameters={
             "send_slots": self._report.entries, "send_base": self._slots,
             "send_report": self._report.place, "nodes": node.nodes, "mtu": description.nic.mtu,
             "routes": [node.route(number) for number in range(node.nodes)],
@@ -47,5 +46,5 @@ class LoadedQueue(SlotQueue):
         self.memory.write(slot, wire.LINE.pack(header | number << SEND_TRACE, word, low, high))
         port.put_touch(slot, 8 * beats, store=True)
         report.posted = posted = report.posted + 1
-        port.put_write(DOORBELL, 1, posted & 0xFFFF_FFFF, trace=number)
+        port.put_write(self._doorbell, 1, posted & 0xFFFF_FFFF, trace=number)
         return wire.SMALL_BYTES

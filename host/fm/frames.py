@@ -74,7 +74,7 @@ class Frames:
         self.memory = node.memory
         description = node.description
         self.counters = dict.fromkeys(("rejected", "returned", "again", "accepted", "malformed"), 0)
-        self.again = SentAgain(self.port, "Fast Messages")
+        self.again = SentAgain(self.port, "Fast Messages", node.number)
         self._headers = [SEND_WORD.pack(route=node.route(other), destination=other)
                          for other in range(node.nodes)]
         self.owed = [0] * node.nodes

@@ -11,7 +11,8 @@ from ...layouts.gm import (
 )
 from ...layouts.operations import CACHE_LINE
 from ...layouts.processor import DOORBELL_OWNER, SLOT_BYTES, WINDOW_OWNER, WINDOW_PAGE
-from ...layouts.registers import Irq, address
+from ...layouts.registers import Irq
+from ..port.interrupts import Handler
 from ..port.node import Node
 from ..processor import CoherentQueue, Mailbox, NicProcessor, PioQueue, SendQueue
 from ..via.process import BASE, Process
@@ -20,8 +21,6 @@ from .handles import Port
 from .status import GM_STATUS
 
 __all__ = ["Driver", "Prices"]
-
-IRQ_STATUS, IRQ_ENABLE = address("irq_status"), address("irq_enable")
 
 
 class Prices:
@@ -55,6 +54,7 @@ class Driver:
     """
 
     def __init__(self, node: Node) -> None:
+        node.drive_nic("GM", interrupts=True)
         self.node = node
         self.port = node.port
         self.memory = node.memory
@@ -66,6 +66,8 @@ class Driver:
         self._table_pages = description.memory.bytes // description.via.page_bytes
         self._places: dict[int, tuple[int, int, int]] = {}
         """Event ring, report word, translation table of each port that was ever open."""
+        self._irq_status = node.register("irq_status")
+        self._handler = Handler(self._clear)
         self._queues = 0
         """Where coherent queues are."""
 
@@ -97,7 +99,8 @@ class Driver:
         await processor.start("gm", parameters)
         self.processor = processor
         self._mailbox = Mailbox(processor)
-        await self._kernel_write(IRQ_ENABLE, int(Irq.PROCESSOR))
+        node.interrupts.add(self._handler)
+        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
 
     async def open(self, process: Process, number: int, name: str) -> Port | None:
         """Give port ``number`` to ``process``; None if the node's memory is full."""
@@ -109,9 +112,9 @@ class Driver:
             return None
         page = processor.symbol("port_pages") // WINDOW_PAGE + number - 1
         host_slots = self._queue_place(number) if self._coherent else 0
-        await self._kernel_write(address("window_owner"),
+        await self._kernel_write(self.node.register("window_owner"),
                                  WINDOW_OWNER.pack(page=page, process=process.number))
-        await self._kernel_write(address("doorbell_owner"), DOORBELL_OWNER.pack(
+        await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
             page=number, process=process.number, enable=1))
         gm = self.description.gm
         status = await self._mailbox.call(
@@ -152,9 +155,10 @@ class Driver:
         processor = self.processor
         assert processor is not None
         page = processor.symbol("port_pages") // WINDOW_PAGE + port.number - 1
-        await self._kernel_write(address("doorbell_owner"),
+        await self._kernel_write(self.node.register("doorbell_owner"),
                                  DOORBELL_OWNER.pack(page=port.number))
-        await self._kernel_write(address("window_owner"), WINDOW_OWNER.pack(page=page))
+        await self._kernel_write(self.node.register("window_owner"),
+                                 WINDOW_OWNER.pack(page=page))
         status = await self._mailbox.call(KernelCommand.CLOSE | port.number << 8)
         assert status == GM_STATUS.GM_SUCCESS, GM_STATUS(status)
         port.open = False
@@ -207,7 +211,12 @@ class Driver:
     async def interrupt(self) -> None:
         """The interrupt handler: who waits looks at his events again."""
         self.port.spend(self.paths.interrupt)
-        await self._kernel_write(IRQ_STATUS, int(Irq.PROCESSOR), posted=False)
+        await self._clear()
+        for other in self.node.interrupts.others(self._handler):
+            await other.serve()
+
+    async def _clear(self) -> None:
+        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
 
     async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
         with self.port.in_kernel():

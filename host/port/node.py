@@ -5,9 +5,11 @@ from typing import Any, TypeVar
 
 from ...layouts.description import Description
 from ...layouts.fabric import Topology
-from ...layouts.operations import NIC_BYTES
+from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
+from ...layouts.registers import address as register_address
 from .backend import Memory
+from .interrupts import Interrupts
 from .memory import Allocator
 from .port import Port
 
@@ -26,7 +28,8 @@ class _Common:
         self.routes: dict[int, int] = {}
         self.segments: dict[str, tuple[int, int]] = {}
         self.services: dict[type, Any] = {}
-        self.firmware: Any = None
+        self.firmware: dict[int, Any] = {}
+        """By NIC, the image that runs on its processor."""
         self.users: dict[int, tuple[int, str]] = {}
         """By NIC, the CPU that drives it, and the layer by which it does."""
 
@@ -53,11 +56,14 @@ class Node:
     memory
         Zero-time access to host memory, for set-up and inspection. Writes that the target can
         observe must use :meth:`store` instead.
+    interrupts
+        The interrupt handlers of the layers on this CPU.
     """
 
     __slots__ = ("number", "nodes", "cpu", "cpus", "nics", "active", "description", "port",
-                 "memory", "topology", "_allocator", "_trace", "_first_trace", "_trace_step",
-                 "_services", "_routes", "_common", "_running", "_everywhere")
+                 "memory", "topology", "interrupts", "_allocator", "_trace", "_first_trace",
+                 "_trace_step", "_services", "_nic_services", "_routes", "_common", "_running",
+                 "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Topology, active: Sequence[int] | None = None,
@@ -82,6 +88,8 @@ class Node:
         self._trace = self._first_trace = number * self.cpus + self.cpu + 1
         self._trace_step = self.nodes * self.cpus
         self._services: dict[type, Any] = {}
+        self._nic_services: dict[int, dict[type, Any]] = {}
+        self.interrupts = Interrupts()
         self._running = range(self.nodes * self.cpus) if running is None else running
         self._everywhere: dict[type, Any] = {} if everywhere is None else everywhere
 
@@ -91,13 +99,31 @@ class Node:
         return 0
 
     @property
+    def place(self) -> str:
+        """The node, and with several NICs the layer's NIC, in words."""
+        return f"node {self.number}"
+
+    def register(self, name: str) -> int:
+        """Address of the NIC's register ``name``."""
+        return register_address(name) + self.nic_offset
+
+    def nic_address(self, offset: int) -> int:
+        """Address of what the NIC has at ``offset``, such as a window."""
+        return NIC_BASE + self.nic_offset + offset
+
+    @property
     def firmware(self) -> Any:
         """The image that runs on the NIC processor; None if none was started."""
-        return self._common.firmware
+        return self.images.get(0)
 
     @firmware.setter
     def firmware(self, image: Any) -> None:
-        self._common.firmware = image
+        self.images[0] = image
+
+    @property
+    def images(self) -> dict[int, Any]:
+        """The images that run on the node's NIC processors, by NIC."""
+        return self._common.firmware
 
     def service(self, kind: type[Service]) -> Service:
         """The CPU's only instance of ``kind``, made by ``kind(node)`` when it is first
@@ -177,27 +203,26 @@ class Node:
                                      f"{_nics(self.nics)} each have 0 to {addresses - 1}")
         return NodeNic(self, number, found)
 
-    def drive_nic(self, layer: str, several: bool = False) -> None:
+    def drive_nic(self, layer: str, interrupts: bool = False) -> None:
         """This CPU drives the node's NIC by ``layer`` from now on. Layers call this when they are
-        made. ``several``: the layer can be on any of several NICs, as :meth:`nic` gives them.
+        made. ``interrupts``: the layer takes interrupts.
 
         Raises
         ------
         RuntimeError
-            Another CPU does; or the node has several NICs, and the layer needs one alone, or is not
-            on one of them.
+            Another CPU drives it; the node has several NICs, and the layer is not on one of them;
+            or the NIC interrupts another CPU, and the layer takes interrupts.
         """
         if self.nics > 1:
             raise RuntimeError(f"{layer} on node {self.number}, which has {_nics(self.nics)} "
-                               "(node.nics): " + ("make it on one of them, node.nic(k)" if several
-                                                  else "it drives nodes with one NIC"))
-        self._drive(layer, 0, f"node {self.number}")
+                               "(node.nics): make it on one of them, node.nic(k)")
+        self._drive(layer, 0)
 
-    def _drive(self, layer: str, nic: int, place: str) -> None:
+    def _drive(self, layer: str, nic: int) -> None:
         cpu, first = self._common.users.setdefault(nic, (self.cpu, layer))
         if cpu != self.cpu:
-            raise RuntimeError(f"{layer} on CPU {self.cpu} of {place}: CPU {cpu} drives this NIC "
-                               f"({first}), and one CPU has it to itself")
+            raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: CPU {cpu} drives "
+                               f"this NIC ({first}), and one CPU has it to itself")
 
     def route(self, destination: int) -> int:
         """The wire header's route field to ``destination``."""
@@ -261,22 +286,41 @@ class NodeNic(Node):
         self.topology = node.topology
         self._common = node._common
         self._allocator = node._allocator
+        self.interrupts = node.interrupts
         self._routes = {} if node.nics > 1 else node._routes
-        self._services = {}
+        self._services = (node._nic_services.setdefault(nic, {}) if node.nics > 1
+                          else node._services)
         self._everywhere = node._everywhere
+
+    @property
+    def place(self) -> str:
+        node = f"node {self._node.number}"
+        return node if self.nics == 1 else f"{node}, NIC {self._nic}"
 
     @property
     def nic_offset(self) -> int:
         return self._nic * NIC_BYTES
 
+    @property
+    def firmware(self) -> Any:
+        return self.images.get(self._nic)
+
+    @firmware.setter
+    def firmware(self, image: Any) -> None:
+        self.images[self._nic] = image
+
     def nic(self, number: int, peers: Iterable[int] | None = None) -> "NodeNic":
         return self._node.nic(number, peers)
 
-    def drive_nic(self, layer: str, several: bool = False) -> None:
-        if self.nics > 1 and several:
-            self._drive(layer, self._nic, f"node {self._node.number}, NIC {self._nic}")
-        else:
-            self._node.drive_nic(layer, several)
+    def drive_nic(self, layer: str, interrupts: bool = False) -> None:
+        if self.nics == 1:
+            self._node.drive_nic(layer, interrupts)
+            return
+        interrupted = self._nic % self.cpus
+        if interrupts and interrupted != self.cpu:
+            raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: it takes "
+                               f"interrupts, and this NIC interrupts CPU {interrupted}")
+        self._drive(layer, self._nic)
 
     def trace_number(self) -> int:
         return self._node.trace_number()

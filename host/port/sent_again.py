@@ -38,9 +38,12 @@ class SentAgain:
     On a network without losses all counts are 0, except those of ``Cause.RETURNED``.
     """
 
-    def __init__(self, port: Marking, layer: str) -> None:
+    def __init__(self, port: Marking, layer: str, sender: int) -> None:
         self.layer = layer
         """The layer's name in messages to the user."""
+        self.sender = sender
+        """The sending node, as the layer numbers it and its peers: with several NICs the wire
+        address."""
         self._port = port
         port.sent_again.append(self)
         self.counts: Counter[tuple[int, Cause]] = Counter()

@@ -39,14 +39,16 @@ def describe(image: Image | None, reason: CrashReason, pc: int, cause: int) -> s
 
 
 class FirmwareCrash(Exception):
-    """A NIC processor crashed. The text names the place (function and source line) and the
-    reason."""
+    """A NIC processor crashed: that of ``node``, or of its NIC number ``nic`` if it has several
+    (else None). The text names the place (function and source line) and the reason."""
 
-    def __init__(self, node: int, cycle: int, reason: CrashReason, pc: int, cause: int,
-                 image: Image | None) -> None:
-        super().__init__(f"the NIC processor of node {node} crashed at cycle {cycle}: "
+    def __init__(self, node: int, nic: int | None, cycle: int, reason: CrashReason, pc: int,
+                 cause: int, image: Image | None) -> None:
+        place = f"node {node}" if nic is None else f"node {node}, NIC {nic},"
+        super().__init__(f"the NIC processor of {place} crashed at cycle {cycle}: "
                          f"{describe(image, reason, pc, cause)}")
         self.node = node
+        self.nic = nic
         self.cycle = cycle
         self.reason = reason
         self.pc = pc

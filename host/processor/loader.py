@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...firmware.build import image as build_image
 from ...firmware.image import Image
-from ...layouts.operations import BURST, NIC_BASE
+from ...layouts.operations import BURST
 from ...layouts.processor import (
     CONTROL,
     DOORBELL_OWNER,
@@ -17,7 +17,6 @@ from ...layouts.processor import (
     WINDOW_PAGE,
     State,
 )
-from ...layouts.registers import address
 from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..port.node import Node
 from ..port.port import Watch
@@ -25,10 +24,6 @@ from . import costs
 
 __all__ = ["KERNEL_PAGE", "NicProcessor", "ProcessorError", "load_sum"]
 
-_CONTROL, _STATUS, _PC = (address(f"processor_{name}") for name in ("control", "status", "pc"))
-_LOAD_WORDS, _LOAD_SUM = address("load_words"), address("load_sum")
-_WINDOW_OWNER, _DOORBELL_OWNER = address("window_owner"), address("doorbell_owner")
-_DOORBELL_WORDS = address("doorbell_words")
 KERNEL_PAGE = 0
 """The kernel's doorbell page: commands by mailbox."""
 LONGEST = 65535
@@ -68,6 +63,8 @@ class NicProcessor:
         self.image: Image | None = None
         self._ran = False
         self._load = port.path(costs.LOAD)
+        self._register = node.register
+        self._window = node.nic_address(NIC_MEMORY)
         if self.description.nic.processor == "none":
             raise ProcessorError("this NIC has no processor (nic.processor = none): firmware needs "
                                  "serv, picorv32 or vexriscv")
@@ -103,18 +100,18 @@ class NicProcessor:
         await self._stop()
         await self._take_back()
         await self._write(code)
-        await port.pio_write(_DOORBELL_WORDS, DOORBELL_WORDS.pack(
+        await port.pio_write(self._register("doorbell_words"), DOORBELL_WORDS.pack(
             address=image.symbols["doorbell_words"].address, enable=1) if words else 0)
         await self.own_doorbell(KERNEL_PAGE, 0)
         self.node.firmware = self.image = image
-        await port.pio_write(_CONTROL, CONTROL.pack(run=1), posted=False)
+        await port.pio_write(self._register("processor_control"), CONTROL.pack(run=1), posted=False)
         port.waiting_for(f"firmware {image.name} to be ready")
         poll = await port.poll(Watch(self.address("ready"), 0, not_equal=True), timeout=limit)
         port.waiting_for("")
         if poll.timed_out:
-            state, pc = await self.state(), await port.pio_read(_PC)
+            state, pc = await self.state(), await port.pio_read(self._register("processor_pc"))
             raise ProcessorError(
-                f"firmware {image.name} of node {self.node.number} is not ready after {limit} "
+                f"firmware {image.name} of {self.node.place} is not ready after {limit} "
                 f"cycles: {state.name.lower()} at {image.lookup(pc)}")
 
     async def _take_back(self) -> None:
@@ -126,22 +123,24 @@ class NicProcessor:
             await port.delay(2 * int(LONGEST / rate))
         self._ran = True
         for page in range(description.processor.memory // WINDOW_PAGE):
-            await port.pio_write(_WINDOW_OWNER, WINDOW_OWNER.pack(page=page, process=0))
+            await port.pio_write(self._register("window_owner"),
+                                 WINDOW_OWNER.pack(page=page, process=0))
         for page in range(DOORBELL_PAGES_MAX):
-            await port.pio_write(_DOORBELL_OWNER, DOORBELL_OWNER.pack(page=page))
+            await port.pio_write(self._register("doorbell_owner"), DOORBELL_OWNER.pack(page=page))
 
     async def _write(self, code: bytes) -> None:
         """Write ``code`` to NIC memory, and check that it arrived."""
         port = self.port
         words = [int.from_bytes(code[at:at + 8], "little") for at in range(0, len(code), 8)]
-        await port.pio_write(_LOAD_WORDS, 0)
+        await port.pio_write(self._register("load_words"), 0)
         for at in range(0, len(words), BURST):
             part = words[at:at + BURST]
             port.spend(self._load)
             await port.room(1)
-            port.put_write(NIC_BASE + NIC_MEMORY + 8 * at, len(part), *part)
-        count, total = await port.pio_read(_LOAD_WORDS), await port.pio_read(_LOAD_SUM)
-        where = f"loading NIC memory of node {self.node.number}"
+            port.put_write(self._window + 8 * at, len(part), *part)
+        count = await port.pio_read(self._register("load_words"))
+        total = await port.pio_read(self._register("load_sum"))
+        where = f"loading NIC memory of {self.node.place}"
         if count != len(words):
             raise ProcessorError(f"{where}: load_words is {count}, {len(words)} words were written")
         if total != load_sum(words):
@@ -149,7 +148,7 @@ class NicProcessor:
                                  f"{load_sum(words):#x}")
 
     async def _stop(self) -> None:
-        await self.port.pio_write(_CONTROL, 0, posted=False)
+        await self.port.pio_write(self._register("processor_control"), 0, posted=False)
 
     async def stop(self) -> None:
         """Put the processor into reset."""
@@ -160,13 +159,13 @@ class NicProcessor:
     async def state(self) -> State:
         """State of the processor."""
         with self.port.in_kernel():
-            word = await self.port.pio_read(_STATUS)
+            word = await self.port.pio_read(self._register("processor_status"))
         return State(STATUS.get(word, "state"))
 
     def symbol(self, name: str) -> int:
         """Address of the firmware's object ``name`` in NIC memory."""
         if self.image is None:
-            raise ProcessorError(f"no firmware runs on node {self.node.number}")
+            raise ProcessorError(f"no firmware runs on {self.node.place}")
         found = self.image.symbols.get(name)
         if found is None:
             raise ProcessorError(f"firmware {self.image.name} has no object {name!r}")
@@ -174,12 +173,11 @@ class NicProcessor:
 
     def address(self, name: str, offset: int = 0) -> int:
         """The PIO address of the firmware's object ``name``, ``offset`` bytes into it."""
-        return NIC_BASE + NIC_MEMORY + self.symbol(name) + offset
+        return self._window + self.symbol(name) + offset
 
-    @staticmethod
-    def doorbell(page: int, offset: int = 0) -> int:
+    def doorbell(self, page: int, offset: int = 0) -> int:
         """The PIO address of doorbell ``offset`` of ``page``."""
-        return NIC_BASE + DOORBELL_PAGES + PAGE * page + offset
+        return self.node.nic_address(DOORBELL_PAGES) + PAGE * page + offset
 
     async def own(self, name: str, process: int) -> None:
         """Give ``process`` PIO access, besides the kernel's, to all pages of NIC memory that hold
@@ -188,9 +186,10 @@ class NicProcessor:
         assert self.image is not None
         size = self.image.symbols[name].size
         for page in range(first // WINDOW_PAGE, (first + size - 1) // WINDOW_PAGE + 1):
-            await self.port.pio_write(_WINDOW_OWNER, WINDOW_OWNER.pack(page=page, process=process))
+            await self.port.pio_write(self._register("window_owner"),
+                                      WINDOW_OWNER.pack(page=page, process=process))
 
     async def own_doorbell(self, page: int, process: int) -> None:
         """Accept the doorbells of ``page`` from ``process``."""
-        await self.port.pio_write(_DOORBELL_OWNER,
+        await self.port.pio_write(self._register("doorbell_owner"),
                                   DOORBELL_OWNER.pack(page=page, process=process, enable=1))

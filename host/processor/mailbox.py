@@ -44,7 +44,7 @@ class Mailbox:
             await port.pio_write(self._doorbell, sequence)
             poll = await port.poll(Watch(base + _ANSWERED, sequence, 0xFFFF_FFFF), timeout=limit)
         if poll.timed_out:
-            raise ProcessorError(f"the firmware of node {self.processor.node.number} does not "
+            raise ProcessorError(f"the firmware of {self.processor.node.place} does not "
                                  f"answer command {words[0]:#x} within {limit} cycles")
         return poll.data >> 32
 

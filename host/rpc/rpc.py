@@ -8,15 +8,15 @@ run in the same places, one call after the other. Each message costs its receive
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...layouts.registers import Irq, address
+from ...layouts.registers import Irq
 from ...layouts.trace import Activity, Kind
 from ..am import Gam
+from ..port.interrupts import Handler
 from ..port.node import Node
 from . import costs
 
 __all__ = ["Procedure", "Rpc", "RpcError"]
 
-IRQ_STATUS, IRQ_ENABLE = address("irq_status"), address("irq_enable")
 WORDS = 3
 """Most 32-bit words of a call or of a result; the fourth has the call's number and procedure."""
 PROCEDURES, NUMBERS = 256, 1 << 24
@@ -48,6 +48,9 @@ class Rpc:
             raise RpcError(f"{len(procedures)} procedures: there may be {PROCEDURES}")
         self.node = node
         self.port = port = node.port
+        node.drive_nic("RPC", interrupts=True)
+        self._handler = Handler(self._drain)
+        self._irq_status = node.register("irq_status")
         self.am = Gam(node, [self._called, self._returned])
         self._procedures = list(procedures)
         self._calls: dict[int, Callable[..., None] | None] = {}
@@ -67,7 +70,8 @@ class Rpc:
     async def enable(self) -> None:
         """Start the layer. This must be the first call."""
         await self.am.enable()
-        await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+        await self.port.pio_write(self.node.register("irq_enable"), Irq.RECEIVE)
+        self.node.interrupts.add(self._handler)
 
     async def disable(self) -> None:
         """Wait for all replies, then serve the other nodes until they have called this, too."""
@@ -105,7 +109,7 @@ class Rpc:
             port.mark(BLOCKED, BEGIN, 0)
             came = await port.wait_irq(self._timeout)
             port.mark(BLOCKED, END, 0)
-            await self._drain(came)
+            await self._interrupted(came)
         port.waiting_for(outer)
 
     async def compute(self, cycles: int) -> None:
@@ -118,13 +122,20 @@ class Rpc:
             came = await port.wait_irq(cycles)
             cycles -= port.cycle - begin
             if came:
-                await self._drain(came)
+                await self._interrupted(came)
+
+    async def _interrupted(self, came: bool) -> None:
+        """After a wait for the interrupt, which ``came`` or not."""
+        await self._drain(came)
+        if came:
+            for other in self.node.interrupts.others(self._handler):
+                await other.serve()
 
     async def _drain(self, interrupted: bool = False) -> None:
         """Handle what has come; what comes from here on interrupts again."""
         port = self.port
         await port.room(1)
-        port.put_write(IRQ_STATUS, 1, Irq.RECEIVE)
+        port.put_write(self._irq_status, 1, Irq.RECEIVE)
         before = self._handled
         await self.am.poll()
         if interrupted and self._handled == before:

@@ -56,12 +56,14 @@ class Stack:
     Raises
     ------
     RuntimeError
-        The NIC has no rings, or another CPU drives it.
+        The NIC has no rings, another CPU drives it, or the node has several.
     """
 
     def __init__(self, node: Node) -> None:
         description = node.description
-        node.drive_nic("TCP")
+        node.drive_nic("TCP", interrupts=True)
+        if node.nics > 1:
+            raise RuntimeError(f"TCP on {node.place}: it drives nodes with one NIC (node.nics)")
         if description.nic.processor != "none" or not description.nic.send_ring:
             raise RuntimeError("TCP drives the NIC's rings: nic.processor must be none, and "
                                "nic.send_ring not 0")
@@ -76,7 +78,7 @@ class Stack:
         self.endpoints = Endpoints(node.number, settings)
         self.interrupts = 0
         self.bad = 0
-        self.again = SentAgain(node.port, "TCP")
+        self.again = SentAgain(node.port, "TCP", node.number)
         self._ring = ReceiveRing(node)
         self._ring.receivers = {Protocol.IP: self._arrived}
         self._send_ring = SendRing(node, 0, prices.report)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...layouts.operations import NIC_BASE
 from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE, Doorbell, ViState
 from .attributes import ViAttributes
 from .regions import Region
@@ -81,7 +80,7 @@ class WorkQueue:
         self.posted = 0
         self.seen = 0
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
-        page = NIC_BASE + DOORBELL_PAGES + vi.number * PAGE
+        page = vi.nic.process.node.nic_address(DOORBELL_PAGES) + vi.number * PAGE
         self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
         self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
 
@@ -180,7 +179,7 @@ class Cq:
         self.users = 0
         self.backlog: deque[CqEntry] = deque()
         self.handlers: deque[tuple[Callable[..., Any], Any]] = deque()
-        self.page = NIC_BASE + CQ_PAGES + number * PAGE
+        self.page = nic.process.node.nic_address(CQ_PAGES) + number * PAGE
         """CPU address of its page in the NIC."""
         self.open = True
         self.private: Any = None

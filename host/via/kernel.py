@@ -15,6 +15,7 @@ from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
+from ..port.interrupts import Handler
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
@@ -74,8 +75,9 @@ class Kernel:
     """
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("VIA")
+        node.drive_nic("VIA", interrupts=True)
         self.node = node
+        self._nic = node.nic_offset
         self.port = node.port
         self.memory = node.memory
         self.description = node.description
@@ -86,6 +88,7 @@ class Kernel:
         self.regions, self.vis, self.cqs, self.nics = (
             records.regions, records.vis, records.cqs, records.nics)
         self.interrupts = 0
+        self._handler = Handler(self._shared, self.deadline, self._tick)
         self._handles = HandleTable(via.translations)
         self._tags = 0
         self._calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
@@ -118,9 +121,11 @@ class Kernel:
         if self._started:
             return
         await self.ring.start()
-        await self.port.pio_write(CONTROL, RECEIVE_RING_ON)
+        await self.port.pio_write(self._nic + CONTROL, RECEIVE_RING_ON)
         await self.provider.start()
-        await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE | self.provider.causes)
+        await self.port.pio_write(self._nic + IRQ_ENABLE,
+                                  Irq.RECEIVE | self.provider.causes)
+        self.node.interrupts.add(self._handler)
         self._started = True
 
     # Interrupts
@@ -132,12 +137,22 @@ class Kernel:
         port = self.port
         port.mark(CONTROL_WORK, BEGIN, 0)
         port.spend(self.paths.interrupt)
+        await self._serve(most or self.ring.size)
+        for other in self.node.interrupts.others(self._handler):
+            await other.serve()
+        port.mark(CONTROL_WORK, END, 0)
+
+    async def _serve(self, most: int) -> None:
+        port = self.port
         for event, number in await self.provider.events():
             port.spend(self.paths.event)
             await self.event(event, number)
-        await self.ring.drain(most or self.ring.size)
+        await self.ring.drain(most)
         await self.call()
-        port.mark(CONTROL_WORK, END, 0)
+
+    async def _shared(self) -> None:
+        """Another layer of this CPU has seen the interrupt."""
+        await self._serve(self.ring.size)
 
     def attend(self, found: bool = False, posted: bool = False) -> Awaitable[None]:
         """Take the interrupt if the CPU has seen one, and the timer's if a deadline has passed. If
@@ -183,7 +198,8 @@ class Kernel:
             await self.interrupt()
             await self._tick()
             return port.cycle < end
-        until = min(end, self.deadline())
+        others = self.node.interrupts.others(self._handler)
+        until = min(end, self.deadline(), *(other.deadline() for other in others))
         timeout = min(LONGEST, max(1, until - port.cycle)) if until < FAR else 0
         if until >= port.cycle:
             port.spend(self.paths.block)
@@ -193,6 +209,8 @@ class Kernel:
             if came:
                 await self.interrupt()
         await self._tick()
+        for other in others:
+            await other.tick()
         await self.call()
         return port.cycle < end
 

@@ -8,6 +8,7 @@ from amaranth.utils import ceil_log2
 from ...layouts.operations import CACHE_LINE
 from ..bus.burst import Burst
 from ..bus.memory import Snoop
+from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
 from .beats import check_beat, line_beats, line_read
@@ -49,6 +50,13 @@ class CoherentCache(wiring.Component):
     does a compare-and-swap, by ``hold``. A store ends only in a cycle in which no other cache takes
     its line. If the NIC writes to the line meanwhile, the line is invalid afterwards.
 
+    With ``coherent`` the NIC is on the memory bus, and is told of each line that an access takes:
+    by a read or an upgrade for a store, in the access's last cycle. For that no line is in E: a
+    load gets it in S, and a line in M that the NIC reads is in S afterwards. So a line in M was
+    told of since the NIC read it last. A store to a line in M that ends in the very cycle in which
+    the NIC reads the line is told of in the next one, and no such store ends in the cycle after
+    the read.
+
     Of the phases of others and of the NIC's accesses, the tags know in the same cycle. They have
     one write port: the NIC has priority, then come other caches, then the access itself, which
     takes a cycle longer.
@@ -67,6 +75,8 @@ class CoherentCache(wiring.Component):
         Whether there are block stores.
     beat_bytes : :class:`int`
         Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
+    coherent : :class:`bool`
+        Whether the NIC is on the memory bus.
 
     Members
     -------
@@ -86,24 +96,30 @@ class CoherentCache(wiring.Component):
         The other caches.
     timing : ``In(Timing)``
         The timing registers.
+    taken : ``Out(LineTaken)``
+        Only with ``coherent``: the lines that accesses take.
 
     Raises
     ------
     TypeError
         ``lines`` or ``line_bytes`` is not an integer.
     ValueError
-        ``lines``, ``line_bytes`` or ``beat_bytes`` is not a power of two, too small or too large.
+        ``lines``, ``line_bytes`` or ``beat_bytes`` is not a power of two, too small or too large;
+        or ``block_stores`` is wanted with ``coherent``.
     """
 
     def __init__(self, *, lines: int, peers: int = 1, line_bytes: int = CACHE_LINE,
-                 block_stores: bool = False, beat_bytes: int = 8) -> None:
+                 block_stores: bool = False, beat_bytes: int = 8, coherent: bool = False) -> None:
         check_power_of_two("lines", lines)
         check_power_of_two("line_bytes", line_bytes, least=16)
         check_beat(beat_bytes, line_bytes)
         self._lines = lines
         self._line_bytes = line_bytes
         self._beat_bytes = beat_bytes
+        if block_stores and coherent:
+            raise ValueError("a NIC on the memory bus is not told of block stores")
         self._block_stores = block_stores
+        self._coherent = coherent
         index_bits = ceil_log2(lines)
         # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
         self._epoch = Signal(index_bits, reset_less=True)
@@ -130,6 +146,7 @@ class CoherentCache(wiring.Component):
             "bus": Out(CoherencePort),
             "timing": In(Timing),
             **({"block": In(1)} if block_stores else {}),
+            **({"taken": Out(LineTaken)} if coherent else {}),
         })
 
     @property
@@ -151,6 +168,11 @@ class CoherentCache(wiring.Component):
     def block_stores(self) -> bool:
         """Whether there are block stores."""
         return self._block_stores
+
+    @property
+    def coherent(self) -> bool:
+        """Whether the NIC is on the memory bus."""
+        return self._coherent
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -196,6 +218,7 @@ class CoherentCache(wiring.Component):
                 bus.busy.eq(nic_changes & other_would),
             ]
         enters, entered = Signal(), Signal(Mesi)
+        clean = Mesi.S if self._coherent else Mesi.E
         m.d.comb += [changes.eq(nic_changes | (other_would & bus.commits)),
                      write.data.epoch.eq(epoch)]
         with m.If(ResetSignal()):
@@ -203,7 +226,7 @@ class CoherentCache(wiring.Component):
             m.d.sync += epoch.eq(epoch + 1)
         with m.Elif(nic_changes):
             m.d.comb += [write.en.eq(1), write.addr.eq(nic_slot), write.data.tag.eq(nic_tag),
-                         write.data.state.eq(Mux(nic.write, Mesi.I, Mesi.E))]
+                         write.data.state.eq(Mux(nic.write, Mesi.I, clean))]
         with m.Elif(other_would & bus.commits):
             m.d.comb += [write.en.eq(1), write.addr.eq(other_slot), write.data.tag.eq(other_tag),
                          write.data.state.eq(Mux(other.exclusive, Mesi.I, Mesi.S))]
@@ -219,10 +242,29 @@ class CoherentCache(wiring.Component):
                                     for stored in self.news).any()),
             loses.eq(self.store & bus.commits & (other.address[line_bits:] == line)),
         ]
+        if self._coherent:
+            with m.If(self.store & nic_changes & (nic.address[line_bits:] == line)):
+                m.d.comb += loses.eq(1)
         self._access(m, state=state, entered=entered, enters=enters, changes=changes,
                      victim=Cat(slot, tag), strikes=strikes, misses=misses, loses=loses,
                      nic_changes=nic_changes)
+        if self._coherent:
+            self._tell(m, nic_changes=nic_changes)
         return m
+
+    def _tell(self, m: Module, *, nic_changes: Value) -> None:
+        """The lines that accesses take. ``nic_changes`` in the cycle after a store: the NIC has
+        read the line in the store's last cycle, so that the store counts as later."""
+        line_bits, taken = ceil_log2(self._line_bytes), self.taken
+        stored, late = Signal(), Signal()
+        line = Signal(32 - line_bits)
+        m.d.sync += [stored.eq(self.done & self.store), line.eq(self.address[line_bits:])]
+        m.d.comb += [
+            late.eq(stored & nic_changes & (self.snoop.address[line_bits:] == line)),
+            taken.valid.eq(late | (self.done & self.store & ~self._fsm.ongoing("LOOKUP"))),
+            taken.address.eq(Cat(Const(0, line_bits),
+                                 Mux(late, line, self.address[line_bits:]))),
+        ]
 
     def _access(self, m: Module, *, state: Value, entered: Signal, enters: Signal, changes: Value,
                 victim: Value, strikes: Value, misses: Value, loses: Value,
@@ -243,7 +285,8 @@ class CoherentCache(wiring.Component):
             bus.held.eq(taking | self.hold),
             self.stale.eq(missed | misses),
             self.word.eq(word),
-            entered.eq(Mux(self.store, Mesi.M, Mux(shared, Mesi.S, Mesi.E))),
+            entered.eq(Mux(self.store, Mesi.M, Mesi.S if self._coherent else
+                           Mux(shared, Mesi.S, Mesi.E))),
             request.payload.beats.eq(beats),
             request.payload.address.eq(line_read(self.address, line_bits, beat_bits)),
         ]
@@ -306,8 +349,9 @@ class CoherentCache(wiring.Component):
                     read()
                 with m.Elif(self.hit & self.store & (state == Mesi.S)):
                     upgrade()
-                with m.Elif(self.hit & self.store & (state == Mesi.E)):
-                    m.d.comb += [enters.eq(1), self.done.eq(~changes & ~loses)]
+                if not self._coherent:
+                    with m.Elif(self.hit & self.store & (state == Mesi.E)):
+                        m.d.comb += [enters.eq(1), self.done.eq(~changes & ~loses)]
                 with m.Elif(self.hit):
                     m.d.comb += self.done.eq(~loses)
                 with m.Elif(state == Mesi.M):

@@ -138,11 +138,11 @@ class HostPort(wiring.Component):
         NICs of the node, each on a bus of its own. Posted writes to all of them go through the one
         buffer, in program order.
     coherent : :class:`bool`
-        Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`).
-        Not with ``peers``.
+        Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`,
+        :class:`CoherentCache`).
     owned_swaps : :class:`bool`
         Whether a CAS is done in the cache, on a line that it takes as a store does. Always with
-        ``peers``; not with ``coherent``.
+        ``peers``; else not with ``coherent``.
     block_stores : :class:`bool`
         Whether there are block stores. Not with ``coherent``.
     beat_bytes : :class:`int`
@@ -157,9 +157,10 @@ class HostPort(wiring.Component):
     pio : ``Out(PioInitiator)``, memory : ``Out(Burst)``, lock : ``Out(1)``, snoop : ``In(Snoop)``
         The bus, with several NICs an array; the memory controller, and what it tells the caches.
     taken : ``Out(LineTaken)``
-        Only with ``coherent``: in the last cycle of a store, or of a CAS that writes, that took the
-        line. Of a TOUCH of several lines, each with its own: what a TOUCH stored is there when all
-        of it has ended.
+        Only with ``coherent``: in the last cycle of a store that took the line, or of a CAS that
+        writes; in the cache a CAS takes its line before, as a store does, and that is told, too. Of
+        a TOUCH of several lines, each with its own: what a TOUCH stored is there when all of it has
+        ended.
     bus : ``Out(CoherencePort)``, stored : ``Out(Stored)``, news : ``In(Stored)``, one a peer
         Only with ``peers``: the other caches; in the last cycle of a TOUCH that stores, or of a CAS
         that writes, what it stored; and the others' ``stored``. ``snoop`` is of the NIC's accesses
@@ -177,15 +178,13 @@ class HostPort(wiring.Component):
     ------
     TypeError, ValueError
         As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if
-        ``coherent`` is wanted with ``peers``, ``owned_swaps`` or ``block_stores``.
+        ``coherent`` is wanted with ``owned_swaps`` or ``block_stores``.
     """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
                  nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
                  beat_bytes: int = 8, flushes: bool = False) -> None:
-        if peers and coherent:
-            raise ValueError("a NIC on the memory bus watches the lines of one CPU")
         if flushes and peers:
             raise ValueError("a bus that is not coherent is that of one CPU")
         if owned_swaps and coherent:
@@ -200,7 +199,8 @@ class HostPort(wiring.Component):
         self._flushes = flushes
         self._cache = (
             CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores, beat_bytes=beat_bytes) if peers else
+                          block_stores=block_stores, beat_bytes=beat_bytes,
+                          coherent=coherent) if peers else
             TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent,
                      block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes))
         super().__init__({

@@ -1,5 +1,9 @@
 """The network interface: registers, send and receive FIFOs with their windows and DMA engines."""
 
+from functools import reduce
+from operator import or_
+from typing import Any
+
 from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -11,7 +15,7 @@ from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.burst import Burst
 from ..bus.pio import PioTarget
-from ..bus.watch import LineTaken, Watch
+from ..bus.watch import Watch, by_cpu, of_each_cpu
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
@@ -78,6 +82,8 @@ class Nic(wiring.Component):
         Its ``nic`` section and ``slot_bytes``.
     step : Signal or None
         The clock enable that all of this is wrapped in, for the processor (:class:`Processor`).
+    cpus : int
+        CPUs whose lines are watched on the memory bus.
 
     Members
     -------
@@ -97,7 +103,7 @@ class Nic(wiring.Component):
     cycle : In(64)
         Cycle counter.
     taken : In(LineTaken)
-        Lines of host memory that CPUs take for writing.
+        Lines of host memory that CPUs take for writing; of several CPUs an array.
     processor : Out(ProcessorSide)
         The NIC processor, for the run: 0 without one.
     idle : Out(1)
@@ -106,7 +112,8 @@ class Nic(wiring.Component):
         Of the blocks in :attr:`event_sources`.
     """
 
-    def __init__(self, *, description: Description, step: Signal | None = None) -> None:
+    def __init__(self, *, description: Description, step: Signal | None = None,
+                 cpus: int = 1) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
@@ -119,14 +126,15 @@ class Nic(wiring.Component):
         if description.nic.processor != "none":
             self._processor = Processor(description=description, step=step)
             self._event_sources += self._processor.event_sources
-        # Watches, by what they watch for.
-        self._watches: dict[str, Watch] = {}
+        # Watches by what they watch for, one a CPU.
+        self._watches: dict[str, list[Watch]] = {}
+        self._cpus = cpus if description.nic.attachment == "memory_bus" else 1
         if description.nic.attachment == "memory_bus":
             if description.nic.send_ring:
-                self._watches["ring"] = Watch()
+                self._watches["ring"] = [Watch() for _ in range(cpus)]
             if self._processor is not None:
-                self._watches["range"] = Watch()
-            self._event_sources += (Watch.event_source,) * len(self._watches)
+                self._watches["range"] = [Watch() for _ in range(cpus)]
+            self._event_sources += (Watch.event_source,) * len(self._watches) * cpus
         attached = self._engine or self._processor
         super().__init__({
             "pio": In(PioTarget),
@@ -136,7 +144,7 @@ class Nic(wiring.Component):
             "node": In(8),
             "timing": In(Timing),
             "cycle": In(64),
-            "taken": In(LineTaken),
+            "taken": of_each_cpu(In, self._cpus),
             "processor": Out(ProcessorSide),
             "idle": Out(1),
             "events": Out(EventPort).array(len(self._event_sources)),
@@ -146,6 +154,11 @@ class Nic(wiring.Component):
     def description(self) -> Description:
         """What it was made from."""
         return self._description
+
+    @property
+    def taken_by(self) -> list[Any]:
+        """The ports of ``taken``, CPU by CPU."""
+        return by_cpu(self.taken, self._cpus)
 
     @property
     def event_sources(self) -> tuple[Block, ...]:
@@ -161,7 +174,8 @@ class Nic(wiring.Component):
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
         if nic.send_ring:
             send_dma: SendDma | NoSendDma = SendDma(
-                fifo_bytes=nic.send_fifo, mtu=nic.mtu, ring=nic.send_ring, coherent=coherent)
+                fifo_bytes=nic.send_fifo, mtu=nic.mtu, ring=nic.send_ring,
+                coherent=self._cpus if coherent else 0)
         else:
             send_dma = NoSendDma()
         m.submodules.send_dma = send_dma
@@ -278,24 +292,31 @@ class Nic(wiring.Component):
 
     def _watch(self, m: Module, send_dma: SendDma | NoSendDma) -> None:
         """Joins what sees the CPUs take lines, on the memory bus."""
-        for name, watch in self._watches.items():
-            m.submodules[f"watch_{name}"] = watch
-            connect(m, flipped(self.taken), watch.taken)
+        for name, watches in self._watches.items():
+            for cpu, (watch, taken) in enumerate(zip(watches, self.taken_by, strict=True)):
+                one = f"watch_{name}" if self._cpus == 1 else f"watch_{name}_{cpu}"
+                m.submodules[one] = watch
+                connect(m, flipped(taken), watch.taken)
             if name == "ring":
                 ring, pull = send_dma.registers, send_dma.pull
-                connect(m, watch.watched, pull.watched)
-                m.d.comb += [
-                    watch.base.eq(ring.base),
-                    watch.bytes.eq(Mux(ring.enable & pull.enable, LINE_BYTES * send_dma.ring, 0)),
-                    pull.node.eq(self.node),
-                ]
+                for watch, watched in zip(watches, by_cpu(send_dma.watched, self._cpus),
+                                          strict=True):
+                    connect(m, watch.watched, watched)
+                    m.d.comb += [
+                        watch.base.eq(ring.base),
+                        watch.bytes.eq(Mux(ring.enable & pull.enable,
+                                           LINE_BYTES * send_dma.ring, 0)),
+                    ]
+                m.d.comb += pull.node.eq(self.node)
             else:
                 asks = self._processor.asks
-                m.d.comb += [
-                    watch.base.eq(asks.watch_base),
-                    watch.bytes.eq(asks.watch_bytes),
-                    asks.watched.eq(watch.watched.valid),
-                ]
+                for watch in watches:
+                    m.d.comb += [
+                        watch.base.eq(asks.watch_base),
+                        watch.bytes.eq(asks.watch_bytes),
+                    ]
+                m.d.comb += asks.watched.eq(reduce(or_, (watch.watched.valid
+                                                         for watch in watches)))
 
     def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge,
                 send_dma: SendDma | NoSendDma, receive_fifo: ReceiveFifo,
@@ -304,7 +325,7 @@ class Nic(wiring.Component):
                    receive_dma.event, receive_window.begin, receive_window.end,
                    *(self._engine.events if self._engine is not None else ()),
                    *(self._processor.events if self._processor is not None else ()),
-                   *(watch.event for watch in self._watches.values()))
+                   *(watch.event for watches in self._watches.values() for watch in watches))
         for port, source in zip(self.events, sources, strict=True):
             if source is not None:
                 connect(m, flipped(port), source)

@@ -1,5 +1,7 @@
 """A node: host ports, buses, memory controller and NICs."""
 
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal, Value
@@ -115,8 +117,7 @@ class Node(wiring.Component):
     cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
         Time, the timing registers, and whether events are traced.
     profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
-        Whether the NIC processor is profiled; whether, and how, it crashed. A node with several
-        NICs has no processor.
+        Whether the NICs' processors are profiled; whether, and how, one crashed.
     clk_rest : ``In(1)``
         The target's clock without the edges at which only host ports have work.
     wake : ``Out(1)``
@@ -142,9 +143,9 @@ class Node(wiring.Component):
             raise ValueError(f"trace must be {' or '.join(map(repr, TRACES))}, not {trace!r}")
         self._description = description
         self._gated = gated
-        self._nics = [Nic(description=description, step=step)
-                      for _ in range(description.node.nics)]
         self._cpus = cpus or description.node.cpus
+        self._nics = [Nic(description=description, step=step, cpus=self._cpus)
+                      for _ in range(description.node.nics)]
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
@@ -207,13 +208,12 @@ class Node(wiring.Component):
                 controller.lock[number].eq(0),
             ]
         events = [event for unit in (*buses, *nics) for event in unit.events]
+        self._crashes(m)
         m.d.comb += [
-            self.crashed.eq(nics[0].processor.crashed),
-            self.crash.eq(nics[0].processor.crash),
             controller.timing.eq(self.timing),
             self.wake.eq(~self.idle | Cat(event.valid for event in events).any()
                          | Cat(burst.request.valid for burst in controller.burst[len(buses):]).any()
-                         | nics[0].taken.valid),
+                         | reduce(or_, (taken.valid for taken in nics[0].taken_by))),
             self.idle.eq(Cat(*(nic.idle for nic in nics), *(bus.idle for bus in buses),
                              controller.idle).all()),
         ]
@@ -251,8 +251,9 @@ class Node(wiring.Component):
                     m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
             with m.If(port.taken.valid):
-                m.d.comb += [nics[0].taken.valid.eq(1),
-                             nics[0].taken.address.eq(port.taken.address)]
+                for nic in nics:
+                    taken = nic.taken_by[number % len(nic.taken_by)]
+                    m.d.comb += [taken.valid.eq(1), taken.address.eq(port.taken.address)]
 
         units: list[tuple[Any, str, Any]] = [
             *((bus, name("bus", number), addresses[number]) for number, bus in enumerate(buses)),
@@ -277,6 +278,16 @@ class Node(wiring.Component):
                     sink.node.eq(place),
                 ]
         return m
+
+    def _crashes(self, m: Module) -> None:
+        """Crashes of the NICs' processors: of several in one cycle that of the first NIC."""
+        if len(self._nics) == 1:
+            side = self._nics[0].processor
+            m.d.comb += [self.crashed.eq(side.crashed), self.crash.eq(side.crash)]
+            return
+        for nic in reversed(self._nics):
+            with m.If(nic.processor.crashed):
+                m.d.comb += [self.crashed.eq(1), self.crash.eq(nic.processor.crash)]
 
     def _interrupt(self, cpu: int) -> Value:
         """The interrupt line of ``cpu``."""

@@ -124,7 +124,7 @@ def for_layer(description: Description, layer: str) -> Description:
                                          or description.am.firmware != "tb2"):
         raise UserError("bus.coherent = false: layers am and mpl flush lines over firmware tb2 "
                         "(am.firmware), and no other layer does")
-    if below in ("via", "tcp") and description.node.nics > 1:
+    if below == "tcp" and description.node.nics > 1:
         raise UserError(f"node.nics = {description.node.nics}: {name} drives nodes with one NIC")
     if description.via.design == "auto":
         design = "kernel"

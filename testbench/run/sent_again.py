@@ -43,7 +43,7 @@ def sent_again(ports: Iterable[Port], events: Iterable[Event]) -> Counter[Resent
     for port in ports:
         for again in port.sent_again:
             for (peer, cause), count in again.counts.items():
-                found[Resent(again.layer, port.node, f"node {peer}", cause)] += count
+                found[Resent(again.layer, again.sender, f"node {peer}", cause)] += count
     for event in events:
         if event.kind != Kind.AGAIN:
             continue

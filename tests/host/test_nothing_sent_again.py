@@ -37,14 +37,14 @@ class Port:
 
 def test_a_port_knows_what_was_sent_again_through_it():
     port = Port(2)
-    again, other = SentAgain(port, "some layer"), SentAgain(port, "another")
+    again, other = SentAgain(port, "some layer", 2), SentAgain(port, "another", 5)
     for peer, cause in ((1, Cause.NACK), (1, Cause.NACK), (3, Cause.TIMEOUT)):
         again.note(peer, cause)
     other.note(0, Cause.RETURNED)
     assert port.marks == [(Activity.CONTROL, Kind.AGAIN, peer) for peer in (1, 1, 3, 0)]
     assert sent_again([port], []) == {Resent("some layer", 2, "node 1", "NACK"): 2,
                                       Resent("some layer", 2, "node 3", "time-out"): 1,
-                                      Resent("another", 2, "node 0", "returned"): 1}
+                                      Resent("another", 5, "node 0", "returned"): 1}
 
 
 def test_engines_and_firmware_tell_in_the_trace():

@@ -16,7 +16,8 @@ from tests.programs.am import describe, in_order, run_on_model
 
 
 def test_sums():
-    again = SentAgain(SimpleNamespace(sent_again=[], mark=lambda *mark: None), "some layer")
+    again = SentAgain(SimpleNamespace(sent_again=[], mark=lambda *mark: None), "some layer",
+                      0)
     assert again.by_peer() == {} and again.total() == 0
     for peer, cause in ((1, Cause.NACK), (1, Cause.NACK), (1, Cause.ANSWER), (2, Cause.RETURNED)):
         again.note(peer, cause)

@@ -232,7 +232,7 @@ class ModelProcessor:
             place = address - HOST_BASE
             assert place % 4 == 0, "host memory is accessed in words of 32 bits"
             if write:
-                self.model.dma_write(self.nic.node, place, value.to_bytes(4, "little"))
+                self.model.dma_write(self.nic.home, place, value.to_bytes(4, "little"))
                 return 0
             return int.from_bytes(self.nic.memory.read(place, 4), "little")
         offset = address - MMIO_BASE
@@ -389,7 +389,7 @@ class ModelEngine:
         if flags & StartFlag.FIRST_LAST:
             assert host % 8 == local % 8 == 0
         data = bytes(self.processor.memory[local:local + length])
-        self.processor.model.dma_write(self.processor.nic.node, host, data)
+        self.processor.model.dma_write(self.processor.nic.home, host, data)
         self.finish()
 
     def send(self, host: int, local: int, length: int, trace: int, flags: int) -> None:

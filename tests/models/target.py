@@ -37,13 +37,14 @@ ENGINE_NAMES = {register.name for register in ENGINE_REGISTERS}
 
 
 class ModelNic:
-    """One node's NIC, uplink and receive side. The VI engine is
-    :class:`tests.models.via.engine.Engine`; its
+    """A NIC, uplink and receive side: ``node`` is its wire address, ``home`` the number of the node
+    that has it. The VI engine is :class:`tests.models.via.engine.Engine`; its
     packets share the uplink with the others, but never wait behind them once they have arrived."""
 
     def __init__(self, model: "Model", node: int) -> None:
         self.model, self.node = model, node
-        self.memory = model.memories[node]
+        self.home = node // model.description.node.nics
+        self.memory = model.memories[self.home]
         self.registers = {register.name: register.reset for register in REGISTERS}
         self.registers["node"] = node
         self.registers["send_space"] = model.description.nic.send_fifo
@@ -175,7 +176,7 @@ class ModelNic:
             def arrives() -> None:
                 if self.level and self.risen == now and not self.seen:
                     self.seen = True
-                    for host in self.model.cpus_of(self.node):
+                    for host in self.model.interrupted(self):
                         host.interrupt()
 
             self.model.at(now + max(1, self.model.description.nic.irq_latency), arrives)
@@ -197,7 +198,7 @@ class ModelNic:
             self.queue[0] = (data, control["trace"], 0)
             self.registers["send_done"] = number + 1 & 0xFFFF
             if self.registers["send_report"]:
-                model.dma_write(self.node, self.registers["send_report"],
+                model.dma_write(self.home, self.registers["send_report"],
                                 self.registers["send_done"].to_bytes(8, "little"))
             if self.registers["send_done"] == self.posted:
                 self.cause(Irq.SEND)
@@ -235,7 +236,7 @@ class ModelNic:
         self.registers["send_space"] += space
         self.registers["packets_sent"] += 1
         self.busy = False
-        self.model.recheck(self.node)
+        self.model.recheck(self.home)
         if self.via is not None:
             self.via.link.sent(data)
         if self.processor is not None:
@@ -288,10 +289,10 @@ class ModelNic:
         slot = self.registers["receive_base"] + index * self.model.description.slot_bytes
         self.filled = self.filled + 1
         self.registers["receive_filled"] = self.filled & 0xFFFF
-        self.model.dma_write(self.node, slot + 8, data)
+        self.model.dma_write(self.home, slot + 8, data)
         phase = 1 - (self.filled - 1) // ring % 2
         word = COMPLETION.pack(phase=phase, length=len(data) - 8, trace=number, index=index)
-        self.model.dma_write(self.node, slot, word.to_bytes(8, "little"))
+        self.model.dma_write(self.home, slot, word.to_bytes(8, "little"))
         self.cause(Irq.RECEIVE)
         self.storing = False
         self.free(length)
@@ -307,7 +308,8 @@ class Model:
         nodes, self.cpus = description.fabric.nodes, description.node.cpus
         self.ports = nodes * self.cpus
         self.memories = [ArrayMemory(description.memory.bytes) for _ in range(nodes)]
-        self.nics = [ModelNic(self, node) for node in range(nodes)]
+        self.nics = [ModelNic(self, address)
+                     for address in range(nodes * description.node.nics)]
         self.hosts = [ModelPort(self, node, cpu) for node in range(nodes)
                       for cpu in range(self.cpus)]
         self.events: list = []
@@ -327,6 +329,19 @@ class Model:
 
     def cpus_of(self, node: int) -> list[ModelPort]:
         return self.hosts[node * self.cpus:(node + 1) * self.cpus]
+
+    def nics_of(self, node: int) -> list[ModelNic]:
+        nics = self.description.node.nics
+        return self.nics[node * nics:(node + 1) * nics]
+
+    def interrupted(self, nic: ModelNic) -> list[ModelPort]:
+        """The CPUs that ``nic`` interrupts."""
+        cpus, nics = self.cpus_of(nic.home), self.description.node.nics
+        return cpus if nics == 1 else [cpus[nic.node % nics % self.cpus]]
+
+    def seen(self, host: ModelPort) -> bool:
+        """Whether the CPU sees the interrupt of a NIC."""
+        return any(nic.seen and host in self.interrupted(nic) for nic in self.nics_of(host.node))
 
     def recheck(self, node: int) -> None:
         for host in self.cpus_of(node):
@@ -360,7 +375,7 @@ class Model:
         """Answer the programs; what one stored, the other CPUs of its node see."""
         self.runtime.attention()
         if self.cpus > 1:
-            for node in range(len(self.nics)):
+            for node in range(len(self.memories)):
                 self.recheck(node)
 
     def run(self, programs: Programs, *, limit: int = 0,

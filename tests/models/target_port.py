@@ -1,8 +1,18 @@
 """The host ports of the functional target (:mod:`.target`): operations, and what they take."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, NIC_BASE, Flag, Op, Status
+from nicbed.layouts.operations import (
+    ANSWER,
+    ANSWER_WORDS,
+    BLOCK,
+    ENTRY,
+    NIC_BASE,
+    NIC_BYTES,
+    Flag,
+    Op,
+    Status,
+)
 from nicbed.layouts.trace import TICKS
 
 if TYPE_CHECKING:
@@ -51,7 +61,7 @@ class ModelPort:
 
     def answer(self, status: int = 0, data: int = 0, check: int = 0) -> None:
         status |= check << 8 | self.fraction << 24
-        if self.model.nics[self.node].seen:
+        if self.model.seen(self):
             status |= _IRQ
         ANSWER.pack_into(self.answers, self.index * ANSWER.size, self.model.now & 0xFFFFFFFF,
                          status, data)
@@ -77,7 +87,6 @@ class ModelPort:
         process = word >> 20 & 255
         now = model.now
         self.began = now
-        nic = model.nics[self.node]
         memory = model.memories[self.node]
         bus = model.description.bus
         if op in (Op.WATCH, Op.POLL):
@@ -100,19 +109,21 @@ class ModelPort:
             for beat in range(count):
                 cost = bus.pio_write_cycles if beat == 0 else bus.pio_beat_cycles
                 self.nic_free = max(self.nic_free, start + beat + 1) + cost
-                model.at(self.nic_free, lambda beat=beat: nic.write(
-                    address - NIC_BASE + 8 * beat, data[beat], trace, process))
+                model.at(self.nic_free, lambda beat=beat: self.nic(address).write(
+                    address % NIC_BYTES + 8 * beat, data[beat], trace, process))
             model.at(end if flags & _POSTED else self.nic_free, self.answer)
         elif op is Op.PIO_READ:
             end = self.nic_free = max(start, self.nic_free) + bus.pio_read_cycles
-            model.at(end, lambda: self.answer(data=nic.read(address - NIC_BASE, process)))
+            model.at(end, lambda: self.answer(data=self.nic(address).read(address % NIC_BYTES,
+                                                                          process)))
         elif op is Op.TOUCH:
             assert length > 0 and address + length <= memory.size
             lines = (address + length - 1) // 32 - address // 32 + 1
 
             def touched() -> None:
-                if flags & _STORE and nic.processor is not None:
-                    nic.processor.stored(address, length)
+                for nic in model.nics_of(self.node):
+                    if flags & _STORE and nic.processor is not None:
+                        nic.processor.stored(address, length)
                 self.answer()
             model.at(start + 2 * lines, touched)
         elif op is Op.CAS:
@@ -143,7 +154,7 @@ class ModelPort:
 
         def begins() -> None:
             self.resting = (waits, end, number)
-            if model.nics[self.node].seen:
+            if model.seen(self):
                 self.interrupt()
 
         if timeout or not waits:
@@ -163,10 +174,15 @@ class ModelPort:
         else:
             self.answer(_INTERRUPTED, (end - self.model.now) << 8)
 
+    def nic(self, address: int) -> Any:
+        """The NIC that has ``address``."""
+        nics = self.model.nics_of(self.node)
+        return nics[min((address - NIC_BASE) // NIC_BYTES, len(nics) - 1)]
+
     def holds(self, watch: tuple) -> tuple[bool, int]:
         flags, _, address, compare, mask = watch
         if address >= NIC_BASE:
-            word = self.model.nics[self.node].read(address - NIC_BASE)
+            word = self.nic(address).read(address % NIC_BYTES)
         else:
             word = self.model.memories[self.node].word(address)
         return (word & mask == compare) != bool(flags & _NOT_EQUAL), word

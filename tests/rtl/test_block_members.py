@@ -83,7 +83,7 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "lane merge": LaneMerge,
     "receive fifo": lambda: ReceiveFifo(fifo_bytes=256, mtu=64),
     "receive window": ReceiveWindow,
-    "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=True),
+    "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=1),
     "pulled ring": lambda: LineRing(ring=4),
     "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
     "watch": Watch,

@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from enum import IntEnum
 from typing import NamedTuple
 
-from ....layouts.operations import BLOCK, BURST, NIC_BASE
+from ....layouts.operations import BLOCK, BURST
 from ....layouts.packet import HEADER, Protocol
-from ....layouts.registers import SEND_WINDOW, address
+from ....layouts.registers import SEND_WINDOW
 from ...port.node import Node
 from ...port.port import Watch
 from ...port.sent_again import Cause, SentAgain
@@ -28,7 +28,6 @@ __all__ = ["Channel", "Message", "MessageKind"]
 FAR = 1 << 62
 BACK_OFF = 4
 """Time-outs are at most this many times ``via.retry_timeout``."""
-SEND_SPACE = address("send_space")
 ROOM = (1 << 32) - 1 & ~63
 """Bits of send_space. If one of them is set, a message has room."""
 
@@ -143,12 +142,14 @@ class Channel:
         self.memory = node.memory
         self.paths = node.service(Prices)
         self.node = node
+        self._send_space = node.register("send_space")
+        self._send_window = node.nic_address(SEND_WINDOW)
         self.timeout = node.description.via.retry_timeout
         self.deadline = FAR
         self.delivered = 0
         self.probes = 0
         self.resent = 0
-        self.again = SentAgain(self.port, "kernel agents of VIA")
+        self.again = SentAgain(self.port, "kernel agents of VIA", node.number)
         self._lanes: dict[int, Lane] = {}
 
     @property
@@ -238,11 +239,11 @@ class Channel:
                         message: Message) -> None:
         port = self.port
         port.spend(self.paths.control_send)
-        await port.poll(Watch(SEND_SPACE, 0, ROOM, not_equal=True))
+        await port.poll(Watch(self._send_space, 0, ROOM, not_equal=True))
         header = HEADER.pack(route=self.node.route(node), length=BODY.size,
                              source=self.node.number, destination=node,
                              protocol=Protocol.VIA_CONTROL, detail=kind)
-        await port.pio_write(NIC_BASE + SEND_WINDOW, header, *encode(sequence, message),
+        await port.pio_write(self._send_window, header, *encode(sequence, message),
                              trace=self.node.trace_number())
 
 

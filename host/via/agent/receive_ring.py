@@ -36,6 +36,7 @@ class ReceiveRing:
         self.memory = node.memory
         self.paths = node.service(Prices)
         self.node = node
+        self._nic = node.nic_offset
         self.size = node.description.nic.receive_ring
         self.slot_bytes = node.description.slot_bytes
         self.receivers: dict[int, Receiver] = {}
@@ -47,7 +48,7 @@ class ReceiveRing:
     async def start(self) -> None:
         """Give the NIC the slots. The kernel agent turns the ring on."""
         self.base = self.node.allocate(self.slot_bytes * self.size, 64)
-        await self.port.pio_write(RECEIVE_BASE, self.base)
+        await self.port.pio_write(self._nic + RECEIVE_BASE, self.base)
 
     def slot(self) -> int:
         """Physical address of the slot of the next packet: its completion word."""
@@ -66,7 +67,7 @@ class ReceiveRing:
             self.left = False
             return
         await port.room(1)
-        port.put_write(IRQ_STATUS, 1, Irq.RECEIVE)
+        port.put_write(self._nic + IRQ_STATUS, 1, Irq.RECEIVE)
         handled, self.left = 0, await self._check()
         while self.left and handled < most:
             slot = self.slot()
@@ -93,7 +94,7 @@ class ReceiveRing:
 
     async def _tell(self) -> None:
         await self.port.room(1)
-        self.port.put_write(RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
+        self.port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
         self._told = self._taken
 
 

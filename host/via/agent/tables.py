@@ -23,6 +23,7 @@ class Table:
 
     def __init__(self, node: Node) -> None:
         self.node = node
+        self._nic = node.nic_offset
         self.port = node.port
         self.memory = node.memory
         self.paths = node.service(Prices)
@@ -63,9 +64,9 @@ class Table:
         for index in indices:
             port.spend(self.paths.unpin)
             await port.room(2)
-            port.put_write(INVALIDATE, 1, index)
+            port.put_write(self._nic + INVALIDATE, 1, index)
             self._invalidated = self._invalidated + 1 & 0xFFFF
-            await port.poll(Watch(INVALIDATED, self._invalidated, 0xFFFF))
+            await port.poll(Watch(self._nic + INVALIDATED, self._invalidated, 0xFFFF))
 
 
 class HostTable(Table):
@@ -80,7 +81,7 @@ class HostTable(Table):
 
     async def start(self) -> None:
         self.allocate()
-        await self.port.pio_write(TABLE_BASE, self.base)
+        await self.port.pio_write(self._nic + TABLE_BASE, self.base)
 
     async def _write(self, index: int, flags: int, place: int) -> None:
         at = self.base + index * TRANSLATION_BYTES
@@ -95,9 +96,9 @@ class NicTable(Table):
         port = self.port
         if port.count > BLOCK - 3:
             await port.executed
-        port.put_write(TABLE_INDEX, 1, index)
-        port.put_write(TABLE_FLAGS, 1, flags)
-        port.put_write(TABLE_PLACE, 1, place)
+        port.put_write(self._nic + TABLE_INDEX, 1, index)
+        port.put_write(self._nic + TABLE_FLAGS, 1, flags)
+        port.put_write(self._nic + TABLE_PLACE, 1, place)
 
 
 class PhysicalTable(NicTable):

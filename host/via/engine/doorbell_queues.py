@@ -96,6 +96,7 @@ class DoorbellQueues(MemoryQueues):
 
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
+        self._nic = node.nic_offset
         self.table = self._make_table()
 
     def _make_table(self) -> Table:

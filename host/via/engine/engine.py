@@ -38,7 +38,7 @@ class Engine(DoorbellQueues):
 
     async def start(self) -> None:
         await super().start()
-        await self.port.poll(Watch(VIA_READY, 1, 1))
+        await self.port.poll(Watch(self._nic + VIA_READY, 1, 1))
         await self.table.start()
 
     # VIs
@@ -51,36 +51,37 @@ class Engine(DoorbellQueues):
 
     async def state(self, vi: Vi) -> ViState:
         await self._select(vi.number)
-        return ViState(await self.port.pio_read(VI_STATE))
+        return ViState(await self.port.pio_read(self._nic + VI_STATE))
 
     async def drained(self, vi: Vi) -> bool:
         # Twice, so that doorbells and status writes under way have arrived.
         port = self.port
         await self._select(vi.number)
-        if await port.pio_read(VI_POSTED) != await port.pio_read(VI_COMPLETED):
+        posted, completed = self._nic + VI_POSTED, self._nic + VI_COMPLETED
+        if await port.pio_read(posted) != await port.pio_read(completed):
             return False
         await port.delay(SETTLE)
-        return await port.pio_read(VI_POSTED) == await port.pio_read(VI_COMPLETED)
+        return await port.pio_read(posted) == await port.pio_read(completed)
 
     async def completed(self, vi: Vi) -> int:
         """The NIC's count of completions of ``vi``: of the send queue in the low half, of the
         receive queue in the high half."""
         await self._select(vi.number)
-        return await self.port.pio_read(VI_COMPLETED)
+        return await self.port.pio_read(self._nic + VI_COMPLETED)
 
     async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
         port = self.port
         port.spend(self.paths.command)
         await port.room(4)
-        port.put_write(VI_SELECT, 1, vi.number)
-        port.put_write(VI_ATTRIBUTES, 1, attributes_word(vi))
-        port.put_write(VI_PEER, 1, peer)
-        port.put_write(VI_COMMAND, 1, command)
-        await port.poll(Watch(VI_COMMAND, 0, 7))
+        port.put_write(self._nic + VI_SELECT, 1, vi.number)
+        port.put_write(self._nic + VI_ATTRIBUTES, 1, attributes_word(vi))
+        port.put_write(self._nic + VI_PEER, 1, peer)
+        port.put_write(self._nic + VI_COMMAND, 1, command)
+        await port.poll(Watch(self._nic + VI_COMMAND, 0, 7))
 
     async def _select(self, number: int) -> None:
         await self.port.room(1)
-        self.port.put_write(VI_SELECT, 1, number)
+        self.port.put_write(self._nic + VI_SELECT, 1, number)
 
     # Completion queues
 
@@ -97,15 +98,15 @@ class Engine(DoorbellQueues):
         port = self.port
         port.spend(self.paths.command)
         await port.room(3)
-        port.put_write(VI_SELECT, 1, cq.number)
-        port.put_write(CQ_BASE_REGISTER, 1, base)
-        port.put_write(CQ_CONFIG_REGISTER, 1, config)
-        await port.pio_read(VI_COMMAND)
+        port.put_write(self._nic + VI_SELECT, 1, cq.number)
+        port.put_write(self._nic + CQ_BASE_REGISTER, 1, base)
+        port.put_write(self._nic + CQ_CONFIG_REGISTER, 1, config)
+        await port.pio_read(self._nic + VI_COMMAND)
 
     # Interrupts
 
     async def events(self) -> list[tuple[Event, int]]:
         found = []
-        while word := await self.port.pio_read(VIA_EVENT):
+        while word := await self.port.pio_read(self._nic + VIA_EVENT):
             found.append((Event(EVENT.get(word, "code")), EVENT.get(word, "number")))
         return found

@@ -234,7 +234,7 @@ class FirmwareNic(DoorbellQueues):
         found = []
         lost = False
         await port.room(1)
-        port.put_write(IRQ_STATUS, 1, Irq.PROCESSOR)
+        port.put_write(self._nic + IRQ_STATUS, 1, Irq.PROCESSOR)
         before = self._taken
         while True:
             if port.count > BLOCK - 2:

@@ -34,7 +34,7 @@ class Retransmission:
     def __init__(self, port: Port, prices: TrapPrices, retries: int, ends: dict[int, End],
                  ring: SendRing, timers: Timers, packets: Packets, messages: Messages,
                  completing: Completing, counters: Counter[str]) -> None:
-        self.again = SentAgain(port, "VIA in the kernel")
+        self.again = SentAgain(port, "VIA in the kernel", ring.node.number)
         self._port = port
         self._prices = prices
         self._retries = retries

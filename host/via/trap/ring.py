@@ -66,6 +66,7 @@ class SendRing:
         self.port = node.port
         self.memory = node.memory
         self.node = node
+        self._nic = node.nic_offset
         self._price = report
         description = node.description
         self.size = description.nic.send_ring
@@ -89,9 +90,9 @@ class SendRing:
         self.add(self._first)
         # The NIC does not use the ring yet, so this is only setting up.
         self.memory.write(self.report, bytes(8))
-        await port.pio_write(SEND_BASE, self._base)
-        await port.pio_write(SEND_REPORT, self.report)
-        await port.pio_write(CONTROL, BOTH_RINGS)
+        await port.pio_write(self._nic + SEND_BASE, self._base)
+        await port.pio_write(self._nic + SEND_REPORT, self.report)
+        await port.pio_write(self._nic + CONTROL, BOTH_RINGS)
 
     def add(self, slots: int) -> None:
         """So many more buffers."""
@@ -177,7 +178,7 @@ class SendRing:
         port.put_touch(at, DESCRIPTOR_BYTES, store=True)
         self.posted += 1
         self._last = port.cycle
-        port.put_write(SEND_DOORBELL, 1, self.posted & 0xFFFF, trace=packet.trace)
+        port.put_write(self._nic + SEND_DOORBELL, 1, self.posted & 0xFFFF, trace=packet.trace)
 
 
 if SLOT.size != DESCRIPTOR_BYTES or HEADER_BYTES != 8:

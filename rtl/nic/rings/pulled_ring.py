@@ -11,7 +11,7 @@ from ....layouts.rings import (
     LINE_PAYLOAD_INLINE,
     LINE_WORD,
 )
-from ...bus.watch import LineTaken
+from ...bus.watch import by_cpu, of_each_cpu
 from ...parts.flit import Header
 
 __all__ = ["Control", "LineFound", "LineLook", "LineRing"]
@@ -59,6 +59,8 @@ class LineRing(wiring.Component):
     ----------
     ring : int
         Lines: a power of two of at least 4.
+    cpus : int
+        CPUs that take lines.
 
     Members
     -------
@@ -69,21 +71,22 @@ class LineRing(wiring.Component):
     requested : In(16)
         Descriptors found so far; the line looked at is theirs that come next.
     watched : In(LineTaken)
-        Lines of the ring that CPUs take.
+        Lines of the ring that CPUs take; of several CPUs an array.
     look : Out(LineLook)
         Which line to look at, and its words.
     line : Out(LineFound)
         What they say.
     """
 
-    def __init__(self, *, ring: int) -> None:
+    def __init__(self, *, ring: int, cpus: int = 1) -> None:
         self._ring = ring
+        self._cpus = cpus
         super().__init__({
             "active": In(1),
             "base": In(32),
             "node": In(8),
             "requested": In(16),
-            "watched": In(LineTaken),
+            "watched": of_each_cpu(In, cpus),
             "look": Out(LineLook),
             "line": Out(LineFound),
         })
@@ -93,6 +96,11 @@ class LineRing(wiring.Component):
         """Lines."""
         return self._ring
 
+    @property
+    def cpus(self) -> int:
+        """CPUs that take lines."""
+        return self._cpus
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         slots = (self._ring - 1).bit_length()
@@ -100,16 +108,20 @@ class LineRing(wiring.Component):
         # Lines that a CPU may hold dirty: taken since the last look at them was asked for.
         look, line = self.look, self.line
         taken = Signal(self._ring, init=~0)
-        index = Signal(slots)
+        watched = by_cpu(self.watched, self._cpus)
+        indices = [Signal(slots, name="index" if self._cpus == 1 else f"index_{cpu}")
+                   for cpu in range(self._cpus)]
         m.d.comb += [
-            index.eq(self.watched.address[_LINE_BITS:] - self.base[_LINE_BITS:]),
+            *(index.eq(one.address[_LINE_BITS:] - self.base[_LINE_BITS:])
+              for index, one in zip(indices, watched, strict=True)),
             look.due.eq(self.active & taken.bit_select(self.requested[:slots], 1)),
             look.address.eq(self.base + Cat(Const(0, _LINE_BITS), self.requested[:slots])),
         ]
         with m.If(look.begin):
             m.d.sync += taken.bit_select(self.requested[:slots], 1).eq(0)
-        with m.If(self.watched.valid):
-            m.d.sync += taken.bit_select(index, 1).eq(1)
+        for index, one in zip(indices, watched, strict=True):
+            with m.If(one.valid):
+                m.d.sync += taken.bit_select(index, 1).eq(1)
         with m.If(~self.active):
             m.d.sync += taken.eq(~0)
 

@@ -8,7 +8,7 @@ from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
 from ...bus.burst import Burst, beats_of
-from ...bus.watch import LineTaken
+from ...bus.watch import by_cpu, of_each_cpu
 from ...parts.align import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
@@ -45,13 +45,12 @@ line looked at is no descriptor)."""
 PulledRing = wiring.Signature({
     "enable": Out(1),
     "node": Out(8),
-    "watched": Out(LineTaken),
 })
 """What a ring of lines needs beside its registers, from the side of the NIC: the ring is one of
-lines; this node's number; lines of the ring that CPUs take."""
+lines; this node's number."""
 
 
-def send_dma_members(coherent: bool = False) -> dict[str, wiring.Member]:
+def send_dma_members(coherent: int = 0) -> dict[str, wiring.Member]:
     """The ports of :class:`SendDma`, or of what is in its place."""
     return {
         "registers": In(SendRingRegisters),
@@ -62,7 +61,8 @@ def send_dma_members(coherent: bool = False) -> dict[str, wiring.Member]:
         "accepted": Out(16),
         "idle": Out(1),
         "event": Out(EventPort),
-    } | ({"pull": In(PulledRing)} if coherent else {})
+    } | (
+        {"pull": In(PulledRing), "watched": of_each_cpu(In, coherent)} if coherent else {})
 
 
 class SendDma(PacketFifo):
@@ -88,15 +88,16 @@ class SendDma(PacketFifo):
         Payload bytes of a packet.
     ring : int
         Descriptors in the ring: a power of two of at least 4.
-    coherent : bool
-        Whether the NIC is on the memory bus.
+    coherent : int
+        CPUs on the memory bus of the NIC; 0: it is on another bus.
 
     Members
     -------
     registers : In(SendRingRegisters)
         The ring's registers.
-    pull : In(PulledRing)
-        Only with ``coherent``.
+    pull : In(PulledRing), watched : In(LineTaken)
+        Only with ``coherent``. ``watched``: lines of the ring that CPUs take; of several CPUs an
+        array.
     max_beats : In(10)
         Longest burst in beats, at least 1; of a ring of lines at least the 4 of a line.
     now : In(32)
@@ -120,10 +121,10 @@ class SendDma(PacketFifo):
         The lane cannot hold a packet, or the ring is no power of two.
     """
 
-    def __init__(self, *, fifo_bytes: int, mtu: int, ring: int, coherent: bool = False) -> None:
+    def __init__(self, *, fifo_bytes: int, mtu: int, ring: int, coherent: int = 0) -> None:
         check_power_of_two("ring", ring, least=BATCH)
         self._ring = ring
-        self._lines = LineRing(ring=ring) if coherent else None
+        self._lines = LineRing(ring=ring, cpus=coherent) if coherent else None
         super().__init__(fifo_bytes=fifo_bytes, mtu=mtu, members=send_dma_members(coherent))
 
     @property
@@ -177,7 +178,9 @@ class SendDma(PacketFifo):
               arrived: Signal, waits: Signal) -> None:
         """Joins the ring of lines: a line found becomes a descriptor like the others."""
         m.submodules.lines = lines
-        wiring.connect(m, wiring.flipped(self.pull.watched), lines.watched)
+        for taken, watched in zip(by_cpu(self.watched, lines.cpus),
+                                  by_cpu(lines.watched, lines.cpus), strict=True):
+            wiring.connect(m, wiring.flipped(taken), watched)
         ran = Signal()
         ring = self.registers
         m.d.comb += [

@@ -38,7 +38,7 @@ class Bare:
     """A node's packets. They are not sent again."""
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("a program without a layer", several=True)
+        node.drive_nic("a program without a layer")
         self.node, self.port, self.memory = node, node.port, node.memory
         self._way = injection(node)
         self._ring = self._way.ring

@@ -4,17 +4,28 @@ from typing import Any
 
 import pytest
 from nicbed.host.am import Gam
+from nicbed.host.gm.driver import Driver
 from nicbed.host.port.costs import Costs
 from nicbed.host.port.diagnosis import place
+from nicbed.host.port.interrupts import Handler, Interrupts
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port
+from nicbed.host.processor import FirmwareCrash
+from nicbed.host.rpc import Rpc
+from nicbed.host.runtime import Stuck
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.description import Description
 from nicbed.layouts.fabric import topology
 from nicbed.layouts.operations import NIC_BASE, NIC_BYTES
+from nicbed.layouts.processor import CrashReason
 from nicbed.layouts.registers import address
 
 from tests.models.target import Model
+from tests.programs.am import describe as describe_knobs
+from tests.programs.nics_layers import answered_meanwhile, program
+from tests.programs.vipl import SMALL
+
+CORE = {"nic.processor": "picorv32"}
 
 
 class Memory:
@@ -88,12 +99,75 @@ def test_one_cpu_has_a_nic_to_itself() -> None:
         Gam(first)
 
 
-@pytest.mark.parametrize("nic", [None, 1])
-def test_a_layer_for_one_nic_is_refused(nic: int | None) -> None:
-    first, _ = views(describe(2))
-    with pytest.raises(RuntimeError, match=r"VIA on node 1, which has 2 NICs \(node.nics\): it "
-                                           "drives nodes with one NIC"):
-        Kernel(first if nic is None else first.nic(nic))
+def test_a_layer_with_interrupts_runs_where_its_nic_interrupts() -> None:
+    first, second = views(describe(3))
+    for layer, on in (("VIA", Kernel), ("RPC", Rpc), ("GM", Driver)):
+        with pytest.raises(RuntimeError, match=f"{layer} on CPU 0 of node 1, NIC 1: it takes "
+                                               "interrupts, and this NIC interrupts CPU 1"):
+            on(first.nic(1))
+        with pytest.raises(RuntimeError, match=f"{layer} on CPU 1 of node 1, NIC 2: it takes "
+                                               "interrupts, and this NIC interrupts CPU 0"):
+            on(second.nic(2))
+        with pytest.raises(RuntimeError, match=rf"{layer} on node 1, which has 3 NICs"):
+            on(first)
+    Kernel(second.nic(1))
+    only = views(describe(3, cpus=1))[0]
+    for nic in range(3):
+        Kernel(only.nic(nic))
+
+
+def test_a_nic_has_its_own_services_firmware_and_addresses() -> None:
+    first, second = views(describe(2))
+    kernel = first.nic(0).service(Kernel)
+    assert first.nic(0).service(Kernel) is kernel
+    assert second.nic(1).service(Kernel) is not kernel
+    first.nic(0).firmware = "one"
+    second.nic(1).firmware = "other"
+    assert (second.nic(0).firmware, first.nic(1).firmware) == ("one", "other")
+    here = second.nic(1)
+    assert here.register("control") == address("control") + NIC_BYTES
+    assert here.nic_address(0x1000) == NIC_BASE + NIC_BYTES + 0x1000
+    assert (here.place, first.place) == ("node 1, NIC 1", "node 1")
+    only = views(Description(), 1)[0]
+    assert only.nic(0).service(Kernel) is only.service(Kernel)
+    only.nic(0).firmware = "its"
+    assert only.firmware == "its" and only.nic(0).place == "node 1"
+
+
+LAYERS = [("via", {"via.design": "engine"}), ("via", {"via.design": "kernel"}),
+          ("via", {"via.design": "firmware", **CORE}), ("gm", CORE), ("fm", CORE)]
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize(("layer", "knobs"), LAYERS)
+def test_layers_on_all_nics(layer: str, knobs: dict[str, Any], cpus: int) -> None:
+    """With one CPU, that waits in one layer, interrupts of the other NIC are served, too."""
+    model = Model(describe_knobs(SMALL, {"node.nics": 2, "node.cpus": cpus, **knobs}))
+    model.run([[program(layer, 3)] * cpus] * 2, limit=4_000_000)
+
+
+class Deaf(Interrupts):
+    """Serves nobody else."""
+
+    def others(self, handler: Handler) -> list[Handler]:
+        return []
+
+
+@pytest.mark.parametrize("design", ["engine", "kernel"])
+def test_a_layer_that_waits_serves_the_others(design: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without that they wait for ever."""
+    description = describe_knobs(SMALL, {"node.nics": 2, "via.design": design})
+    Model(description).run([answered_meanwhile] * 2, limit=1_000_000)
+    monkeypatch.setattr("nicbed.host.port.node.Interrupts", Deaf)
+    with pytest.raises(Stuck):
+        Model(description).run([answered_meanwhile] * 2, limit=1_000_000)
+
+
+def test_a_crash_names_node_and_nic() -> None:
+    def text(nic: int | None) -> str:
+        return str(FirmwareCrash(1, nic, 77, CrashReason.PANIC, 0x10, 7, None))
+    assert text(None).startswith("the NIC processor of node 1 crashed at cycle 77: panic with ")
+    assert text(2).startswith("the NIC processor of node 1, NIC 2, crashed at cycle 77: panic ")
 
 
 def test_the_only_nic_is_the_node() -> None:

@@ -87,7 +87,7 @@ class Engine:
         self.receiver = Receiver(self)
 
     def dma_write(self, address: int, data: bytes) -> None:
-        self.model.dma_write(self.nic.node, address, data)
+        self.model.dma_write(self.nic.home, address, data)
 
     def count(self, name: str) -> None:
         """Counts one more in register ``name``."""

@@ -19,6 +19,7 @@ from nicbed.testbench.build import instances, simulator
 from nicbed.testbench.build.verilator import Compilation
 
 from tests.labs.rows import more
+from tests.programs.vipl import SMALL as VIA_SMALL
 
 SMALL = {"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128, "nic.send_ring": 4,
          "nic.receive_ring": 4, "link.buffer": 64, "bus.posted_writes": 2, "cpu.cache_lines": 4}
@@ -127,6 +128,76 @@ def test_the_same_of_several_nics(knobs: dict[str, Any]) -> None:
     ports = "tests.programs.raw_ports:drive"
     several, one = both(knobs, ports)
     assert several == one
+
+
+PICO, VEX = ({"nic.processor": core, "node.nics": 2} for core in ("picorv32", "vexriscv"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("knobs", "layer"), [
+    (PICO, "fm"),
+    ({**PICO, "node.cpus": 2}, "gm"),
+    ({**PICO, "via.design": "firmware"}, "via"),
+    ({"node.nics": 2, "via.design": "engine"}, "via"),
+    ({"node.nics": 3, "node.cpus": 2, "via.design": "engine", **FAULTS}, "via"),
+])
+def test_the_same_of_layers_on_several_nics(knobs: dict[str, Any], layer: str) -> None:
+    """Each NIC with a processor or a VI engine of its own."""
+    job = "tests.programs.nics_layers:layers"
+    several, one = both({**VIA_SMALL, **knobs}, job, layer=layer, trace=True)
+    assert several == one
+    kind = Block.VI_RECEIVE if knobs.get("via.design") == "engine" else Block.PROCESSOR
+    assert ({event.node for event in map(Event._make, several["events"]) if event.block == kind}
+            == set(range(2 * knobs["node.nics"])))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("knobs", [
+    {**PICO, "node.cpus": 2, "processor.clock_divider": 3},
+    {**VEX, **FAULTS},
+    {**VEX, "am.firmware": "lanai"},
+    {**PICO, "am.firmware": "elan", "processor.host_access": "uncached"},
+    {**PICO, "am.firmware": "tb2"},
+    {**PICO, "node.cpus": 2, "nic.attachment": "memory_bus"},
+    {"node.nics": 2, "node.cpus": 2, "nic.attachment": "memory_bus", **FAULTS},
+])
+def test_the_same_of_active_messages_on_several_nics(knobs: dict[str, Any]) -> None:
+    """Over every firmware, and with NICs on the memory bus."""
+    several, one = both(knobs, "tests.programs.nics_jobs:random_nics", seeds=[1], count=6,
+                        trace=True)
+    assert several == one
+
+
+@pytest.mark.parametrize("knobs", [
+    {"node.cpus": 2},
+    more({"node.cpus": 4}),
+    more({"node.cpus": 8, "bus.dma_setup": 1}),
+    more({"node.cpus": 4, "node.nics": 2, "link.bytes_per_cycle": 8}),
+    more({"node.cpus": 2, "nic.processor": "picorv32"}),
+])
+def test_the_same_of_a_nic_on_the_memory_bus_of_several_cpus(knobs: dict[str, Any]) -> None:
+    """All CPUs post to the rings of all NICs: a wake-up that is lost leaves a packet behind, and
+    the run ends at its limit."""
+    job = "tests.programs.memory_bus_jobs:posts"
+    knobs = {"nic.attachment": "memory_bus", **SMALL, **knobs}
+    several, one = both(knobs, job, seeds=[1], count=8, trace=True, limit=200_000)
+    assert several == one
+    watched = {event.node for event in map(Event._make, several[0]["events"])
+               if event.block == Block.WATCH}
+    assert watched == set(range(knobs.get("node.nics", 1)))
+    # Random ones more, and of them only whether all packets come.
+    run_job(describe(knobs), function=job, arguments={
+        "seeds": list(range(2, 30)), "count": 16, "limit": 400_000})
+
+
+@pytest.mark.full
+def test_a_profile_and_a_crash_are_of_a_nic() -> None:
+    description = describe({**VIA_SMALL, **PICO})
+    profiles = run_job(description, function="tests.programs.nics_layers:profiles")
+    # Firmware runs on NICs 1 of both nodes alone.
+    assert [bool(one) for one in profiles] == [False, True, False, True]
+    assert run_job(description, function="tests.programs.nics_layers:crash",
+                   arguments={"node": 1, "nic": 0}) == (1, 0, "crashes")
 
 
 @pytest.mark.full

@@ -47,18 +47,18 @@ class Cpu:
         """Store ``data`` at the beginning of a line."""
         dut, image = self.dut, self.image
         line = BASE + LINE_BYTES * (number % self.ring)
-        dut.pull__watched__address.value = line
+        dut.watched__address.value = line
         hit = line in image.dirty
-        dut.pull__watched__valid.value = int(not hit)
+        dut.watched__valid.value = int(not hit)
         await self.edge
         image[line:line + len(data)] = data
         # It was read in the store's own cycle: the NIC is told late.
         late = hit and line not in image.dirty
-        dut.pull__watched__valid.value = int(late)
+        dut.watched__valid.value = int(late)
         if not late:
             image.dirty.add(line)
         await self.edge
-        dut.pull__watched__valid.value = 0
+        dut.watched__valid.value = 0
 
     async def store(self, rng: random.Random, *, body: bytes, payload: bytes | None = None,
                     length: int | None = None) -> list[int]:
@@ -224,7 +224,7 @@ async def is_still_a_ring_with_doorbells(dut: Any) -> None:
     more(8, 0.5, 0.0, 0, 0.6, 1, 4)])
 def test_loses_nothing(ring: int, stall: float, o_stall: float, setup: int, noise: float,
                        early: int, number: int) -> None:
-    run_bench(SendDma(fifo_bytes=256, mtu=128, ring=ring, coherent=True), __file__,
+    run_bench(SendDma(fifo_bytes=256, mtu=128, ring=ring, coherent=1), __file__,
               testcase="loses_nothing", seed=number, ring=ring, stall=stall, o_stall=o_stall,
               setup=setup, noise=noise, early=early, count=150)
 
@@ -232,10 +232,10 @@ def test_loses_nothing(ring: int, stall: float, o_stall: float, setup: int, nois
 @pytest.mark.parametrize("testcase", ["looks_once_a_message", "needs_no_order",
                                       "is_still_a_ring_with_doorbells"])
 def test_ring(testcase: str) -> None:
-    run_bench(SendDma(fifo_bytes=256, mtu=128, ring=8, coherent=True), __file__, testcase=testcase)
+    run_bench(SendDma(fifo_bytes=256, mtu=128, ring=8, coherent=1), __file__, testcase=testcase)
 
 
 def test_parameters_are_readable() -> None:
-    made = SendDma(fifo_bytes=256, mtu=128, ring=8, coherent=True)
+    made = SendDma(fifo_bytes=256, mtu=128, ring=8, coherent=1)
     assert made.coherent and not SendDma(fifo_bytes=256, mtu=128, ring=8).coherent
     assert LineRing(ring=8).ring == 8
