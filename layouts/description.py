@@ -566,8 +566,8 @@ class Description(Section):
                              "which it loads messages")
         if (self.am.bulk == "copy") != (self.am.firmware == "tb2"):
             raise ValueError(f"am.bulk = {self.am.bulk!r}: firmware 'tb2' (am.firmware) has "
-                             "entries to which bulk data are copied: it needs 'copy', and others "
-                             "cannot")
+                             "entries, to which data are copied: it needs 'copy', and nothing else "
+                             "can")
         ports = self.fabric.nodes * self.node.cpus
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "

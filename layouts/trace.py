@@ -126,6 +126,10 @@ class Activity(IntEnum):
     """MPI registers memory of a long message, or undoes it."""
     CHANNEL = 21
     """MPI gives a packet to its channel, or has the channel look."""
+    LOOK = 22
+    """A message processor looks for a message, or waits for room."""
+    MOVE = 23
+    """It moves one, one way: from the look that found it."""
 
 
 class Mark(NamedTuple):

@@ -17,6 +17,7 @@ from ...layouts.operations import BLOCK, NIC_BASE
 from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES
 from ...layouts.registers import RECEIVE_WINDOW, address
 from ...layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_WORD
+from ...layouts.trace import Activity, Kind
 from ..port.done_count import Report
 from ..port.node import Node, Program
 from ..port.port import F_NOT_EQUAL, WORD
@@ -35,6 +36,9 @@ WINDOW = NIC_BASE + RECEIVE_WINDOW
 PAYLOAD = DESCRIPTOR_CONTROL.offset("payload")
 TRACE = DESCRIPTOR_CONTROL.offset("trace")
 COMPLETION_LENGTH = COMPLETION.offset("length")
+
+LOOK, MOVE = int(Activity.LOOK), int(Activity.MOVE)
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 Watch = tuple[int, int, int, int]
 """Address, word to compare with, mask, flags: as :meth:`Port.put_watch` takes them."""
@@ -102,11 +106,13 @@ class MessageProcessor:
         packet = PACKET
         outward = True
         while True:
+            port.mark(LOOK, BEGIN, 0)
             await port.room(2)
             first, second = (message, packet) if outward else (packet, message)
             port.put_watch(*first)
             port.put_poll(second[0], second[1], second[2], 0, second[3])
             await port.executed
+            port.mark_check(LOOK, MOVE)
             if bool(port.status >> 4 & 15) != outward:
                 message = await self._send()
                 outward = False
@@ -115,6 +121,7 @@ class MessageProcessor:
             else:
                 packet = await self._receive(port.data)
                 outward = True
+            port.mark(MOVE, END, 0)
 
     def _message(self) -> Watch:
         """A message in the next line."""

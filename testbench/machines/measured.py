@@ -66,7 +66,7 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     nodes = max(description.fabric.nodes, least)
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
-    fabric = description.fabric.model_copy(update={"nodes": nodes})
+    fabric = description.fabric.model_copy(update={"nodes": nodes, **wanted.fabric})
     return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
 

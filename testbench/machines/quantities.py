@@ -37,6 +37,8 @@ class Quantity:
     lean: Mapping[str, Any] = field(default_factory=dict)
     """On top of ``parameters``: what leaves out all that this quantity does not need."""
     layer: str = "am"
+    fabric: Mapping[str, int] = field(default_factory=dict)
+    """Knobs of the fabric that it is measured on, in place of the description's."""
 
     def value(self, results: Mapping[str, Any], description: Description) -> float | None:
         """The quantity in its unit, from the results of a run on ``description``."""
@@ -124,6 +126,9 @@ _ALL = [
     Quantity("L", "µs", "L", "logp", _at("L")),
     Quantity("rtt", "µs", "round trip", "logp", _at("rtt"),
              lean={**BEGINNING, "delays": ["0", "1"]}),
+    Quantity("rtt farthest", "µs", "round trip, farthest of 16 nodes", "rtt",
+             _at("words", "1", "rtt"), {"words": [1], "peer": 15},
+             fabric={"nodes": 16, "columns": 4}),
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
                _at("words", str(words), "rtt"), lean={"words": [words]})
       for words in (1, 2, 3, 4)),

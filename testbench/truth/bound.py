@@ -14,7 +14,8 @@ SATURATED = Fraction(90, 100)
 """If all blocks are less busy than this, the round trip through the window is the bound."""
 TIE = Fraction(3, 100)
 
-NAMES = ("host", "receiver", "NI processor", "receiver's NI processor", "VI fetch", "VI send",
+NAMES = ("host", "receiver", "message processor", "receiver's message processor",
+         "NI processor", "receiver's NI processor", "VI fetch", "VI send",
          "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
          "bus", "memory")
 """Blocks in the order in which they wait for each other. Blocks of a VI engine or of a NIC
@@ -22,7 +23,8 @@ processor (awake; H2N, N2H: its transfers from and to host memory) are listed on
 work. A block that is held up by another also counts as busy, so the bound is the last of the
 busiest blocks in this order: a CPU waits for the bus when its posted writes are full, a link for
 the receive DMA, a DMA engine for the bus, the bus for the memory, which is listed for nodes with
-several CPUs, and waits for nobody."""
+several CPUs, and waits for nobody. A message processor is the second CPU of a node: what it
+takes to move messages."""
 
 MOSTLY = Fraction(3, 4)
 """If a saturated bus serves one DMA engine for this share of its time, the engine is the bound."""
@@ -62,10 +64,10 @@ class Bound:
 
 
 def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int, sender: int,
-           receiver: int) -> list[Share]:
+           receiver: int, moved: Sequence[Span] = ()) -> list[Share]:
     """Busy shares of the blocks on the path from ``sender`` to ``receiver``, between ``start`` and
     ``stop`` ticks. Of the switch ports on the path the busiest one counts, of the two buses the
-    busier one. If one DMA engine takes up a bus, the bus's share is charged to the engine."""
+    busier one. ``moved``: the messages that message processors moved. If one DMA engine takes up a bus, the bus's share is charged to the engine."""
     length = stop - start
     served = services(events, start, stop)
 
@@ -101,6 +103,11 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
         found_shares.append(Share("memory", where, memory))
     found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
                      if block in at_work for node in [sender if sends else receiver]]
+    if moved:
+        found_shares += [Share(name, node, share((one.begin, one.end) for one in moved
+                                                 if one.node == node))
+                         for name, node in (("message processor", sender),
+                                            ("receiver's message processor", receiver))]
     found_shares.sort(key=lambda one: NAMES.index(one.block))
     # The engine that takes up the bus replaces the bus.
     return ([one for one in found_shares if one.block not in takers]

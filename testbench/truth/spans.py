@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ...layouts.trace import Activity, Kind, Mark
 
-__all__ = ["Span", "spans"]
+__all__ = ["Span", "moves", "spans"]
 
 
 @dataclass(slots=True)
@@ -37,7 +37,8 @@ class Span:
 
 
 def spans(marks: Iterable[Mark]) -> list[Span]:
-    """All spans in the order in which they began. Spans of one CPU nest.
+    """All spans of programs in the order in which they began. Spans of one CPU nest. Those of
+    message processors are not among them: :func:`moves`.
 
     Raises
     ------
@@ -47,6 +48,8 @@ def spans(marks: Iterable[Mark]) -> list[Span]:
     found: list[Span] = []
     stacks: dict[tuple[int, int], list[Span]] = {}
     for ticks, node, cpu, activity, kind, number in marks:
+        if activity in (Activity.LOOK, Activity.MOVE):
+            continue
         stack = stacks.setdefault((node, cpu), [])
         if kind == Kind.BEGIN:
             span = Span(node, cpu, activity, number, ticks)
@@ -62,4 +65,17 @@ def spans(marks: Iterable[Mark]) -> list[Span]:
     for stack in stacks.values():
         for span in stack:  # cut off by the end of the run
             span.end = max([span.begin, *(inner.end for inner in span.inner)])
+    return found
+
+
+def moves(marks: Iterable[Mark]) -> list[Span]:
+    """The messages that message processors moved."""
+    found: list[Span] = []
+    open_spans: dict[tuple[int, int], Span] = {}
+    for ticks, node, cpu, activity, kind, number in marks:
+        if activity == Activity.MOVE and kind == Kind.BEGIN:
+            open_spans[node, cpu] = Span(node, cpu, activity, number, ticks)
+        elif activity == Activity.MOVE and (span := open_spans.pop((node, cpu), None)):
+            span.end = ticks
+            found.append(span)
     return found

@@ -81,18 +81,18 @@ async def measure_curve(lab: Any, count: int, delay: int, words: int = 1,
 
 
 async def measure_trips(lab: Any, words: int = 1, kind: Callable[[Node], Party] = Party,
-                        count: int = TRIPS) -> dict[str, Any]:
-    """``count`` round trips, one after the other."""
+                        peer: int = 1, count: int = TRIPS) -> dict[str, Any]:
+    """``count`` round trips from node 0 to ``peer``, one after the other."""
 
     async def requester(node: Node) -> Any:
         party = kind(node)
-        await party.start([1], words)
-        trips = await party.trips(1, count, words)
-        await party.finish([1])
+        await party.start([peer], words)
+        trips = await party.trips(peer, count, words)
+        await party.finish([peer])
         return trips
 
     run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, 1: server(kind=kind)}), trace=True)
+                                 {0: requester, peer: server(kind=kind)}), trace=True)
     trips = run.results[0]
     return {"trips": [ticks_between(start, stop) for start, stop in trips],
             "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,

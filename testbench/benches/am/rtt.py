@@ -19,7 +19,7 @@ __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "t
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """1 to 4 words."""
+    """1 to 4 words, to node 1; ``peer`` is another node."""
     return {"words": [1, 2, 3, 4]}
 
 
@@ -28,7 +28,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     found = {}
     for index, words in enumerate(parameters["words"]):
         tell(f"{words} words", index, len(parameters["words"]))
-        found[words] = await measure_trips(lab, words)
+        found[words] = await measure_trips(lab, words, peer=parameters.get("peer", 1))
     return found
 
 

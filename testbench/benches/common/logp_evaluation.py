@@ -13,7 +13,7 @@ from ...truth.bound import bound, shares
 from ...truth.breakdown import lives, mean_life
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
 from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
-from ...truth.spans import spans
+from ...truth.spans import moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
 
 __all__ = ["bound_of", "costs_by_delay", "evaluate", "life_of", "traced_trips"]
@@ -76,7 +76,8 @@ class _Truth:
         self.send = Fraction(sum(span.own for span in at_once), len(at_once))
         times = departures(base["events"], SENDER, [span.number for span in stream])
         self.g = true_gap(times)
-        self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER))
+        self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER,
+                                  moves(base["marks"])))
         self.o_r_request = mean_own(marks, Activity.REQUEST_HANDLE, RECEIVER)
         self.o_s_reply = mean_own(marks, Activity.REPLY_SEND, RECEIVER)
         self.o_r_steady = mean_own(marks, Activity.REPLY_HANDLE, SENDER, window(times))

@@ -14,7 +14,7 @@ from ...report.tables import amount, micro, table
 from ...truth.bound import bound, shares
 from ...truth.budget import sends
 from ...truth.service import Prediction, Service, plain_services, service_times
-from ...truth.spans import Span, spans
+from ...truth.spans import Span, moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
 from .headline import Headline, Series
 from .logp_evaluation import bound_of
@@ -80,7 +80,8 @@ def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str
     return {"gap": cycles(true_gap(times)),
             "o_r": cycles(mean_own(marks, Activity.REQUEST_HANDLE, receiver, between)),
             "o_s": cycles(mean_own(marks, Activity.REPLY_SEND, receiver, between)),
-            "bound": bound_of(bound(shares(raw["events"], marks, *between, sender, receiver)))}
+            "bound": bound_of(bound(shares(raw["events"], marks, *between, sender, receiver,
+                                           moves(raw["marks"]))))}
 
 
 def common(raw: Mapping[str, Any]) -> Fairness:

@@ -8,7 +8,7 @@ from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
 from ...truth.bound import bound, shares
-from ...truth.spans import spans
+from ...truth.spans import moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
 from .logp_evaluation import bound_of
 from .programs import ARRIVED, STORED, Party, programs
@@ -106,7 +106,8 @@ def transfer_truth(raw: Mapping[str, Any], description: Description) -> dict[str
     if len(times) >= 4:
         between = window(times)
         found["g"] = true_gap(times) * packets
-        found["bound"] = bound_of(bound(shares(raw["events"], marks, *between, sender, receiver)))
+        found["bound"] = bound_of(bound(shares(raw["events"], marks, *between, sender,
+                                                receiver, moves(raw["marks"]))))
         found["o_r"] = packets * mean_own(marks, Activity.BULK_HANDLE, receiver, between)
     issued = len(raw["issued"])
     found["o_s"] = Fraction(sum(span.own for span in sent), issued)

@@ -121,7 +121,8 @@ def test_other_cores(core):
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 @pytest.mark.parametrize("core, attachment, firmware", [
     ("picorv32", "io_bus", "am"), ("picorv32", "memory_bus", "am"), ("vexriscv", "io_bus", "am"),
-    ("vexriscv", "memory_bus", "elan")])
+    ("vexriscv", "memory_bus", "elan"), ("vexriscv", "io_bus", "lanai"),
+    ("vexriscv", "io_bus", "tb2")])
 def test_same_events_on_icarus(core, attachment, firmware):
     """Loading and start are in it. (SERV takes ten times as long: of it,
     rtl/processor/core/test_core_icarus

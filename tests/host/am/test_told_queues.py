@@ -3,11 +3,14 @@ cost, errors in one line. (Of firmware ``tb2`` more is in test_entry_queue.)"""
 
 import pytest
 from nicbed.host.am import costs as paths
+from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 
 from tests.host.am.test_costs import exchange, only
+from tests.models.target import Model
+from tests.programs.am import describe, in_order
 
 WAYS = {
     "elan": ({"nic.processor": "vexriscv", "processor.host_access": "uncached",
@@ -17,6 +20,7 @@ WAYS = {
 """Of each firmware its description, and the path of a packet into its queue."""
 START = 20_000
 """Cycles until the firmware runs."""
+PATIENCE = 40_000
 STORED = 2 * TICKS
 """A line stored on the model target."""
 
@@ -41,6 +45,16 @@ def test_overheads_are_their_items_and_bus_operations(way, words):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_writes_that_are_not_posted_take_the_cpu_as_long_as_the_bus(way):
+    """One access for each message, whatever it is."""
+    def o_s(settings):
+        asked, *_ = exchange(1, WAYS[way][0], {"bus.pio_write": 90, **settings}, wait=START)
+        return only(asked, Activity.REQUEST_SEND)[4]
+
+    assert abs(o_s({"bus.posted": False}) - o_s({}) - 90 * TICKS) < 1
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_work_send_is_cycles_of_the_nic_processor(way):
     """A round trip passes it twice; a slower processor spends the same number of its own."""
     def round_trip(settings):
@@ -51,6 +65,38 @@ def test_work_send_is_cycles_of_the_nic_processor(way):
         bare = {"processor.clock_divider": divider}
         longer = round_trip({**bare, "am.work_send": 2000}) - round_trip(bare)
         assert abs(longer / TICKS - 2 * 2000 * divider) < 400 * divider
+
+
+def test_slots_of_elan_are_free_when_their_packets_were_acknowledged():
+    """Without acknowledgements of the network they are free only after a time-out, so many messages
+    in a row take many time-outs; and nothing is lost, or sent again, by that."""
+    def run(lose):
+        scenario = in_order(100, reply=False)
+        model = Model(describe(scenario.structure, scenario.settings, WAYS["elan"][0],
+                               {"am.retry_timeout": PATIENCE, "am.retries": 1000}))
+        model.nics[1].lose = lose
+        runtime = model.run(scenario.programs, limit=1 << 26)
+        scenario.check(runtime.results)
+        return max(port.cycle for port in runtime.ports)
+
+    def note(data):
+        return HEADER.get(int.from_bytes(data[:8], "little"), "protocol") == Protocol.NOTE
+
+    usual, without = run(lambda data: False), run(note)
+    assert usual + PATIENCE * 100 // 32 < without < usual + PATIENCE * 100
+
+
+def test_work_receive_of_elan_is_spent_on_acknowledging():
+    """Off the way of a message: it changes what many messages take, not one."""
+    def cycles(count, work):
+        scenario = in_order(count)
+        model = Model(describe(scenario.structure, scenario.settings, WAYS["elan"][0],
+                               {"am.work_receive": work}))
+        runtime = model.run(scenario.programs, limit=1 << 26)
+        return max(port.cycle for port in runtime.ports)
+
+    many = (cycles(80, 1000) - cycles(80, 0)) / 80
+    assert many > 700
 
 
 @pytest.mark.parametrize("layer", ["am", "mpl", "via", "gm", "rpc"])

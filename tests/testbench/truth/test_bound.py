@@ -1,9 +1,11 @@
 """The block that bounds the gap, found from busy shares."""
 
+from fractions import Fraction
+
 import pytest
-from nicbed.layouts.trace import TICKS, Activity
+from nicbed.layouts.trace import TICKS, Activity, Kind, Mark
 from nicbed.testbench.truth.bound import bound, shares
-from nicbed.testbench.truth.spans import spans
+from nicbed.testbench.truth.spans import moves, spans
 from nicbed.testbench.truth.steady import departures, window
 
 from tests.models.logp_machine import Machine
@@ -31,8 +33,6 @@ def test_the_bottleneck_is_named(machine, block):
 
 
 def test_spans_nest_and_refuse_to_cross():
-    from nicbed.layouts.trace import Kind, Mark
-
     marks = [Mark(0, 0, 0, 2, Kind.BEGIN, 1), Mark(TICKS, 0, 0, 3, Kind.BEGIN, 2),
              Mark(3 * TICKS, 0, 0, 3, Kind.END, 2), Mark(4 * TICKS, 0, 0, 2, Kind.END, 1)]
     outer, inner = spans(marks)
@@ -41,9 +41,24 @@ def test_spans_nest_and_refuse_to_cross():
         spans([marks[0], marks[1], marks[3]])
 
 
+def test_a_message_processor_may_be_the_bound():
+    """Its marks are no spans of a program; each move begins with the look that found a message."""
+    marks = [Mark(0, 0, 0, Activity.REQUEST_SEND, Kind.BEGIN, 1),
+             Mark(10, 0, 1, Activity.LOOK, Kind.BEGIN, 0),
+             Mark(20, 0, 0, Activity.REQUEST_SEND, Kind.END, 1),
+             Mark(30, 0, 1, Activity.LOOK, Kind.END, 0),
+             Mark(30, 0, 1, Activity.MOVE, Kind.BEGIN, 0),
+             Mark(1000, 0, 1, Activity.MOVE, Kind.END, 0)]
+    assert [(span.activity, span.begin, span.end) for span in spans(marks)] == [
+        (Activity.REQUEST_SEND, 0, 20)]
+    assert [(span.begin, span.end) for span in moves(marks)] == [(30, 1000)]
+    found = bound(shares([], spans(marks), 0, 1000, 0, 1, moves(marks)))
+    assert found.block == "message processor" and found.busy == Fraction(97, 100)
+
+
 def test_the_memory_of_several_cpus_may_be_the_bound():
     """It is listed where its events are, and is the bound when it is taken throughout."""
-    from nicbed.layouts.trace import Block, Event, Kind
+    from nicbed.layouts.trace import Block, Event
 
     events = [Event(0, 1, Block.MEMORY, Kind.BEGIN, 0, 0),
               Event(98, 1, Block.MEMORY, Kind.END, 0, 0)]
