@@ -16,13 +16,16 @@ from .rate import Rate
 
 __all__ = ["Kind", "Knob", "Section", "Description", "Nic", "Link", "Switch", "Fabric", "Node",
            "Bus", "Memory", "Cpu", "Am", "Via", "Gm", "Tcp", "Apps", "Processor", "Faults",
-           "LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "knobs"]
+           "EAGER", "LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "knobs"]
 
 
 LONG_PACKET = 1024
 """The longest ``nic.mtu`` of a VI engine, a NIC processor and a ring that the NIC pulls."""
 TCP_HEADERS = 40
 """Bytes of the headers of IP and TCP, without options."""
+EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "self": 1024}
+"""Longest messages that MPI sends with their data at once, by channel, where ``mpi.eager`` does not
+say: below the length where a request and a reply take less than copies do."""
 MAX_CPUS = 8
 """CPUs of a node."""
 MAX_NICS = 4
@@ -410,19 +413,21 @@ class Mpl(Section):
 
 
 class Mpi(Section):
-    channel: str = cost("via", unit="", pattern="^(via|gm)$",
+    channel: str = cost("via", unit="", pattern="^(via|gm|tcp)$",
                         doc="what carries messages between nodes")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what the layer's own paths take, in place of "
                                 "cpu.path_scale")
-    eager: int = cost(1024, unit="bytes", ge=0, le=1 << 20,
+    eager: int = cost(0, unit="bytes", ge=0, le=1 << 20,
                       doc="longest message that is sent with its data at once, where it fits into "
-                          "a buffer of the channel")
+                          "a buffer of the channel; 0: the channel's own: 1,024 of 'via', 8,000 of "
+                          "'gm' and 'tcp'")
     rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",
                            doc="how longer ones go: the sender writes the data, the receiver reads "
                                "them, or in parts through the channel's buffers")
     buffer_bytes: int = cost(8192, unit="bytes", ge=512, le=1 << 18, multiple_of=64,
-                             doc="a buffer of channels 'via' and 'gm', with the packet's header")
+                             doc="a buffer of channels 'via' and 'gm', and the longest packet of "
+                                 "'tcp', with its header")
     prepost: int = cost(12, unit="buffers", ge=6, le=128,
                         doc="receives that wait on a VI when it is connected")
     prepost_used: int = cost(32, unit="buffers", ge=6, le=128,
@@ -443,6 +448,10 @@ class Mpi(Section):
             raise ValueError(f"mpi.prepost_used = {self.prepost_used}: must be at least "
                              f"mpi.prepost = {self.prepost}")
         return self
+
+    def eager_of(self, channel: str) -> int:
+        """``eager``, or what the channel called so has where that is 0."""
+        return self.eager or EAGER[channel]
 
 
 class Apps(Section):

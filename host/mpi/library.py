@@ -68,7 +68,7 @@ class Mpi:
         world.size = self.size
         self._store = Store(process)
         self.buffers = Buffers(process, self._store)
-        itself = Itself(process, self._store, self.rank, settings.eager)
+        itself = Itself(process, self._store, self.rank, settings.eager_of(Itself.name))
         self.channels: list[Channel] = []
         to: list[Channel] = [itself] * self.size
         if self.size > 1:

@@ -7,6 +7,7 @@
 - *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
 """
 
+from ...layouts.description import EAGER
 from .channel import Arrived
 from .copying import Piece, copy, cut
 from .ends import READ, Ends
@@ -24,7 +25,7 @@ class Sending:
         self._port = ends.port
         self._engine = ends.engine
         self._prices = ends.prices
-        self._eager = ends.settings.eager
+        self._eager = {name: ends.settings.eager_of(name) for name in EAGER}
         self._open: dict[int, Send] = {}
         """Sends that wait for an answer, by number."""
 
@@ -41,7 +42,7 @@ class Sending:
         if len(data.pieces) > 1:
             self._ends.charge_blocks(data)
         source = send.comm.rank
-        eager = data.length <= self._eager and data.length <= channel.eager_bytes
+        eager = data.length <= self._eager[channel.name] and data.length <= channel.eager_bytes
         if eager and not engine.generous(rank):
             await engine.look()  # for credits that have come meanwhile
             eager = engine.generous(rank) or not data.length

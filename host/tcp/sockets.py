@@ -27,6 +27,8 @@ class Socket:
     ----------
     nodelay
         Send short segments at once (TCP_NODELAY).
+    low
+        Room from which on it counts as writable (SO_SNDLOWAT).
     """
 
     def __init__(self, tcp: "Tcp", connection: Connection | None = None) -> None:
@@ -37,6 +39,7 @@ class Socket:
         self._bound: int | None = None
         self._closed = False
         self._nodelay = False
+        self.low = 1
 
     def __repr__(self) -> str:
         return f"Socket({self._ends()})"
@@ -72,10 +75,15 @@ class Socket:
                                      or found.error or found.finished)
 
     @property
+    def room(self) -> int:
+        """Bytes that the send buffer takes."""
+        return 0 if self._connection is None else self._connection.room
+
+    @property
     def writable(self) -> bool:
-        """Whether :meth:`send` would take something, or fail, at once."""
+        """Whether :meth:`send` would take ``low`` bytes, or fail, at once."""
         found = self._connection
-        return found is None or not found.writable or found.room > 0
+        return found is None or not found.writable or found.room >= self.low
 
     # Opening
 
@@ -148,17 +156,15 @@ class Socket:
         await stack.until(lambda: connection.room or not connection.writable,
                           f"room in the send buffer to node {connection.peer}")
         self._may_send(connection, "send")
-        sent, room = 0, connection.room
+        found, room = b"", connection.room
         for at, length in pieces:
-            part = min(length, room - sent)
-            if part <= 0:
-                break
+            part = min(length, room - len(found))
             await process.touch(at, part)
-            await stack.write(connection, process.read(at, part))
-            sent += part
+            found += process.read(at, part)
+        await stack.write(connection, found)
         await stack.spend()
         self._may_send(connection, "send")
-        return sent
+        return len(found)
 
     async def sendall_from(self, pieces: Pieces) -> None:
         """Send all of ``pieces``."""

@@ -15,6 +15,8 @@ LIMIT = 40_000_000
 CHANNELS: dict[str, dict[str, Any]] = {
     "via": {"mpi.channel": "via", "via.design": "engine"},
     "via in the kernel": {"mpi.channel": "via", "via.design": "kernel"},
+    "tcp": {"mpi.channel": "tcp", "via.design": "kernel", "tcp.rto_min": 40_000,
+            "tcp.delayed_ack": 10_000, "tcp.time_wait": 400_000},
     "gm": {"mpi.channel": "gm", "nic.processor": "picorv32", "processor.memory": 1 << 17},
 }
 FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,

@@ -9,6 +9,7 @@ In the order in which to read:
 - :mod:`.via`: The channel over VIA: a VI of Reliable Delivery to each other process, one completion
   queue
 - :mod:`.gm`: The channel over GM: port PORT on each node
+- :mod:`.tcp`: The channel over TCP: a connection to each other process, select over all
 """
 
 from ...port.node import Node
@@ -26,5 +27,8 @@ def channel_to_others(name: str, node: Node, process: Process, rank: int, places
     if name == "gm":
         from .gm import GmChannel
         return GmChannel(node, process, rank, places)
+    if name == "tcp":
+        from .tcp import TcpChannel
+        return TcpChannel(node, process, rank, places)
     from .via import ViaChannel
     return ViaChannel(node, process, rank, places)

@@ -15,6 +15,7 @@ from ...estimate.bulk import bandwidth
 from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...report.tables import amount, micro, table
+from .. import ONE_WAY
 from ..bandwidth import BUDGET, messages
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
@@ -64,8 +65,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     for index, size in enumerate(parameters["sizes"]):
         count = messages(size, parameters["bytes"])
         tell(f"{count} messages of {size} bytes", index, len(parameters["sizes"]))
-        stream = (await one_way_stream(lab, size, count, layer="gm")
-                  if parameters["channel"] == "gm" else await via_stream(lab, size, count))
+        stream = (await one_way_stream(lab, size, count, layer=parameters["channel"])
+                  if parameters["channel"] in ONE_WAY else await via_stream(lab, size, count))
         below[size] = {"count": count, "ticks": stream["done"]}
         found["MPI"][size] = {"count": count, "ticks": await measure_stream(lab, size, count)}
     return found

@@ -15,7 +15,7 @@ from .split import PARTS_SHOWN, split
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
-NAMES = {"via": "VIA", "gm": "GM"}
+NAMES = {"via": "VIA", "gm": "GM", "tcp": "TCP"}
 COLUMNS = 5
 
 

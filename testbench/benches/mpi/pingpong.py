@@ -8,6 +8,7 @@ import numpy as np
 
 from ....host.mpi import ANY_SOURCE, ANY_TAG, BYTE, Comm, Mpi
 from ....host.port.node import Node
+from .. import ONE_WAY
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from ..one_way.exchange import measure_trips as one_way_trips
 from ..via.pingpong import measure_trips as via_trips
@@ -127,7 +128,8 @@ async def measure_ways(lab: Any, sizes: Sequence[int], ways: Mapping[str, Mappin
 
 async def measure_below(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
     """The plain ping-pong of the layer that carries the messages (``mpi.channel``)."""
-    if lab.description.mpi.channel == "gm":
-        return await one_way_trips(lab, size, count, warm, layer="gm")
+    channel = lab.description.mpi.channel
+    if channel in ONE_WAY:
+        return await one_way_trips(lab, size, count, warm, layer=channel)
     found = await via_trips(lab, size, count, warm)
     return {"trips": found["trips"]}

@@ -17,7 +17,8 @@ from tests.programs.mpi import FAULTS, describe, random_program, ranks
 
 MODULES = ("test_messages", "test_collectives", "test_errors")
 SMOKE = {"via": {"test_every_length", "test_derived_types", "test_two_long_sends"},
-         "gm": {"test_every_length", "test_exchanges"}}
+         "gm": {"test_every_length", "test_exchanges"},
+         "tcp": {"test_every_length", "test_exchanges"}}
 SIZES = [0, 4, 300, 600, 5000]
 
 
@@ -37,7 +38,7 @@ def check(description: Description, which: list[Case]) -> None:
         f"{name}: {text}" for name, text in list(bad.items())[:5])
 
 
-@pytest.mark.parametrize("channel", ["via", "gm"])
+@pytest.mark.parametrize("channel", ["via", "gm", "tcp"])
 def test_some(channel):
     which = [case for case in places(channel, 2) if case.name in SMOKE[channel]]
     check(describe(channel), which[::7])
@@ -45,7 +46,7 @@ def test_some(channel):
 
 @pytest.mark.full
 @pytest.mark.parametrize("nodes", [2, 3, 4])
-@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm"])
+@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
 def test_all(channel, nodes):
     check(describe(channel, nodes), places(channel, nodes))
 
@@ -67,13 +68,13 @@ def ran(description: Description, sim: str, seeds: list[int], **settings: Any) -
                    arguments={"seeds": seeds, "settings": settings})
 
 
-@pytest.mark.parametrize("channel, nodes", [("via", 4), ("gm", 3)])
+@pytest.mark.parametrize("channel, nodes", [("via", 4), ("gm", 3), ("tcp", 3)])
 def test_random_programs_under_faults(channel, nodes):
     ran(describe(channel, nodes), "verilator", [1, 2], **FAULTS)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm"])
+@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
 def test_the_same_on_icarus(channel):
     description = describe(channel)

@@ -11,6 +11,7 @@ from nicbed.testbench.errors import UserError
 from tests.labs.model import ModelLab
 
 GM = ["mpi.channel=gm", "nic.processor=picorv32", "processor.memory=131072"]
+TCP = ["mpi.channel=tcp", "nic.mtu=1500"]
 
 
 def measured(name, overrides=(), nodes=None, **parameters):
@@ -35,6 +36,16 @@ def test_latency_beside_the_layer_below(overrides, below):
     assert parts["8192"]["protocol"] > parts["4"]["protocol"]
 
 
+def test_latency_over_tcp_has_select_and_a_copy_less():
+    """Nothing is registered, and data go from the socket right to where they belong."""
+    found = measured("latency", TCP, sizes=[4, 256, 8192], trips=4)
+    assert list(found["half"]) == ["TCP", "MPI"]
+    assert all(value > 0 for value in found["extra"]["MPI"].values())
+    parts = found["parts"]
+    assert all(parts[size]["registration"] == parts[size]["copies"] == 0 for size in parts)
+    assert parts["8192"]["protocol"] > parts["4"]["protocol"]
+
+
 def test_the_layers_own_work_is_on_the_path():
     one, three = (measured("latency", [f"mpi.path_scale={scale}"], sizes=[4])
                   for scale in (1, 3))
@@ -46,7 +57,7 @@ def test_the_layers_own_work_is_on_the_path():
     assert 0.5 * sum(own.values()) < more < 2.2 * sum(own.values())
 
 
-@pytest.mark.parametrize("overrides", [[], GM], ids=["via", "gm"])
+@pytest.mark.parametrize("overrides", [[], GM, TCP], ids=["via", "gm", "tcp"])
 def test_bandwidth_beside_the_layer_below(overrides):
     found = measured("bandwidth", overrides, sizes=[64, 4096, 32768], bytes=1 << 16)["bandwidth"]
     below, mpi = found.values()

@@ -97,12 +97,13 @@ def test_a_kernel_verifies_on_the_target(tmp_path):
 
 
 GM = ("--set", "mpi.channel=gm", "--set", "nic.processor=vexriscv", "--set",
-      "processor.memory=131072", "--set", "mpi.eager=8000")
+      "processor.memory=131072")
+TCP = ("--set", "mpi.channel=tcp", "--set", "nic.mtu=1500")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["is", "ep", "cg", "mg", "ft"])
-@pytest.mark.parametrize("knobs", [(), GM], ids=["via", "gm"])
+@pytest.mark.parametrize("knobs", [(), GM, TCP], ids=["via", "gm", "tcp"])
 def test_kernels_verify_on_each_channel(name, knobs, tmp_path):
     run = app(name, *knobs, "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr

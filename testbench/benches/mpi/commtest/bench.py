@@ -56,7 +56,7 @@ def span(run: Mapping[str, Any]) -> Fraction:
 def evaluate(raw: Mapping[str, Runs], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """The model of each protocol in each cell, the fastest protocols, those that are dominated."""
-    eager = description.mpi.eager
+    eager = description.mpi.eager_of(description.mpi.channel)
     results: dict[str, Any] = {"cells": {}, "fastest": {}, "dominated": {}, "eager": eager}
     points: dict[str, Any] = {}
     for cell, counts in cells_of(parameters):

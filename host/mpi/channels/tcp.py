@@ -1,0 +1,220 @@
+"""The channel over TCP: a connection to each other process, select over all.
+
+A packet on a connection is a head, which has room for the longest header, and its data. The head
+is read first. The data are read when it is known where they go, out of the socket's buffer right to
+there. A packet is sent only if the socket's buffer has room for all of it, so that no send waits
+for its receiver.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ....layouts.trace import Activity, Kind
+from ...port.node import Node
+from ...tcp import Socket, Tcp, TcpError
+from ...via.process import Process
+from ..copying import Pieces, cut, total
+from ..errors import ErrorClass, MpiError
+from ..packets import LONG_BYTES
+
+__all__ = ["TcpChannel"]
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+CHANNEL = int(Activity.CHANNEL)
+PORT = 7000
+LENGTH_BYTES = 8
+HEAD_BYTES = LENGTH_BYTES + LONG_BYTES
+"""The number of bytes of data, then the header."""
+GENEROUS = 2
+"""Packets for which there must be room, that a message goes with its data at once."""
+
+
+class _Peer:
+    """Rank ``rank`` behind ``socket``; ``head`` is where its packets' heads are read to, of which
+    ``has`` bytes have come. ``ended``: nothing more comes."""
+
+    def __init__(self, rank: int, socket: Socket, head: int) -> None:
+        self.rank = rank
+        self.socket = socket
+        self.head = head
+        self.has = 0
+        self.ended = False
+
+
+class _Packet:
+    """A packet of ``rank`` whose data wait in the socket."""
+
+    def __init__(self, channel: "TcpChannel", peer: _Peer, header: bytes, length: int) -> None:
+        self._channel = channel
+        self._peer = peer
+        self._left = length
+        self.rank = peer.rank
+        self.header = header
+        self.length = length
+
+    async def take(self, pieces: Pieces) -> None:
+        port = self._channel.process.port
+        port.mark(CHANNEL, BEGIN, 0)
+        while self._left:
+            self._left -= await self._channel.into(
+                self._peer, cut(pieces, self.length - self._left, self._left))
+        port.mark(CHANNEL, END, 0)
+
+    async def release(self) -> None:
+        while self._left:
+            self._left -= await self._channel.skip(self._peer, self._left)
+
+
+class TcpChannel:
+    """Connections from ``rank`` to all other processes, whose nodes are ``places``."""
+
+    name = "tcp"
+    can_write = False
+    can_read = False
+    segments = 1
+
+    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+        description = node.description
+        self.process = process
+        self._rank = rank
+        self._places = places
+        self._tcp = Tcp(node, process)
+        self.eager_bytes = min(description.mpi.buffer_bytes - LONG_BYTES,
+                               description.tcp.socket_buffer // GENEROUS - HEAD_BYTES)
+        self._most = HEAD_BYTES + self.eager_bytes
+        self._peers: dict[int, _Peer] = {}
+        self._readable: deque[_Peer] = deque()
+        self._wanted: set[int] = set()
+        """Ranks for which there was no room."""
+        self._head = 0
+        self._scratch = 0
+
+    # Opening and closing
+
+    async def open(self) -> None:
+        """Call the ranks below, and take the calls of those above."""
+        listener = await self._tcp.socket()
+        await listener.bind(PORT)
+        await listener.listen(len(self._places))
+        for rank in range(self._rank):
+            try:
+                self._add(rank, await self._tcp.call(self._places[rank], PORT))
+            except TcpError as error:
+                raise self._failed(rank, error) from None
+        for _ in range(self._rank + 1, len(self._places)):
+            socket = await listener.accept()
+            assert socket.peer is not None
+            self._add(self._places.index(socket.peer[0]), socket)
+        await listener.close()
+        self._head = self.process.allocate(HEAD_BYTES)
+        self._scratch = self.process.allocate(self.eager_bytes)
+
+    def _add(self, rank: int, socket: Socket) -> None:
+        socket.nodelay = True
+        socket.low = self._most
+        self._peers[rank] = _Peer(rank, socket, self.process.allocate(HEAD_BYTES))
+
+    async def close(self) -> None:
+        await self._tcp.close()
+
+    # Packets
+
+    def ready(self, rank: int) -> bool:
+        if self._peers[rank].socket.room >= self._most:
+            return True
+        self._wanted.add(rank)
+        return False
+
+    def generous(self, rank: int) -> bool:
+        return self._peers[rank].socket.room >= GENEROUS * self._most
+
+    async def send(self, rank: int, header: bytes, pieces: Pieces) -> None:
+        process = self.process
+        head = total(pieces).to_bytes(LENGTH_BYTES, "little") + header.ljust(LONG_BYTES, b"\0")
+        process.write(self._head, head)
+        await process.touch(self._head, HEAD_BYTES, store=True)
+        try:
+            await self._peers[rank].socket.sendall_from([(self._head, HEAD_BYTES), *pieces])
+        except TcpError as error:
+            raise self._failed(rank, error) from None
+
+    async def look(self) -> _Packet | None:
+        if not self._readable:
+            await self._select(0)
+        return await self._next()
+
+    async def wait(self) -> _Packet | None:
+        if not self._readable:
+            await self._select(None)
+        return await self._next()
+
+    async def _select(self, timeout: int | None) -> None:
+        peers = {rank: peer for rank, peer in self._peers.items() if not peer.ended}
+        if not peers:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: all other ranks have ended")
+        readable, _ = await self._tcp.select(
+            [peer.socket for peer in peers.values()],
+            [self._peers[rank].socket for rank in sorted(self._wanted)], timeout)
+        self._wanted.clear()
+        self._readable.extend(peer for peer in peers.values() if peer.socket in readable)
+
+    async def _next(self) -> _Packet | None:
+        """A packet of those that can be read, if one's head is whole."""
+        while self._readable:
+            peer = self._readable.popleft()
+            found = await self._into(peer, [(peer.head + peer.has, HEAD_BYTES - peer.has)])
+            peer.has += found
+            if not found and not peer.has:
+                # It has come to its end, and has said all that it had to.
+                peer.ended = True
+            elif not found:
+                raise self._broken(peer)
+            elif peer.has == HEAD_BYTES:
+                peer.has = 0
+                head = self.process.read(peer.head, HEAD_BYTES)
+                await self.process.touch(peer.head, HEAD_BYTES)
+                return _Packet(self, peer, head[LENGTH_BYTES:],
+                               int.from_bytes(head[:LENGTH_BYTES], "little"))
+        return None
+
+    async def into(self, peer: _Peer, pieces: Pieces) -> int:
+        """Bytes of a packet's data, at least one, to ``pieces``; how many."""
+        found = await self._into(peer, pieces)
+        if not found:
+            raise self._broken(peer)
+        return found
+
+    async def _into(self, peer: _Peer, pieces: Pieces) -> int:
+        try:
+            return await peer.socket.recv_into(pieces)
+        except TcpError as error:
+            raise self._failed(peer.rank, error) from None
+
+    def _broken(self, peer: _Peer) -> MpiError:
+        return MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: rank {peer.rank} has ended "
+                        "within a packet")
+
+    async def skip(self, peer: _Peer, count: int) -> int:
+        """Up to ``count`` bytes of ``peer``'s connection that nobody wants."""
+        return await self.into(peer, [(self._scratch, min(count, self.eager_bytes))])
+
+    def _failed(self, rank: int, error: TcpError) -> MpiError:
+        return MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: the connection to rank {rank}: "
+                        f"{error}")
+
+    # Memory
+
+    async def register(self, address: int, length: int) -> int:
+        raise NotImplementedError("TCP has no registered memory")
+
+    async def deregister(self, address: int, length: int, handle: int) -> None:
+        raise NotImplementedError("TCP has no registered memory")
+
+    async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                    done: Callable[[], Any]) -> None:
+        raise NotImplementedError("TCP has no writes")
+
+    async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
+                   done: Callable[[], Any]) -> None:
+        raise NotImplementedError("TCP has no reads")
