@@ -41,7 +41,7 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "fm": "Fast Messages 1.1, over firmware of the NIC processor",
           "mpl": "MPL, the SP-2's message passing, over Active Messages",
           "tcp": "TCP/IP: sockets through the kernel, on the rings of the NIC",
-          "mpi": "MPI over VIA or GM (mpi.channel)",
+          "mpi": "MPI over VIA, GM or TCP (mpi.channel)",
           "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
 ONE_WAY = ("gm", "fm", "mpl", "tcp")
 """Layers whose messages go one way, without replies."""

@@ -45,7 +45,8 @@ class Incoming:
     def window(self) -> int:
         """Bytes that the peer may send from ``expected`` on. It never takes back what it has
         promised, and opens by a segment or half of the buffer (RFC 1122, 4.2.3.3)."""
-        promised = distance(self.expected, self._edge)
+        # A FIN may come right behind a full window.
+        promised = max(0, distance(self.expected, self._edge))
         free = self.size - self.readable
         return free if free - promised >= self._step else promised
 

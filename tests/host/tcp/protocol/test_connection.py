@@ -264,6 +264,16 @@ def test_opening_and_closing_under_loss(seed):
         finish(hosts, first, second)
 
 
+def test_a_fin_behind_a_full_window():
+    hosts = Hosts()
+    one, other = hosts.pair()
+    one.write(bytes(1000))
+    one.shutdown()
+    hosts.until(lambda: other.incoming.finished)
+    assert other.incoming.window == 0 and other.read(2000) == bytes(1000)
+    finish(hosts, one, other)
+
+
 def test_half_closed_connections_carry_data():
     hosts = Hosts()
     one, other = hosts.pair()
