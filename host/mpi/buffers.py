@@ -7,13 +7,15 @@ have a place of their own for good, and so have their views. Others are given on
 the order of the calls.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..via.process import Process
-from .copying import Piece, cut, scatter
-from .datatypes import Datatype, of_dtype
+from .copying import Piece, cut
+from .datatypes import Datatype, element_of, of_dtype
 from .errors import ErrorClass, MpiError
 from .store import Store
 
@@ -31,9 +33,11 @@ class Data:
         Where they are in the process's memory.
     length
         Their number.
+    element
+        The kind of its basic elements, 0 if nobody says (:func:`~.datatypes.element_of`).
     """
 
-    __slots__ = ("pieces", "length", "_flat", "_places", "_process", "_staging")
+    __slots__ = ("pieces", "length", "element", "_flat", "_places", "_process", "_staging")
 
     def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
                  staging: tuple[Store, int, int] | None = None) -> None:
@@ -43,10 +47,16 @@ class Data:
         else:
             self.pieces = [(base + at, length) for at, length in places]
             self.length = sum([length for _, length in places])
+        self.element = 0
         self._process = process
         self._flat = flat
         self._places = places
         self._staging = staging
+
+    def of(self, dtype: np.dtype[Any] | None) -> "Data":
+        """It is made of ``dtype``."""
+        self.element = element_of(dtype)
+        return self
 
     def save(self) -> "Data":
         """Put the array's bytes into memory, in no time."""
@@ -69,10 +79,6 @@ class Data:
                 break
             view[at:at + part] = self._process.read(address, part)
             length -= part
-
-    def put(self, data: bytes) -> None:
-        """``data`` into memory, in no time."""
-        scatter(self._process, self.pieces, data)
 
     def part(self, first: int, length: int) -> list[Piece]:
         """Pieces of ``length`` bytes from byte ``first`` on."""
@@ -124,8 +130,22 @@ class Buffers:
         address = self._process.allocate(max(array.nbytes, 1), ALIGN)
         self._roots[id(array)] = array, array.__array_interface__["data"][0], address
         flat = array.reshape(-1).view(np.uint8)
-        self._whole[id(array)] = address, flat, [(0, len(flat))] if len(flat) else []
+        self._whole[id(array)] = (address, flat, [(0, len(flat))] if len(flat) else [],
+                                  element_of(array.dtype))
         return array
+
+    @contextmanager
+    def placed(self, *arrays: Any) -> Iterator[None]:
+        """Meanwhile ``arrays``, which own their memory, have places of their own."""
+        places = [self._store.take(array.nbytes) for array in arrays]
+        for array, address in zip(arrays, places, strict=True):
+            self._roots[id(array)] = array, array.__array_interface__["data"][0], address
+        try:
+            yield
+        finally:
+            for array, address in zip(arrays, places, strict=True):
+                del self._roots[id(array)]
+                self._store.give(address, array.nbytes)
 
     def data(self, buffer: Any, call: str) -> Data:
         """The bytes of ``buffer``: an array; an array, or an address of the process's memory, with
@@ -138,8 +158,10 @@ class Buffers:
         """
         whole = self._whole.get(id(buffer))
         if whole is not None:
-            address, flat, places = whole
-            return Data(self._process, address, places, flat)
+            address, flat, places, element = whole
+            data = Data(self._process, address, places, flat)
+            data.element = element
+            return data
         if buffer is None:
             return Data(self._process, 0, [])
         array, count, datatype = buffer, None, None
@@ -149,10 +171,10 @@ class Buffers:
             if count is None or datatype is None:
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: an address needs a count and a "
                                "datatype")
-            return self._at(array, datatype.pieces(count), call)
+            return self._at(array, datatype.pieces(count), call).of(datatype.dtype)
         flat, array = self.flat(array, call)
         if datatype is None and count is None:
-            places = [(0, len(flat))] if len(flat) else []
+            places, dtype = [(0, len(flat))] if len(flat) else [], array.dtype
         else:
             if datatype is None:
                 datatype = of_dtype(array.dtype)
@@ -161,12 +183,12 @@ class Buffers:
             if count < 0:
                 raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be "
                                "negative")
-            places = datatype.pieces(count)
+            places, dtype = datatype.pieces(count), datatype.dtype
             for at, length in places:
                 if at < 0 or at + length > len(flat):
                     raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {count} of {datatype.name} "
                                    f"reach to byte {at + length} of a buffer of {len(flat)}")
-        return self._placed(array, flat, places)
+        return self._placed(array, flat, places).of(dtype)
 
     def parts(self, buffer: Any, ranks: int, call: str) -> Parts:
         """A buffer of a vector collective: [array, counts], [array, counts, displacements], [array,
@@ -195,13 +217,13 @@ class Buffers:
         begin = parts.displacements[rank] * datatype.extent
         places = [(begin + at, length) for at, length in datatype.pieces(parts.counts[rank])]
         if isinstance(parts.buffer, int):
-            return self._at(parts.buffer, places, call)
+            return self._at(parts.buffer, places, call).of(datatype.dtype)
         flat, whole = self.flat(parts.buffer, call)
         for at, length in places:
             if at < 0 or at + length > len(flat):
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: rank {rank}'s part reaches to byte "
                                f"{at + length} of a buffer of {len(flat)}")
-        return self._placed(whole, flat, places)
+        return self._placed(whole, flat, places).of(datatype.dtype)
 
     @staticmethod
     def flat(array: Any, call: str) -> tuple[Any, Any]:

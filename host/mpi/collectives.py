@@ -13,13 +13,14 @@
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from .buffers import Data
 from .calls import Call, called
-from .copying import copy
+from .copying import copy, cut
 from .datatypes import of_dtype
 from .errors import ErrorClass, MpiError
 from .groups import Group
@@ -34,6 +35,9 @@ ALGORITHMS = {"barrier": "dissemination", "bcast": "binomial tree",
 
 BARRIER, BCAST, REDUCE, ALLREDUCE, ALLTOALL, ALLGATHER, GATHER, SCATTER, SCAN = range(9)
 """Tags."""
+TOGETHER = 1024
+"""Bytes of an operand that an operation loads before those of the other: what of both is in the
+cache stays there until the result is stored."""
 
 
 class _InPlace:
@@ -157,105 +161,107 @@ class Collectives:
         flat, array = self.library.buffers.flat(buffer, call)
         return flat.view(array.dtype).copy()
 
-    async def _combine(self, op: Op, lower: Any, higher: Any) -> Any:
-        """``op`` on two arrays: charged, without cache misses; both have just been copied."""
-        port, prices = self.library.port, self.library.prices
-        port.spend(prices.reduce)
-        port.work("load", 2 * lower.size)
-        port.work("alu", lower.size)
-        port.work("store", lower.size)
-        return np.asarray(op.function(lower, higher)).astype(lower.dtype, copy=False)
+    async def _combine(self, call: str, op: Op, lower: Any, higher: Any, into: Any) -> None:
+        """``op`` on two arrays ``into`` one of them, all of them with places of their own: charged,
+        through the cache."""
+        library = self.library
+        library.port.spend(library.prices.reduce)
+        library.port.work("load", 2 * lower.size)
+        library.port.work("alu", lower.size)
+        library.port.work("store", lower.size)
+        first, second, target = (self._data(array, call).pieces
+                                 for array in (lower, higher, into))
+        for at in range(0, lower.nbytes, TOGETHER):
+            for pieces, store in ((first, False), (second, False), (target, True)):
+                for piece in cut(pieces, at, TOGETHER):
+                    await library.process.touch(*piece, store=store)
+        into[...] = op.function(lower, higher)
 
     async def _result(self, values: Any, buffer: Any, call: str) -> None:
         """The result into the program's buffer."""
         data = self._data(buffer, call)
-        raw = values.tobytes()
-        if len(raw) > data.length:
-            raise MpiError(ErrorClass.ERR_TRUNCATE, f"rank {self.rank}: {call}: {len(raw)} bytes, "
-                           f"{self.name}, and the receive buffer has {data.length}")
-        port = self.library.port
-        port.work("copy_word", -(-len(raw) // 8))
-        for at, length in data.part(0, len(raw)):
-            await self.library.process.touch(at, length, store=True)
-        data.put(raw)
-        data.fill(len(raw))
-        data.free()
+        if values.nbytes > data.length:
+            raise MpiError(ErrorClass.ERR_TRUNCATE, f"rank {self.rank}: {call}: {values.nbytes} "
+                           f"bytes, {self.name}, and the receive buffer has {data.length}")
+        await self._move(self._data(values, call), data)
 
     @called(Call.Reduce)
     async def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
         """``op`` over all, element by element, to ``root``."""
         self._enter("Reduce", root)
-        values = await self._reduced("Reduce", recvbuf if sendbuf is IN_PLACE else sendbuf, op,
-                                     root)
-        if self.rank == root:
-            await self._result(values, recvbuf, "Reduce")
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Reduce")
+        with self._placed(values):
+            await self._reduced("Reduce", values, op, root)
+            if self.rank == root:
+                await self._result(values, recvbuf, "Reduce")
 
-    async def _reduced(self, call: str, sendbuf: Any, op: Op, root: int) -> Any:
-        """The result at ``root``."""
-        values = self._values(sendbuf, call)
+    def _placed(self, *arrays: Any) -> AbstractContextManager[None]:
+        return self.library.buffers.placed(*arrays)
+
+    async def _reduced(self, call: str, values: Any, op: Op, root: int) -> None:
+        """``values``, which have a place, become the result at ``root``."""
         first = root if op.commutes else 0
         relative = (self.rank - first) % self.size
-        other = np.empty_like(values)
         mask = 1
-        while mask < self.size:
-            if relative & mask:
-                await self._send(call, self._data(values, call), (self.rank - mask) % self.size,
-                                 REDUCE)
-                break
-            if relative + mask < self.size:
-                await self._recv(call, self._data(other, call), (self.rank + mask) % self.size,
-                                 REDUCE)
-                values = await self._combine(op, values, other)
-            mask *= 2
+        with self._placed(other := np.empty_like(values)):
+            while mask < self.size:
+                if relative & mask:
+                    await self._send(call, self._data(values, call), (self.rank - mask) % self.size,
+                                     REDUCE)
+                    break
+                if relative + mask < self.size:
+                    await self._recv(call, self._data(other, call), (self.rank + mask) % self.size,
+                                     REDUCE)
+                    await self._combine(call, op, values, other, values)
+                mask *= 2
         if first != root:
             if self.rank == first:
                 await self._send(call, self._data(values, call), root, REDUCE)
             elif self.rank == root:
                 await self._recv(call, self._data(values, call), first, REDUCE)
-        return values
 
     @called(Call.Allreduce)
     async def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
         """``op`` over all, to all."""
         self._enter("Allreduce")
-        source = recvbuf if sendbuf is IN_PLACE else sendbuf
-        if op.commutes:
-            values = await self._doubled("Allreduce", self._values(source, "Allreduce"), op)
-            await self._result(values, recvbuf, "Allreduce")
-            return
-        values = await self._reduced("Allreduce", source, op, 0)
-        if self.rank == 0:
-            await self._result(values, recvbuf, "Allreduce")
-        await self.Bcast(recvbuf, 0)
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Allreduce")
+        with self._placed(values):
+            if op.commutes:
+                await self._doubled("Allreduce", values, op)
+            else:
+                await self._reduced("Allreduce", values, op, 0)
+            if op.commutes or self.rank == 0:
+                await self._result(values, recvbuf, "Allreduce")
+        if not op.commutes:
+            await self.Bcast(recvbuf, 0)
 
-    async def _doubled(self, call: str, values: Any, op: Op) -> Any:
-        """Recursive doubling: of ranks beyond a power of two, each even one gives its values to the
-        next and gets the result from it."""
+    async def _doubled(self, call: str, values: Any, op: Op) -> None:
+        """Recursive doubling; ``values``, which have a place, become the result. Of ranks beyond a
+        power of two, each even one gives its values to the next and gets the result from it."""
         size, rank = self.size, self.rank
         whole = 1 << size.bit_length() - 1
         rest = size - whole
-        other = np.empty_like(values)
-        if rank < 2 * rest:
-            if rank % 2 == 0:
-                await self._send(call, self._data(values, call), rank + 1, ALLREDUCE)
-                await self._recv(call, self._data(values, call), rank + 1, ALLREDUCE)
-                return values
-            await self._recv(call, self._data(other, call), rank - 1, ALLREDUCE)
-            values = await self._combine(op, other, values)
-            place = rank // 2
-        else:
-            place = rank - rest
-        mask = 1
-        while mask < whole:
-            partner = place ^ mask
-            peer = 2 * partner + 1 if partner < rest else partner + rest
-            await self._exchange(call, self._data(values, call), peer, self._data(other, call),
-                                 peer, ALLREDUCE)
-            values = await self._combine(op, values, other)
-            mask *= 2
+        if rank < 2 * rest and rank % 2 == 0:
+            await self._send(call, self._data(values, call), rank + 1, ALLREDUCE)
+            await self._recv(call, self._data(values, call), rank + 1, ALLREDUCE)
+            return
+        with self._placed(other := np.empty_like(values)):
+            if rank < 2 * rest:
+                await self._recv(call, self._data(other, call), rank - 1, ALLREDUCE)
+                await self._combine(call, op, other, values, values)
+                place = rank // 2
+            else:
+                place = rank - rest
+            mask = 1
+            while mask < whole:
+                partner = place ^ mask
+                peer = 2 * partner + 1 if partner < rest else partner + rest
+                await self._exchange(call, self._data(values, call), peer, self._data(other, call),
+                                     peer, ALLREDUCE)
+                await self._combine(call, op, values, other, values)
+                mask *= 2
         if rank < 2 * rest:
             await self._send(call, self._data(values, call), rank - 1, ALLREDUCE)
-        return values
 
     @called(Call.Scan)
     async def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
@@ -271,17 +277,14 @@ class Collectives:
 
     async def _scan(self, call: str, sendbuf: Any, recvbuf: Any, op: Op, own: bool) -> None:
         values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call)
-        before = None
-        if self.rank:
-            before = np.empty_like(values)
-            await self._recv(call, self._data(before, call), self.rank - 1, SCAN)
-            values = await self._combine(op, before, values)
-        if self.rank + 1 < self.size:
-            await self._send(call, self._data(values, call), self.rank + 1, SCAN)
-        if own:
-            await self._result(values, recvbuf, call)
-        elif before is not None:
-            await self._result(before, recvbuf, call)
+        with self._placed(values, before := np.empty_like(values)):
+            if self.rank:
+                await self._recv(call, self._data(before, call), self.rank - 1, SCAN)
+                await self._combine(call, op, before, values, values)
+            if self.rank + 1 < self.size:
+                await self._send(call, self._data(values, call), self.rank + 1, SCAN)
+            if own or self.rank:
+                await self._result(values if own else before, recvbuf, call)
 
     @called(Call.Reduce_scatter)
     async def Reduce_scatter(self, sendbuf: Any, recvbuf: Any,
@@ -295,8 +298,10 @@ class Collectives:
             every = np.zeros(self.size, np.int64)
             await self.Allgather(mine, every)
             recvcounts = every.tolist()
-        values = await self._reduced("Reduce_scatter", source, op, 0)
-        await self.Scatterv([values, recvcounts], recvbuf, 0)
+        values = self._values(source, "Reduce_scatter")
+        with self._placed(values):
+            await self._reduced("Reduce_scatter", values, op, 0)
+            await self.Scatterv([values, recvcounts], recvbuf, 0)
 
     # Exchanges
 

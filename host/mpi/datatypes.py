@@ -13,7 +13,8 @@ from .errors import ErrorClass, MpiError
 
 __all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT",
            "FLOAT_COMPLEX", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "LONG", "LONG_DOUBLE",
-           "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8", "ULONG", "of_dtype"]
+           "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8", "ULONG", "element_name",
+           "element_of", "of_dtype"]
 
 Block = tuple[int, int]
 
@@ -209,6 +210,20 @@ INT_INT, LONG_INT = _pair("2INT", np.int32), _pair("LONG_INT", np.int64)
 SHORT_INT = _pair("SHORT_INT", np.int16)
 _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
                                   DOUBLE, FLOAT_COMPLEX, COMPLEX)}
+_ELEMENTS = {one.dtype: code for code, one in enumerate(
+    (INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, FLOAT_COMPLEX, COMPLEX), 1)}
+_NAMES = {code: _OF[dtype].name for dtype, code in _ELEMENTS.items() if dtype is not None}
+
+
+def element_of(dtype: np.dtype[Any] | None) -> int:
+    """A number for numpy's ``dtype``, by which the two ends of a message are compared. 0: bytes,
+    characters and mixed types, which go with any."""
+    return _ELEMENTS.get(dtype, 0)
+
+
+def element_name(element: int) -> str:
+    """MPI's name of an element."""
+    return _NAMES[element]
 
 
 def of_dtype(dtype: np.dtype[Any]) -> Datatype:

@@ -224,6 +224,7 @@ class Mpi:
         place = attached.take(data.length, send.describe())
         pieces = [(0, data.length)] if data.length else []
         inner = Data(self.process, place, pieces)
+        inner.element = data.element
         await copy(self.process, data.pieces, inner.pieces)
         data.free()
         later = Send(self, send.number, send.call, send.comm, send.rank, send.context, send.tag,

@@ -48,7 +48,8 @@ LONG = frozenset({Packet.REQUEST, Packet.REPLY})
 
 class Header(NamedTuple):
     """A header. ``source`` is the sender's rank in the world, ``length`` the bytes of the whole
-    message, ``send`` and ``receive`` the numbers of its requests at both ends."""
+    message, ``send`` and ``receive`` the numbers of its requests at both ends, ``element`` the kind
+    of what it is made of."""
 
     kind: int
     context: int = 0
@@ -59,21 +60,22 @@ class Header(NamedTuple):
     receive: int = 0
     address: int = 0
     handle: int = 0
+    element: int = 0
 
     def pack(self) -> bytes:
         """Its bytes."""
-        kind, context, source, tag, length, send, receive, address, handle = self
+        kind, context, source, tag, length, send, receive, address, handle, element = self
         if kind in LONG:
-            return _LONG.pack(kind, 0, context, source, 0, tag, length, send, receive, address,
-                              handle)
-        return _SHORT.pack(kind, 0, context, source, 0, tag, length, send, receive)
+            return _LONG.pack(kind, 0, context, source, element, tag, length, send, receive,
+                              address, handle)
+        return _SHORT.pack(kind, 0, context, source, element, tag, length, send, receive)
 
 
 def parse(data: bytes) -> Header:
     """The header at the beginning of ``data``."""
     if data[0] in LONG:
-        kind, _, context, source, _, tag, length, send, receive, address, handle = \
+        kind, _, context, source, element, tag, length, send, receive, address, handle = \
             _LONG.unpack_from(data)
-        return Header(kind, context, source, tag, length, send, receive, address, handle)
-    kind, _, context, source, _, tag, length, send, receive = _SHORT.unpack_from(data)
-    return Header(kind, context, source, tag, length, send, receive)
+        return Header(kind, context, source, tag, length, send, receive, address, handle, element)
+    kind, _, context, source, element, tag, length, send, receive = _SHORT.unpack_from(data)
+    return Header(kind, context, source, tag, length, send, receive, 0, 0, element)

@@ -4,6 +4,7 @@ from typing import Any
 
 from .channel import Arrived
 from .copying import copy
+from .datatypes import element_name
 from .ends import BOUNCE, Ends
 from .errors import ErrorClass, MpiError
 from .matching import Matching, Unexpected
@@ -154,13 +155,22 @@ class Receiving:
     def _match(self, receive: Receive, header: Header) -> None:
         self._port.spend(self._prices.match)
         receive.matched(header.source, header.tag, header.length)
+        element = receive.data.element
         if header.length > receive.data.length:
-            receive.error = MpiError(
-                ErrorClass.ERR_TRUNCATE, f"rank {receive.comm.rank}: {header.length} bytes from "
-                f"rank {header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} "
-                f"has room for {receive.data.length}")
-            receive.status.error = int(ErrorClass.ERR_TRUNCATE)
-            receive.length = 0
+            self._fail(receive, ErrorClass.ERR_TRUNCATE, header, f"has room for "
+                       f"{receive.data.length}")
+        elif element and header.element and element != header.element and header.length:
+            self._fail(receive, ErrorClass.ERR_TYPE, header, f"is of {element_name(element)}")
+
+    @staticmethod
+    def _fail(receive: Receive, error: ErrorClass, header: Header, why: str) -> None:
+        """``receive`` will not get the message's data."""
+        of = f" of {element_name(header.element)}" if error is ErrorClass.ERR_TYPE else ""
+        receive.error = MpiError(
+            error, f"rank {receive.comm.rank}: {header.length} bytes{of} from rank "
+            f"{header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} {why}")
+        receive.status.error = int(error)
+        receive.length = 0
 
     def _not_ready(self, header: Header) -> MpiError:
         comm = self._name_of(header.context)

@@ -54,7 +54,7 @@ class Sending:
             elif send.ready:
                 kind = Packet.EAGER_READY
             await engine.packet(rank, Header(kind, send.context, source, send.tag, data.length,
-                                             send.number), data.pieces,
+                                             send.number, element=data.element), data.pieces,
                                 None if send.sync else send.ended)
             return
         self._open[send.number] = send
@@ -66,7 +66,7 @@ class Sending:
             address, handle = whole[0], send.regions[0].handle
         await engine.packet(rank, Header(Packet.REQUEST, send.context, source, send.tag,
                                          data.length, send.number, int(send.ready), address,
-                                         handle))
+                                         handle, data.element))
 
     async def _whole(self, send: Send) -> list[Piece]:
         """The data in one piece: where they are, or a copy."""

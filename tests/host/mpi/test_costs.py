@@ -86,6 +86,36 @@ def test_copies_take_the_cpu():
     assert copied(mpi__eager=100, mpi__rendezvous="bounce") == [1000, 1000]
 
 
+@pytest.mark.parametrize("call", ["Allreduce", "Reduce", "Scan"])
+def test_operations_go_through_the_cache(call):
+    """Both operands are loaded, and the result is stored into one of them."""
+    size = 3000
+
+    async def main(mpi):
+        comm, touched = mpi.COMM_WORLD, []
+        touch, combine = mpi.process.touch, comm._combine
+
+        async def noted(address, length, store=False):
+            touched.append((address, length, store))
+            await touch(address, length, store)
+
+        async def combined(*arguments):
+            mpi.process.touch = noted
+            await combine(*arguments)
+            mpi.process.touch = touch
+
+        comm._combine = combined
+        await getattr(comm, call)(np.zeros(size, np.uint8), np.zeros(size, np.uint8))
+        return touched
+
+    lower, higher = Model(describe()).run(ranks(main), limit=LIMIT).results
+    for touched in {"Allreduce": (lower, higher), "Reduce": (lower,), "Scan": (higher,)}[call]:
+        loads = {at: length for at, length, store in touched if not store}
+        stores = {at: length for at, length, store in touched if store}
+        assert sum(loads.values()) == 2 * size and sum(stores.values()) == size
+        assert stores.items() <= loads.items()
+
+
 @pytest.mark.parametrize("pages, registered", [(0, 4), (1, 4), (16, 1)])
 def test_registration_is_kept(pages, registered):
     """Four long messages from the same buffer of three pages."""

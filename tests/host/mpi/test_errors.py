@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import INT, MpiError
+from nicbed.host.mpi import DOUBLE, INT, MpiError
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
@@ -46,6 +46,47 @@ def test_after_a_truncation_the_sender_goes_on(length):
         return True
 
     assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
+
+
+@pytest.mark.parametrize("count", [10, 5000])
+def test_other_datatypes(count):
+    """Of a message that is received at once, and of a derived type that was kept; whatever its
+    length. The sender goes on."""
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(2 * count, np.float64)
+        into = mpi.empty(4 * count, np.int32)
+        if comm.rank == 0:
+            await comm.Send(data[:count], 1, 7)
+            await comm.Send([data, count, DOUBLE.Create_vector(1, 1, 2)], 1, 8)
+            return True
+        with pytest.raises(MpiError) as found:
+            await comm.Recv(into, 0, 7)
+        assert str(found.value) == (
+            f"MPI_ERR_TYPE: rank 1: {8 * count} bytes of DOUBLE from rank 0, tag 7, COMM_WORLD, "
+            "and Recv is of INT")
+        await comm.Probe(0, 8)
+        request = await comm.Irecv(into, 0, 8)
+        with pytest.raises(MpiError, match="Irecv is of INT"):
+            await request.Wait()
+        return not np.any(into)
+
+    assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
+
+
+@pytest.mark.parametrize("sent, received", [
+    (np.uint8, np.float64), (np.float64, np.uint8), ("S1", np.int32), (bool, np.int8)])
+def test_bytes_go_with_any_datatype(sent, received):
+    async def main(mpi):
+        size = 64
+        if mpi.rank == 0:
+            await mpi.COMM_WORLD.Send(np.zeros(size, np.uint8).view(sent), 1)
+            await mpi.COMM_WORLD.Send(np.zeros(0), 1)
+            return 0
+        status = await mpi.COMM_WORLD.Recv(np.zeros(size, np.uint8).view(received), 0)
+        await mpi.COMM_WORLD.Recv(np.zeros(3, np.int32), 0)  # no data, no type
+        return status.count
+
+    assert Model(describe()).run(ranks(main), limit=LIMIT).results == [0, 64]
 
 
 @pytest.mark.parametrize("call, text", [
