@@ -74,7 +74,12 @@ class GmChannel:
         self._free: list[int] = []
         self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
         """Calls that wait for a send token."""
+        self._strange = deque(self._peers.values())
+        """Peers to greet."""
         self._failed: deque[_Peer] = deque()
+        """Those whose ports were not open."""
+        self._early: deque[Received] = deque()
+        """Packets that have come meanwhile."""
         self._debts = Debts(self._free, lambda peer: self._send(peer, CREDITS, (), self._sent))
         self._open: Any = None
 
@@ -91,10 +96,12 @@ class GmChannel:
             await self._provide(await self._memory(size))
         for _ in range(self._open.send_tokens):
             self._free.append(await self._memory(size))
-        for peer in self._peers.values():
-            await self._greet(peer)
         while not all(peer.greeted for peer in self._peers.values()):
-            await self._event(await self._gm.gm_blocking_receive(self._open))
+            while self._strange and self._free:
+                await self._greet(self._strange.popleft())
+            packet = await self._event(await self._gm.gm_blocking_receive(self._open))
+            if packet is not None:  # of a peer that has already greeted all others
+                self._early.append(packet)
             while self._failed:
                 peer = self._failed.popleft()
                 await self._port.delay(AGAIN)
@@ -116,7 +123,7 @@ class GmChannel:
 
     async def _resumed(self, port: Any, peer: _Peer, status: GM_STATUS) -> None:
         self._sound("gm_resume_sending", status)
-        await self._greet(peer)
+        self._strange.append(peer)
 
     async def close(self) -> None:
         while not self.idle:
@@ -177,6 +184,8 @@ class GmChannel:
         return True
 
     async def look(self) -> Received | None:
+        if self._early:
+            return self._early.popleft()
         event = await self._gm.gm_receive(self._open)
         while event.type is not GM_EVENT.GM_NO_RECV_EVENT:
             packet = await self._event(event)
@@ -186,6 +195,8 @@ class GmChannel:
         return None
 
     async def wait(self) -> Received | None:
+        if self._early:
+            return self._early.popleft()
         return await self._event(await self._gm.gm_blocking_receive(self._open))
 
     async def _event(self, event: Any) -> Received | None:

@@ -3,7 +3,7 @@ model; under faults."""
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import ANY_SOURCE, ANY_TAG, INT, PROC_NULL, Request
+from nicbed.host.mpi import ANY_SOURCE, ANY_TAG, INT, PROC_NULL, Mpi, Request
 
 from tests.labs.rows import more
 from tests.models.target import Model
@@ -122,6 +122,30 @@ def test_credits_are_told_without_messages_back():
         return sum(count for one, count in mpi.calls.sent.items() if one.call.name == "Send")
 
     assert run(main) == [200, 0]
+
+
+@pytest.mark.parametrize("channel", ["via", "gm"])
+@pytest.mark.parametrize("late", [100_000, 101_300, 102_600])
+def test_a_rank_may_begin_late(channel, late):
+    """Others that are ready send before all have found it."""
+    async def program(node):
+        await node.port.delay(late * (node.number == 2) + 700 * node.number)
+        async with Mpi(node) as mpi:
+            total = np.zeros(1)
+            await mpi.COMM_WORLD.Allreduce(np.ones(1), total)
+            return int(total[0])
+
+    found = Model(describe(channel, 4)).run([program] * 4, limit=LIMIT)
+    assert found.results == [4] * 4
+
+
+def test_more_ranks_than_send_tokens():
+    async def main(mpi):
+        total = np.zeros(1)
+        await mpi.COMM_WORLD.Allreduce(np.ones(1), total)
+        return int(total[0])
+
+    assert run(main, "gm", 4, gm__send_tokens=1) == [4] * 4
 
 
 def test_wildcards_take_what_comes_first():
