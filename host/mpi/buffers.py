@@ -114,7 +114,7 @@ class Buffers:
         self._store = store
         self._roots: dict[int, tuple[Any, int, int]] = {}
         """By the identity of an array that owns its memory: it, where numpy has it, its place."""
-        self._whole: dict[int, tuple[int, Any, list[Piece]]] = {}
+        self._whole: dict[int, tuple[int, Any, list[Piece], int]] = {}
         """Of the same arrays: the place, the bytes as numpy sees them, and where they are in
         them."""
 
