@@ -180,8 +180,8 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
         overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path, port: str | None,
         wave: Path | None, limit: int | None, fresh: bool, **given: Any) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
-    cg, mg or ft. Check its answer; print where its time went by process, and its messages; draw a
-    plot, write its result file.
+    cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
+    messages; draw a plot, write its result file.
 
     Or run a program of MPI as it was written: FILE.py, for mpi4py, or FILE.c, several of them, or
     their folder. What comes after -- are its arguments."""

@@ -99,6 +99,9 @@ APPS = {app.name: app for app in [
     _kernel("cg", "NAS conjugate gradients: sums along rows of processes, and transposes"),
     _kernel("mg", "NAS multigrid: swaps of faces on grids of all sizes"),
     _kernel("ft", "NAS Fourier transforms: Alltoall of all data"),
+    _kernel("lu", "NAS flow, by sweeps of planes: many short messages, one after the other"),
+    _kernel("sp", "NAS flow, by scalar pentadiagonal systems along each axis"),
+    _kernel("bt", "NAS flow, by block tridiagonal systems along each axis"),
 ]}
 
 

@@ -20,4 +20,5 @@ In the order in which to read:
 - :mod:`.conjugate_gradient`: CG: the smallest eigenvalue of a sparse matrix, by inverse iteration
 - :mod:`.multigrid`: MG: four V cycles of multigrid for ∇²u = v on a periodic cube
 - :mod:`.fourier`: FT: a diffusion equation on a periodic box by Fourier transforms
+- :mod:`.flow`: LU, SP, BT: a viscous compressible flow in a cube, solved three ways
 """

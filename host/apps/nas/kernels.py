@@ -12,6 +12,9 @@ KERNELS = {
     "cg": ("conjugate_gradient", "ConjugateGradient"),
     "mg": ("multigrid", "Multigrid"),
     "ft": ("fourier", "Fourier"),
+    "lu": ("flow.lu", "LowerUpper"),
+    "sp": ("flow.sp", "ScalarPentadiagonal"),
+    "bt": ("flow.bt", "BlockTridiagonal"),
 }
 """Module and class of each."""
 

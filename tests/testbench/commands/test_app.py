@@ -102,7 +102,7 @@ TCP = ("--set", "mpi.channel=tcp", "--set", "nic.mtu=1500")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["is", "ep", "cg", "mg", "ft"])
+@pytest.mark.parametrize("name", ["is", "ep", "cg", "mg", "ft", "lu", "sp", "bt"])
 @pytest.mark.parametrize("knobs", [(), GM, TCP], ids=["via", "gm", "tcp"])
 def test_kernels_verify_on_each_channel(name, knobs, tmp_path):
     run = app(name, *knobs, "--out", str(tmp_path))

@@ -14,7 +14,7 @@ from nicbed.host.mpi import SUM
 from tests.labs.rows import more
 from tests.models.mpi_world import Comm, Stuck, World
 
-SLOW = {"W": ["ep", "is", "cg", "mg", "ft"], "A": ["is", "cg", "ft"]}
+SLOW = {"W": ["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"], "A": ["is", "cg", "ft"]}
 """Classes beyond S that a full run tries."""
 
 
@@ -55,8 +55,13 @@ def test_larger_classes_verify(name, size):
     assert all(value.ok for value in kernel.verify(answers)), kernel.verify(answers)
 
 
-@pytest.mark.parametrize("name, procs", [("is", 1), ("is", 8), ("cg", 1), ("cg", 2), ("cg", 8),
-                                         ("mg", 1), ("mg", 2), ("mg", 8), ("ft", 1), ("ft", 8)])
+OTHERS = {"is": (1, 8), "cg": (1, 2, 8), "mg": (1, 2, 8), "ft": (1, 8), "lu": (1,), "sp": (1,),
+          "bt": (1,)}
+
+
+@pytest.mark.parametrize("name, procs", [
+    *[(name, procs) for name, several in OTHERS.items() for procs in several],
+    more("lu", 8), more("sp", 9), more("bt", 9)])
 def test_other_numbers_of_processes(name, procs):
     kernel, answers, sent, _ = run(name, procs=procs)
     assert all(value.ok for value in kernel.verify(answers)), kernel.verify(answers)
@@ -123,6 +128,34 @@ def test_messages_of_ft():
     assert sent == [common, *[common + Counter({("Reduce", 16): 6})] * 3]
 
 
+def test_messages_of_lu():
+    """2·(n - 2) pencils of 40·rows and 2 faces of 80·n²/√P an iteration."""
+    _, _, sent, _ = whole("lu")
+    norms = {("Allreduce", 40): 2}
+    assert sent == [Counter({("Send", 40 * 5): 50 * 2 * 10, ("Isend", 80 * 12 * 6): 50 * 2,
+                             **norms})] * 4
+
+
+def test_messages_of_sp():
+    """6 faces of 80·m²(q - 1); along each axis q - 1 of 176·(m - 1)², and then of 80·(m - 1)²."""
+    _, _, sent, _ = whole("sp")
+    assert sent == [Counter({("Isend", 80 * 36): 100 * 6, ("Isend", 176 * 25): 100 * 3,
+                             ("Isend", 80 * 25): 100 * 3})] * 4
+
+
+def test_messages_of_bt():
+    """Faces as SP; along each axis q - 1 of 240·(⌊n/q⌋ + 1)², and then of 40·(⌊n/q⌋ + 1)²."""
+    _, _, sent, _ = whole("bt")
+    assert sent == [Counter({("Isend", 80 * 36): 60 * 6, ("Isend", 240 * 49): 60 * 3,
+                             ("Isend", 40 * 49): 60 * 3})] * 4
+
+
+def test_pencils_of_lu_at_class_a():
+    """31,000 a process of 1,240 B."""
+    kernel = get("lu")("A", 4)
+    assert [kernel.messages(rank, 250)["Send", 1240] for rank in range(4)] == [31000] * 4
+
+
 # Charged computation
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if not get(name).by_data])
@@ -134,7 +167,9 @@ def test_without_arithmetic_the_messages_and_charges_are_the_same(name):
 
 
 ITEMS = {"is": ("is_key", 10 * 2 ** 16), "ep": ("ep_pair", 2 ** 24),
-         "ft": ("ft_point", 64 ** 3 * (4 + 6 * 3))}
+         "ft": ("ft_point", 64 ** 3 * (4 + 6 * 3)),
+         "lu": ("lu_point", 12 ** 3 * 50), "sp": ("sp_point", 12 ** 3 * 100),
+         "bt": ("bt_point", 12 ** 3 * 60)}
 
 
 @pytest.mark.parametrize("name", ITEMS)
@@ -142,12 +177,14 @@ def test_charges_are_by_the_number_of_data(name):
     """All processes together, in the timed part and IS's iteration before."""
     _, _, _, world = whole(name)
     item, count = ITEMS[name]
-    untimed = {"is": 2 ** 16, "ft": 4 * 64 ** 3}.get(name, 0)
+    # LU takes its first residual twice.
+    untimed = {"is": 2 ** 16, "ft": 4 * 64 ** 3, "lu": int(1.6 * 12 ** 3), "sp": 12 ** 3,
+               "bt": 12 ** 3}.get(name, 0)
     total = sum((mpi.charged for mpi in world.ranks), Counter())
     assert set(total) == {item} and count + untimed - 4 <= total[item] <= count + untimed
 
 
-@pytest.mark.parametrize("name", ["cg", "mg", "is", "ft"])
+@pytest.mark.parametrize("name", ["cg", "mg", "is", "ft", "lu", "sp", "bt"])
 def test_a_shorter_run_has_as_many_messages_an_iteration(name):
     kernel, _, sent, _ = run(name, most=2)
     for rank, counts in enumerate(sent):
@@ -201,7 +238,8 @@ def test_a_figure_that_is_none_is_not_verified():
 @pytest.mark.parametrize("name, procs, why", [
     ("is", 3, "must be a power of two"), ("ep", 6, "must be a power of two"),
     ("cg", 256, "16 columns of processes must divide 1400"), ("mg", 16, "at most 8"),
-    ("ft", 128, "at most 64")])
+    ("ft", 128, "at most 64"), ("lu", 16, "at most 9"), ("sp", 8, "must be a square"),
+    ("bt", 16, "at most 9")])
 def test_numbers_of_processes_that_do_not_fit(name, procs, why):
     with pytest.raises(ValueError, match=f"{name.upper()} of class S on {procs} processes: {why}"):
         get(name)("S", procs)
