@@ -11,6 +11,8 @@ In the order in which to read:
 - :mod:`.gather`: Non-contiguous data: a derived type of 1 to 64 blocks, packed or as segments
 - :mod:`.wildcard`: Wildcards: receives from any rank, with any tag
 - :mod:`.overlap`: Overlap: how much of a message a rank that computes hides
+- :mod:`.loggp`: LogGP's parameters of MPI, measured
+- :mod:`.patterns`: Which rank sends to which in a collective call, step by step
 - :mod:`.collectives`: Collective calls over sizes, beside the prediction of LogGP
 - :mod:`.commtest`: COMMTEST: 21 protocols by which ranks exchange messages, and which of them is
   fastest where

@@ -1,15 +1,12 @@
 """Collective calls over sizes, beside the prediction of LogGP.
 
 A call's time is from the moment in which all ranks leave a barrier's last exchange to the end of
-the last rank, the mean of several calls. LogGP says that a message of n bytes takes 2 o + L + (n -
-1) G from the call that sends it to the end of the call that receives it. A ping-pong over the same
-library measures that sum, T(n), as half a round trip; a call has so many of them in a row as its
-algorithm has steps.
+the last rank, the mean of several calls. The prediction follows the algorithm's messages rank by
+rank with o, g, L and G as they are measured over the same library between two ranks.
 """
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -20,15 +17,17 @@ from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
+from ...estimate.loggp import ends
 from ...report.document import cycles, number
-from ...report.tables import amount, table
+from ...report.tables import amount, micro, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import ordered
 from ..common.programs import stamp
-from .pingpong import Plan, measure_plan
+from .loggp import measure_loggp, parameters_of
+from .patterns import pattern
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "steps", "tables"]
+__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 CALLS = ("barrier", "bcast", "allreduce", "alltoall")
 WARM, COUNT = 2, 4
@@ -37,16 +36,6 @@ WARM, COUNT = 2, 4
 def parameters(description: Description) -> dict[str, Any]:
     """8 B to 32 KB a rank, on all nodes."""
     return {"sizes": [8, 64, 512, 4096, 32768], "ranks": description.fabric.nodes}
-
-
-def steps(call: str, ranks: int) -> int:
-    """Messages in a row, on the longest way through the algorithm."""
-    if call == "alltoall":
-        return ranks - 1
-    if call == "bcast":
-        return max(rank.bit_count() for rank in range(ranks))
-    whole = ranks & ranks - 1 == 0
-    return ceil(log2(ranks)) + (1 if call == "allreduce" and not whole else 0)
 
 
 async def measure_call(lab: Any, call: str, size: int) -> list[list[tuple[int, int]]]:
@@ -77,23 +66,21 @@ async def measure_call(lab: Any, call: str, size: int) -> list[list[tuple[int, i
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """Each call at each size, and the ping-pong."""
+    """Each call at each size, and LogGP's parameters."""
     todo = [(call, size) for call in CALLS
             for size in ([0] if call == "barrier" else parameters["sizes"])]
-    found: dict[str, Any] = {"calls": {}, "trips": {}}
+    found: dict[str, Any] = {"calls": {}}
     for index, (call, size) in enumerate(todo):
         tell(f"{call} of {size} bytes", index, len(todo))
         found["calls"].setdefault(call, {})[size] = await measure_call(lab, call, size)
-    for size in (0, *parameters["sizes"]):
-        found["trips"][size] = (await measure_plan(lab, Plan(size)))["trips"]
+    found["loggp"] = await measure_loggp(lab, tell)
     return found
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Measured and predicted times."""
-    one = {size: Fraction(sum(trips), 2 * len(trips) * TICKS)
-           for size, trips in raw["trips"].items()}
+    loggp = parameters_of(raw["loggp"], description)
     measured: dict[str, dict[str, float]] = {}
     predicted: dict[str, dict[str, float]] = {}
     early = []
@@ -104,12 +91,14 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
             measured.setdefault(call, {})[str(size)] = number(
                 Fraction(sum(times), len(times) * TICKS))
             predicted.setdefault(call, {})[str(size)] = number(
-                steps(call, len(ranks)) * one[size])
+                max(ends(pattern(call, len(ranks)), loggp, size)))
             if call in ("barrier", "allreduce", "alltoall"):
                 early += [f"{call}, {size_text(size)}" for ends in zip(*ranks, strict=True)
                           if min(stop for _, stop in ends) < max(start for start, _ in ends)]
     return {"results": {"measured": measured, "predicted": predicted,
-                        "ranks": parameters["ranks"]}, "truth": {},
+                        "ranks": parameters["ranks"],
+                        "loggp": {name: number(value) for name, value
+                                  in loggp._asdict().items()}}, "truth": {},
             "points": {call: {str(size): [[[cycles(start - ranks[0][0][0]),
                                             cycles(stop - ranks[0][0][0])]
                                            for start, stop in times] for times in ranks]
@@ -128,8 +117,15 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
             predicted = results["predicted"][call][size]
             rows.append((call, ALGORITHMS[call], size_text(int(size)), amount(by_size[size]),
                          amount(predicted), f"{100 * (by_size[size] / predicted - 1):+.0f} %"))
+    clock, found = document["clock_mhz"], results["loggp"]
+    names = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L",
+             "per_byte": f"G up to {size_text(found['eager'])}, a byte",
+             "per_byte_long": "G of longer ones"}
     return [table(f"Collective calls of {results['ranks']} ranks (cycles)",
-                  ["call", "algorithm", "n", "measured", "LogGP", "beyond"], rows, left=2)]
+                  ["call", "algorithm", "n", "measured", "LogGP", "beyond"], rows, left=2),
+            table(f"LogGP, as measured with messages of {found['least']} bytes", [
+                "", "cycles", "µs"], [(title, amount(found[name], 3), micro(found[name], clock))
+                                      for name, title in names.items()])]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

@@ -30,6 +30,8 @@ class Plan:
         Blocks of the messages' type, of equal length, apart from one another.
     wildcard
         Receives are from any rank, with any tag.
+    delay
+        Cycles of computation between rank 0's send and its receive.
     settings
         Knobs of the run.
     """
@@ -40,6 +42,7 @@ class Plan:
     fresh: bool = False
     blocks: int = 1
     wildcard: bool = False
+    delay: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -86,6 +89,8 @@ class _Side:
                 before = node.port.paths()
             start = stamp(node)
             await self.send(trip)
+            if plan.delay:
+                await node.port.delay(plan.delay)
             await self.receive(trip)
             times.append((start, stamp(node)))
         return times[plan.warm:], dict(node.port.paths() - before)
