@@ -75,6 +75,10 @@ class Bench:
                             f"{', '.join(there)}")
         return importlib.import_module(f"{__name__}.{self.layers[layer]}")
 
+    def nodes_on(self, layer: str) -> int:
+        """The nodes that it takes by default over ``layer``: its module's NODES, if there are."""
+        return getattr(self.module(layer), "NODES", self.nodes)
+
 
 def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = "",
            one_way: str = "", mpi: str = "", rpc: str = "") -> Bench:
@@ -116,7 +120,8 @@ BENCHES = {bench.name: bench for bench in [
            am="bandwidth", via="bandwidth", one_way="bandwidth", mpi="mpi.bandwidth"),
     _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
            via="via.buffers", mpi="mpi.buffers"),
-    _bench("connections", 2, "latency against the number of connected VIs", via="via.connections"),
+    _bench("connections", 2, "latency against the number of connected VIs, or of partners",
+           via="via.connections", mpi="mpi.connections"),
     _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
            via="load.vis"),
     _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",

@@ -182,7 +182,7 @@ class Testbed:
         layer = layer or next(iter(found.layers))
         check_layer(layer)
         found.module(layer)
-        description = self._with(knobs, found.nodes)
+        description = self._with(knobs, found.nodes_on(layer))
         if description.fabric.nodes < found.nodes and found.nodes < 4:
             raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
                             f"{description.fabric.nodes}: must be at least {found.nodes}")

@@ -8,6 +8,7 @@ In the order in which to read:
 - :mod:`.bandwidth`: Bandwidth: messages back to back, and what MPI leaves of it
 - :mod:`.buffers`: Buffer management: latency if every message has fresh pages; the registration
   cache on and off
+- :mod:`.connections`: Multiple connections: latency after n partners were contacted
 - :mod:`.gather`: Non-contiguous data: a derived type of 1 to 64 blocks, packed or as segments
 - :mod:`.wildcard`: Wildcards: receives from any rank, with any tag
 - :mod:`.overlap`: Overlap: how much of a message a rank that computes hides

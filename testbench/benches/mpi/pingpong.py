@@ -32,6 +32,10 @@ class Plan:
         Receives are from any rank, with any tag.
     delay
         Cycles of computation between rank 0's send and its receive.
+    partners
+        Ranks with which rank 0 has exchanged a message before.
+    ranks
+        Ranks of the job.
     settings
         Knobs of the run.
     """
@@ -43,6 +47,8 @@ class Plan:
     blocks: int = 1
     wildcard: bool = False
     delay: int = 0
+    partners: int = 0
+    ranks: int = 2
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -80,6 +86,14 @@ class _Side:
         source, tag = (ANY_SOURCE, ANY_TAG) if self.plan.wildcard else (self.peer, TAG)
         await self.comm.Recv(self._spec(self._pairs[trip % len(self._pairs)][1]), source, tag)
 
+    async def contact(self) -> None:
+        """Rank 0 exchanges a message with each of its partners."""
+        mine = range(1, self.plan.partners + 1) if self.mpi.rank == 0 else [0]
+        if self.mpi.rank <= self.plan.partners:
+            for rank in mine:
+                await self.comm.Sendrecv(self._spec(self._pairs[0][0]), rank, TAG,
+                                         self._spec(self._pairs[0][1]), rank, TAG)
+
     async def client(self) -> tuple[list[tuple[Stamp, Stamp]], dict[str, int]]:
         """The timed trips, and how often each path was charged in them."""
         node, plan = self.mpi.node, self.plan
@@ -107,13 +121,17 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
     async def program(node: Node) -> Any:
         async with Mpi(node) as mpi:
             side = _Side(mpi, plan)
+            if plan.partners:
+                await side.contact()
             await mpi.COMM_WORLD.Barrier()
-            if mpi.rank:
+            if mpi.rank == 0:
+                return await side.client()
+            if mpi.rank == 1:
                 await side.server()
-                return None
-            return await side.client()
+            return None
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}),
+    run = await lab.run(programs(lab.description.fabric.nodes,
+                                 dict.fromkeys(range(plan.ranks), program)),
                         settings=plan.settings)
     times, charged = run.results[0]
     return {"trips": [ticks_between(*pair) for pair in times], "begin": times[0][0][0],

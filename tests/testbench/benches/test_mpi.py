@@ -84,6 +84,17 @@ def test_wildcards_cost_nothing():
     assert set(measured("wildcard", sizes=[4, 4096])["extra"]["any rank and tag"].values()) == {0}
 
 
+@pytest.mark.parametrize("overrides, below", [([], "VIA, as many VIs"), (GM, "GM, no connections")],
+                         ids=["via", "gm"])
+def test_partners(overrides, below):
+    found = measured("connections", overrides, nodes=4)["half"]
+    assert list(found) == [below, "MPI"] and list(found["MPI"]) == ["1", "2", "3"]
+    assert all(found["MPI"][count] > found[below][count] for count in found["MPI"])
+    # Each partner's VI has more receives posted from its first message on; no message waits for it.
+    assert max(found["MPI"].values()) < 1.1 * min(found["MPI"].values())
+    assert get("connections").nodes_on("mpi") == 8 and get("connections").nodes_on("via") == 2
+
+
 def test_reads_hide_and_writes_wait():
     hidden = measured("overlap", sizes=[65536])["hidden"]
     assert hidden["write"]["65536"] < 0.4 < hidden["read"]["65536"]
