@@ -108,6 +108,27 @@ def pairs(found: Measured, figure: Any) -> None:
     axes.legend(loc="lower right")
 
 
+def polls(found: Measured, figure: Any) -> None:
+    """What a poll costs against the messages that wait for it."""
+    from ..report.plots import PALETTE
+
+    axes = figure.add_subplot()
+    runs = [(machine, outcome) for (machine, bench), outcome in found.outcomes.items()
+            if bench == "overhead"]
+    for colour, (machine, outcome) in zip(PALETTE, runs, strict=False):
+        costs = outcome["results"]["poll_finding"]
+        each = outcome["results"]["per_message"] / outcome["clock_mhz"]
+        counts = sorted(map(int, costs))
+        axes.plot(counts, [costs[str(count)] / outcome["clock_mhz"] for count in counts],
+                  color=colour, marker="o", ms=3.5, label=f"{machine}: {each:.1f} µs a message")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("messages waiting")
+    axes.set_ylabel("µs")
+    axes.set_title("am_poll")
+    axes.legend(loc="upper left")
+
+
 def bandwidth(found: Measured, figure: Any) -> None:
     """Time and rate over size, blocking and asynchronous; the published r_inf as lines."""
     from ..report.plots import PALETTE, octaves, plain_log
@@ -204,8 +225,8 @@ def _communication(results: Mapping[str, Any]) -> float:
 
 
 DRAWINGS: Mapping[str, Callable[[Measured, Any], None]] = {
-    "signatures": signatures, "bars": bars, "pairs": pairs, "bandwidth": bandwidth,
-    "programs": programs}
+    "signatures": signatures, "bars": bars, "pairs": pairs, "polls": polls,
+    "bandwidth": bandwidth, "programs": programs}
 """The plots that a study's table may ask for."""
 
 

@@ -62,7 +62,7 @@ PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
 LARGER = {"kinds": ["store_async"], "most": 1, "sizes": [2 * LARGE, 3 * LARGE, 4 * LARGE]}
 MPL_BULK = {"sizes": [1 << 14, 1 << 16]}
-OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1]}
+OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1, 2, 4, 8, 12, 16, 18, 19, 20, 22]}
 
 BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
 """Of the signature, the beginning at D = 0, more than any window holds, and each D beyond the round

@@ -67,8 +67,8 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
            receiver: int, moved: Sequence[Span] = ()) -> list[Share]:
     """Busy shares of the blocks on the path from ``sender`` to ``receiver``, between ``start`` and
     ``stop`` ticks. Of the switch ports on the path the busiest one counts, of the two buses the
-    busier one. ``moved``: the messages that message processors moved. If one DMA engine takes up a
-    bus, the bus's share is charged to the engine."""
+    busier one. If one DMA engine takes up a bus, the bus's share is charged to the engine.
+    ``moved``: the messages that message processors moved."""
     length = stop - start
     served = services(events, start, stop)
 
