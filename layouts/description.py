@@ -23,7 +23,7 @@ LONG_PACKET = 1024
 """The longest ``nic.mtu`` of a VI engine, a NIC processor and a ring that the NIC pulls."""
 TCP_HEADERS = 40
 """Bytes of the headers of IP and TCP, without options."""
-EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "self": 1024}
+EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "shm": 8000, "self": 1024}
 """Longest messages that MPI sends with their data at once, by channel, where ``mpi.eager`` does not
 say: below the length where a request and a reply take less than copies do."""
 MAX_CPUS = 8
@@ -414,14 +414,15 @@ class Mpl(Section):
 
 class Mpi(Section):
     channel: str = cost("via", unit="", pattern="^(via|gm|tcp)$",
-                        doc="what carries messages between nodes")
+                        doc="what carries messages between nodes; between the CPUs of one it is "
+                            "shared memory")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
                             doc="factor on what the layer's own paths take, in place of "
                                 "cpu.path_scale")
     eager: int = cost(0, unit="bytes", ge=0, le=1 << 20,
                       doc="longest message that is sent with its data at once, where it fits into "
                           "a buffer of the channel; 0: the channel's own: 1,024 of 'via', 8,000 of "
-                          "'gm' and 'tcp'")
+                          "'gm', 'tcp' and shared memory")
     rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",
                            doc="how longer ones go: the sender writes the data, the receiver reads "
                                "them, or in parts through the channel's buffers")

@@ -1,7 +1,7 @@
 """The MPI library of one process: what its communicators and requests stand on."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,9 @@ __all__ = ["Mpi"]
 class Mpi:
     """``async with Mpi(node) as mpi: await mpi.COMM_WORLD.Send(array, 1)``.
 
-    Ranks are the nodes that run a program, in their order. A program that breaks a rule of MPI gets
-    an :class:`~.errors.MpiError` from the call that finds it.
+    Ranks are the nodes that run a program, in their order; where nodes have several CPUs, the CPUs
+    that do. A program that breaks a rule of MPI gets an :class:`~.errors.MpiError` from the call
+    that finds it.
 
     Attributes
     ----------
@@ -54,15 +55,25 @@ class Mpi:
         Registered memory of each channel.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, nodes: Collection[int] | None = None) -> None:
+        """``nodes``: those whose programs are ranks; by default all. All give the same.
+
+        Raises
+        ------
+        MpiError
+            The node is none of them; or ranks are on several nodes, of which one has several.
+        """
         self.node = node
         self.port = node.port
         settings = node.description.mpi
         self.process = process = Process(node)
         self.prices = prices = node.service(Prices)
         self.calls = Calls(node.port)
-        places = list(node.active)
-        self.rank = places.index(node.number)
+        places = [(one, cpu) for one, cpu in node.programs if nodes is None or one in nodes]
+        if (node.number, node.cpu) not in places:
+            raise MpiError(ErrorClass.ERR_OTHER, f"Mpi on node {node.number}, which is none of "
+                           f"nodes = {sorted(nodes or ())}")
+        self.rank = places.index((node.number, node.cpu))
         self.size = len(places)
         world = node.run_service(World)
         world.size = self.size

@@ -112,6 +112,12 @@ class Node:
         return NIC_BASE + self.nic_offset + offset
 
     @property
+    def programs(self) -> list[tuple[int, int]]:
+        """Node and CPU of each program of the run, in their order."""
+        return [divmod(port, self.cpus) for port in range(self.nodes * self.cpus)
+                if port in self._running]
+
+    @property
     def firmware(self) -> Any:
         """The image that runs on the NIC processor; None if none was started."""
         return self.images.get(0)

@@ -8,7 +8,7 @@ import numpy as np
 from nicbed.host.mpi import ANY_TAG, Mpi, Request
 from nicbed.layouts.description import Description
 
-__all__ = ["CHANNELS", "FAULTS", "LIMIT", "describe", "pattern", "ranks",
+__all__ = ["CHANNELS", "FAULTS", "LIMIT", "by_rank", "describe", "pattern", "ranks",
            "random_program", "Plain"]
 
 LIMIT = 40_000_000
@@ -17,6 +17,7 @@ CHANNELS: dict[str, dict[str, Any]] = {
     "via in the kernel": {"mpi.channel": "via", "via.design": "kernel"},
     "tcp": {"mpi.channel": "tcp", "via.design": "kernel", "tcp.rto_min": 40_000,
             "tcp.delayed_ack": 10_000, "tcp.time_wait": 400_000},
+    "shm": {"via.design": "kernel"},
     "gm": {"mpi.channel": "gm", "nic.processor": "picorv32", "processor.memory": 1 << 17},
 }
 FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
@@ -24,9 +25,11 @@ FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
           "gm.retries": 30}
 
 def describe(channel: str = "via", nodes: int = 2, **knobs: Any) -> Description:
-    """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``."""
+    """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``. For channel
+    shm ``nodes`` are CPUs of one node."""
     table: dict[str, dict[str, Any]] = {}
-    every = {"fabric.nodes": nodes, **CHANNELS[channel],
+    places = {"node.cpus": nodes} if channel == "shm" else {"fabric.nodes": nodes}
+    every = {**places, **CHANNELS[channel],
              **{name.replace("__", "."): value for name, value in knobs.items()}}
     for name, value in every.items():
         section, key = name.split(".")
@@ -39,12 +42,17 @@ def pattern(size: int, seed: int) -> Any:
     return (np.arange(size, dtype=np.uint64) * 7 + 13 * seed + 1 & 0xFF).astype(np.uint8)
 
 
-def ranks(main: Callable[[Mpi], Any], nodes: int = 2) -> list[Any]:
-    """``main(mpi)`` on all of ``nodes``."""
+def ranks(main: Callable[[Mpi], Any], nodes: int = 2, channel: str = "") -> list[Any]:
+    """``main(mpi)`` on all of ``nodes``; for channel shm on the CPUs of one."""
     async def program(node: Any) -> Any:
-        async with Mpi(node) as mpi:
+        async with Mpi(node, nodes=[0] if channel == "shm" else None) as mpi:
             return await main(mpi)
-    return [program] * nodes
+    return [[program] * nodes, None] if channel == "shm" else [program] * nodes
+
+
+def by_rank(results: list[Any], channel: str = "") -> list[Any]:
+    """What each rank has returned."""
+    return results[0] if channel == "shm" else results
 
 
 class Plain:

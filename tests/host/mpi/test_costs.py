@@ -5,16 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from nicbed.host.mpi import INT, costs
+from nicbed.host.mpi.channels import shm
 from nicbed.host.port.costs import Costs
 from nicbed.host.tcp import costs as tcp_costs
 
 from tests.models.target import Model
-from tests.programs.mpi import LIMIT, describe, ranks
+from tests.programs.mpi import LIMIT, by_rank, describe, ranks
 
 KNOBS = {"mpi__path_scale": 3, "cpu__path_scale": 2, "mpi__buffer_bytes": 512,
          "tcp__socket_buffer": 2048}
-NOT_ON = {"tcp": {"mpi_cached", "mpi_keep"}}
-"""TCP registers nothing, and what nobody waits for stays in the socket."""
+NOT_ON = {"tcp": {"mpi_cached", "mpi_keep"}, "shm": {"mpi_cached"}}
+"""TCP and shared memory register nothing; what nobody waits for stays in TCP's socket."""
+SHM = (shm.SEND, shm.CLAIM, shm.TAKE, shm.RELEASE)
 
 
 async def everything(mpi):
@@ -45,15 +47,16 @@ async def everything(mpi):
     return dict(mpi.port.paths())
 
 
-@pytest.mark.parametrize("channel", ["via", "gm", "tcp"])
+@pytest.mark.parametrize("channel", ["via", "gm", "tcp", "shm"])
 def test_every_path_is_charged_and_nothing_else_takes_time(channel):
     description = describe(channel, **KNOBS)
-    runtime = Model(description).run(ranks(everything), limit=LIMIT)
+    runtime = Model(description).run(ranks(everything, 2, channel), limit=LIMIT)
     paths = list(costs.PATHS.values())
-    charged = {name for one in runtime.results for name in one}
+    charged = {name for one in by_rank(runtime.results, channel) for name in one}
     assert {path.name for path in paths} - charged <= NOT_ON.get(channel, set())
     prices = Costs(description)
-    scales = dict.fromkeys(paths, Fraction(3)) | dict.fromkeys(tcp_costs.PATHS, Fraction(1))
+    assert channel != "shm" or {path.name for path in SHM} <= charged
+    scales = dict.fromkeys((*paths, *SHM), Fraction(3)) | dict.fromkeys(tcp_costs.PATHS, Fraction(1))
     for port in runtime.ports:
         whole = sum(charge.count * prices.cycles(charge.path, scales.get(charge.path))
                     for charge in port._charges)

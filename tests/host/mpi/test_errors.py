@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import DOUBLE, INT, MpiError
+from nicbed.host.mpi import DOUBLE, INT, Mpi, MpiError
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
@@ -180,3 +180,30 @@ def test_too_short_work_queues():
 def test_too_few_tokens_for_the_ranks():
     with pytest.raises(MpiError, match="gm.receive_tokens = 3: too few for 4 ranks"):
         Model(describe("gm", 4, gm__receive_tokens=3)).run(ranks(None, 4), limit=LIMIT)
+
+
+def test_several_ranks_on_several_nodes():
+    async def program(cpu):
+        Mpi(cpu)
+
+    description = describe(nodes=2, node__cpus=2, via__design="kernel")
+    with pytest.raises(MpiError, match="ERR_OTHER: rank 0: 4 ranks on 2 nodes: one CPU drives a "
+                                       r"NIC, so ranks are one a node, or the CPUs of one"):
+        Model(description).run([[program] * 2] * 2, limit=LIMIT)
+
+
+def test_a_node_that_is_no_rank():
+    async def program(node):
+        Mpi(node, nodes=[0])
+
+    with pytest.raises(MpiError, match=r"Mpi on node 1, which is none of nodes = \[0\]"):
+        Model(describe()).run([None, program], limit=LIMIT)
+
+
+def test_queues_that_do_not_fit():
+    async def program(cpu):
+        Mpi(cpu, nodes=[0])
+
+    with pytest.raises(MpiError, match="ERR_NO_MEM: rank 0: queues of 8 processes: host memory is "
+                                       "full"):
+        Model(describe("shm", 8, memory__bytes=1 << 20)).run([[program] * 8, None], limit=LIMIT)

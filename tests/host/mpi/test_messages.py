@@ -7,17 +7,27 @@ from nicbed.host.mpi import ANY_SOURCE, ANY_TAG, INT, PROC_NULL, Mpi, Request
 
 from tests.labs.rows import more
 from tests.models.target import Model
-from tests.programs.mpi import CHANNELS, FAULTS, LIMIT, describe, pattern, random_program, ranks
+from tests.programs.mpi import (
+    CHANNELS,
+    FAULTS,
+    LIMIT,
+    by_rank,
+    describe,
+    pattern,
+    random_program,
+    ranks,
+)
 
 SIZES = [0, 1, 8, 9, 471, 472, 473, 2000, 2001, 9000, 70000]
 """Around the longest packet (512 bytes with its header of 40) and the eager limit, 2,000."""
 SMALL = {"mpi__buffer_bytes": 512, "mpi__eager": 2000}
 WAYS = [("via", "write"), ("via", "read"), ("via", "bounce"), ("gm", "write"), ("gm", "bounce"),
-        ("tcp", "bounce"), ("via in the kernel", "write")]
+        ("tcp", "bounce"), ("shm", "bounce"), ("via in the kernel", "write")]
 
 
 def run(main, channel="via", nodes=2, **knobs):
-    return Model(describe(channel, nodes, **knobs)).run(ranks(main, nodes), limit=LIMIT).results
+    model = Model(describe(channel, nodes, **knobs))
+    return by_rank(model.run(ranks(main, nodes, channel), limit=LIMIT).results, channel)
 
 
 @pytest.mark.parametrize("channel, rendezvous", WAYS)
@@ -60,7 +70,7 @@ def test_every_length(channel, rendezvous, late, large):
     assert run(main, channel, mpi__rendezvous=rendezvous, **knobs) == [True, True]
 
 
-@pytest.mark.parametrize("channel, rendezvous", WAYS[:6])
+@pytest.mark.parametrize("channel, rendezvous", WAYS[:7])
 @pytest.mark.parametrize("seed", [0, 1, *map(more, (2, 3))])
 def test_random_programs(channel, rendezvous, seed):
     nodes = 2 + seed
@@ -102,7 +112,7 @@ def test_many_messages_before_the_receiver_looks(channel):
         return found
 
     model = Model(describe(channel))
-    found = model.run(ranks(main), limit=LIMIT).results[1]
+    found = by_rank(model.run(ranks(main, 2, channel), limit=LIMIT).results, channel)[1]
     assert found == [number for tag in range(5) for number in range(tag, count, 5)]
     assert not any(nic.processor.again for nic in model.nics if nic.processor)
 

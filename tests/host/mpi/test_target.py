@@ -46,7 +46,7 @@ def test_some(channel):
 
 @pytest.mark.full
 @pytest.mark.parametrize("nodes", [2, 3, 4])
-@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
+@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp", "shm"])
 def test_all(channel, nodes):
     check(describe(channel, nodes), places(channel, nodes))
 
