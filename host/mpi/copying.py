@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 
-__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "scatter", "total"]
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "scatter", "total",
+           "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
@@ -70,11 +71,15 @@ async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
     port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
         await process.touch(at, size)
-    left = length
-    for at, size in destination:
-        if left <= 0:
-            break
-        await process.touch(at, min(size, left), store=True)
-        left -= size
+    await touch_for(process, destination, length)
     port.mark(COPY, END, 0)
     scatter(process, destination, gather(process, source))
+
+
+async def touch_for(process: Process, pieces: Pieces, length: int) -> None:
+    """The CPU's stores of ``length`` bytes to the beginning of ``pieces``."""
+    for at, size in pieces:
+        if length <= 0:
+            break
+        await process.touch(at, min(size, length), store=True)
+        length -= size

@@ -18,7 +18,7 @@ from ...port.costs import Path
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
 from ...via.process import Process
-from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total
+from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
 from ..packets import CHANNEL_AT, LONG_BYTES, Packet
 from .buffered import CREDITS, Debts
@@ -266,12 +266,7 @@ class ShmChannel:
         port.mark(COPY, BEGIN, 0)
         port.work("copy_word", max(-(-length // 8), len(pieces)))
         await port.touch(place, length)
-        left = length
-        for at, size in pieces:
-            if left <= 0:
-                break
-            await process.touch(at, min(size, left), store=True)
-            left -= size
+        await touch_for(process, pieces, length)
         port.mark(COPY, END, 0)
         scatter(process, pieces, process.memory.read(place, length))
 

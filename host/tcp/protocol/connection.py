@@ -289,7 +289,6 @@ class Connection:
                 return
             self._congestion.timed_out(outgoing.under_way)
             self._recover = outgoing.highest
-            self._timed = None
             self._repeat = False
             outgoing.back()
         elif outgoing.waiting:

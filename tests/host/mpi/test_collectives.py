@@ -18,15 +18,18 @@ from nicbed.host.mpi.datatypes import Datatype
 
 from tests.labs.rows import more
 from tests.models.target import Model
-from tests.programs.mpi import LIMIT, describe, ranks
+from tests.programs.mpi import LIMIT, by_rank, describe, ranks
 
 NODES = [1, 2, 3, 4, *map(more, (5, 8))]
 
 
 def run(main, channel="via", nodes=2, **knobs):
-    description = describe(channel, max(2, nodes), **knobs)
-    programs = [*ranks(main, nodes), *[None] * (description.fabric.nodes - nodes)]
-    return Model(description).run(programs, limit=LIMIT).results[:nodes]
+    there = max(2, nodes)
+    programs = ranks(main, nodes, channel)
+    some = programs[0] if channel == "shm" else programs
+    some += [None] * (there - nodes)
+    found = Model(describe(channel, there, **knobs)).run(programs, limit=LIMIT).results
+    return by_rank(found, channel)[:nodes]
 
 
 def values(rank, count, kind=np.float64):
@@ -87,7 +90,7 @@ def test_operations_that_do_not_commute_keep_the_order_of_the_ranks(nodes):
     assert all(run(main, nodes=nodes))
 
 
-@pytest.mark.parametrize("channel", ["via", "gm", "tcp"])
+@pytest.mark.parametrize("channel", ["via", "gm", "tcp", "shm"])
 @pytest.mark.parametrize("nodes", NODES)
 @pytest.mark.parametrize("count", [1, 700])
 def test_exchanges(channel, nodes, count):

@@ -56,7 +56,8 @@ def test_every_path_is_charged_and_nothing_else_takes_time(channel):
     assert {path.name for path in paths} - charged <= NOT_ON.get(channel, set())
     prices = Costs(description)
     assert channel != "shm" or {path.name for path in SHM} <= charged
-    scales = dict.fromkeys((*paths, *SHM), Fraction(3)) | dict.fromkeys(tcp_costs.PATHS, Fraction(1))
+    scales = dict.fromkeys((*paths, *SHM), Fraction(3))
+    scales |= dict.fromkeys(tcp_costs.PATHS, Fraction(1))
     for port in runtime.ports:
         whole = sum(charge.count * prices.cycles(charge.path, scales.get(charge.path))
                     for charge in port._charges)

@@ -180,6 +180,55 @@ def test_the_time_out_follows_the_round_trip():
     assert source.again == {"time-out": 0, "duplicates": 0}
 
 
+def test_a_segment_that_was_sent_again_measures_no_round_trip():
+    """Which of the two was acknowledged, nobody knows (Karn): the time-out stays doubled."""
+    lost = []
+
+    def lose(source, segment):
+        doomed = segment.data == b"again" and not lost
+        lost.extend([1] * doomed)
+        return doomed
+
+    hosts = Hosts(lose=lose)
+    source, sink = hosts.pair()
+    source.write(b"first")
+    hosts.until(lambda: not source.outgoing.held)
+    before = source._trip.smoothed
+    source.write(b"again")
+    hosts.until(lambda: not source.outgoing.held)
+    assert source._trip.smoothed == before > 0 and source._trip.wait == 2 * SETTINGS.rto_min
+
+
+def test_a_time_out_begins_with_one_segment():
+    black = []
+    hosts = Hosts(SETTINGS._replace(buffer=5000, chunks=60), lose=lambda *_: bool(black))
+    source, sink = hosts.pair()
+    hosts.until(Stream(source, sink, content(5000, 1)).move)
+    black.append(1)
+    source.write(bytes(1000))
+    hosts.settle()
+    assert len(source.outgoing.flight) > 3
+    hosts.seen.clear()
+    while not source.again["time-out"]:
+        assert hosts.step()
+        hosts.settle()
+    black.clear()
+    assert [len(one.data) for _, node, one in hosts.seen if node == 0] == [100]
+    hosts.until(lambda: sink.incoming.readable == 1000)
+
+
+def test_a_window_that_opens_is_told_at_once():
+    hosts = Hosts()
+    source, sink = hosts.pair()
+    source.write(bytes(1000))
+    hosts.until(lambda: not source.outgoing.held)
+    source.write(b"more")
+    begin = hosts.now
+    assert sink.read(2000) == bytes(1000)
+    hosts.until(lambda: sink.incoming.readable == 4)
+    assert hosts.now - begin < 200
+
+
 def test_a_full_receiver_stops_the_sender_and_a_lost_opening_is_probed():
     opened = []
 
