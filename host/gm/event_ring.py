@@ -63,7 +63,7 @@ class EventRing:
         cpu = self._port
         begin: Any = cpu.mark(EMPTY_CHECK, BEGIN, 0)
         cpu.spend(self._paths.check)
-        cpu.waiting_for(f"an event of port {port.number}")
+        cpu.waiting_text = port.awaited
         found = await self._look(port, spin)
         if found and spin:
             begin = cpu.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE)
@@ -77,7 +77,7 @@ class EventRing:
             await self._caller.driver.interrupt()
             begin = cpu.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._look(port, 0)
-        cpu.waiting_for("")
+        cpu.waiting_text = ""
         return self._take(port, begin)
 
     def unknown(self, port: Port, event: Event) -> Any:

@@ -43,6 +43,8 @@ class Port:
         Send tokens that gm_alloc_send_token has left.
     seen
         Events taken so far.
+    awaited
+        In words, what a call waits for.
     pages
         Registered pages, by number, and how often.
     """
@@ -63,8 +65,10 @@ class Port:
     seen: int = 0
     pages: dict[int, int] = field(default_factory=dict)
     open: bool = True
+    awaited: str = field(init=False)
 
     def __post_init__(self) -> None:
+        self.awaited = f"an event of port {self.number}"
         self.free_sends = list(reversed(range(self.send_tokens)))
         self.free_receives = list(reversed(range(self.receive_tokens)))
         self.reserve = self.send_tokens

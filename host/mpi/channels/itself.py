@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ...port.suspension import NOTHING
 from ...via.process import Process
 from ..copying import Pieces, copy, total
 from ..store import Store
@@ -64,7 +65,10 @@ class Itself:
             await copy(self.process, pieces, [(place, length)])
         self._packets.append(_Packet(self, rank, header, place, length))
 
-    async def look(self) -> _Packet | None:
+    def look(self) -> Awaitable[_Packet | None]:
+        return self._look() if self._done or self._packets else NOTHING
+
+    async def _look(self) -> _Packet | None:
         while self._done:
             result = self._done.popleft()()
             if result is not None and hasattr(result, "__await__"):

@@ -1,12 +1,9 @@
 """What a message costs in Python does not depend on how many nodes there are."""
 
-import sys
-from collections import Counter
-
 import pytest
 from nicbed.host.am import Gam
 
-from tests.models.target import Model
+from tests.models.calls import counted
 from tests.programs.am import describe
 
 FEW, MANY = 40, 120
@@ -14,15 +11,9 @@ COMPUTE = 6000
 """Cycles between requests: an acknowledgement that is owed falls due in between."""
 
 
-def calls(nodes: int, count: int, compute: int) -> Counter[str]:
+def calls(nodes: int, count: int, compute: int) -> int:
     """Calls of the host's functions in a run in which node 0 sends ``count`` requests to node 1,
     which serves them in am_disable, as all others do."""
-    found: Counter[str] = Counter()
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_globals["__name__"].startswith("nicbed.host."):
-            found[frame.f_code.co_qualname] += 1
-
     def serve(am, source, number):
         return am.reply(1, number)
 
@@ -38,20 +29,15 @@ def calls(nodes: int, count: int, compute: int) -> Counter[str]:
             await am.wait(lambda: am.peers[1].credits == 75)
         await am.disable()
 
-    model = Model(describe({"fabric.nodes": nodes, "fabric.topology": "fat_tree",
-                            "am.retry_timeout": 8000}))
-    sys.setprofile(note)
-    try:
-        model.run([program] * nodes, limit=20_000_000, tracing=False)
-    finally:
-        sys.setprofile(None)
-    return found
+    found, _ = counted(describe({"fabric.nodes": nodes, "fabric.topology": "fat_tree",
+                                 "am.retry_timeout": 8000}), [program] * nodes)
+    return sum(found.values())
 
 
 @pytest.mark.parametrize("compute", [0, COMPUTE])
 def test_calls_of_a_message(compute):
     def more(nodes: int) -> float:
-        few, many = (sum(calls(nodes, count, compute).values()) for count in (FEW, MANY))
+        few, many = (calls(nodes, count, compute) for count in (FEW, MANY))
         return (many - few) / (2 * (MANY - FEW))
 
     least, most = more(2), more(32)
