@@ -10,7 +10,7 @@ poll.
 The layer runs on one CPU of a node, only inside the program's calls.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
@@ -46,6 +46,7 @@ A_CALL = 2
 request and a reply. A larger number would keep a node that receives many messages from sending."""
 NO_HANDLER = wire.NO_HANDLER
 SMALL_BYTES = wire.SMALL_BYTES
+Spin = Callable[..., Awaitable[None]]
 CONTEXTS = {IN_REQUEST: "a request handler", IN_REPLY: "a reply handler or end function"}
 
 
@@ -66,7 +67,7 @@ class Gam:
         self.node = node
         self.port = port = node.port
         self.memory = node.memory
-        self.enabled = False
+        self.enabled = self._has_left = False
         self.counters = {"nacks": 0, "duplicates": 0, "timeouts": 0, "probes": 0, "acks": 0,
                          "resent": 0, "samples": 0, "refused": 0}
         way = injection(node)
@@ -120,20 +121,18 @@ class Gam:
         port.mark(CONTROL, END, 0)
         self.enabled = True
 
-    async def disable(self) -> None:
-        """Finish all own communication, and serve the other nodes until they have called this, too.
-
-        Every node's program must call it. A node that ends without this call is treated as gone by
-        the others, unless it has announced that it will make no more requests.
-        """
+    async def leave(self, spin: Spin | None = None) -> None:
+        """The first step of :meth:`disable`: finish all own communication, and tell the others.
+        They are still served. ``spin`` as there."""
         port, sending = self.port, self._sending
+        spin = spin or self._polling.spin
         self._ready("am_disable")
         port.spend(self._c_disable)
         self._settling.disabling = True
         port.waiting_for("its own requests to finish, in am_disable")
         while any(peer.credits < self._window or peer.transfers or peer.bulk.base != peer.bulk.next
                   for peer in self._deadline.watched if not peer.gone):
-            await self._polling.spin()
+            await spin()
         for peer in self._partners:
             if peer.gone:
                 continue
@@ -150,6 +149,21 @@ class Gam:
             if sending.stores:
                 await sending.commit()
             port.mark(CONTROL, END, number)
+        self._has_left = True
+
+    async def disable(self, spin: Spin | None = None) -> None:
+        """Finish all own communication, and serve the other nodes until they have called this, too.
+
+        Every node's program must call it. A node that ends without this call is treated as gone by
+        the others, unless it has announced that it will make no more requests.
+
+        ``spin``: ``await spin(condition)`` waits for messages, of this layer and of others that the
+        CPU has to serve, and does so again until the condition is true; by default of this one.
+        """
+        port = self.port
+        spin = spin or self._polling.spin
+        if not self._has_left:
+            await self.leave(spin)
         # A peer that has finished stays so.
         left = [peer for peer in self._partners if not self._finished(peer)]
 
@@ -164,12 +178,12 @@ class Gam:
 
         port.waiting_for(awaited)
         if not finished():
-            await self._polling.spin(finished)
+            await spin(finished)
         await self._acknowledging.pay([peer for peer in self._partners
                                        if peer.owed and not peer.gone])
         await port.flush()
         port.waiting_for("")
-        self.enabled = False
+        self.enabled = self._has_left = False
         self._settling.disabling = False
 
     # Small messages

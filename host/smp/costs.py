@@ -5,7 +5,7 @@ Loads and stores of shared words, CAS and spinning are operations, which cost ti
 
 from ..port.costs import Path
 
-__all__ = ["ARRIVE", "COUNT", "HAND_OVER", "LAST", "QUEUE", "RELEASE", "SWAP", "TAKE"]
+__all__ = ["ARRIVE", "COUNT", "HAND_OVER", "LAST", "QUEUE", "RELEASE", "SWAP", "TAKE", "TURN"]
 
 TAKE = Path("spin_lock_take", call=1, branch=1)
 """Each attempt: CAS, and whether it took the lock."""
@@ -18,5 +18,7 @@ HAND_OVER = Path("queue_lock_release", call=1, branch=2)
 ARRIVE = Path("barrier_arrive", call=1, alu=1, branch=1)
 COUNT = Path("barrier_count", alu=1, branch=1)
 """Each attempt of a CAS that counts up."""
+TURN = Path("next_layer", load=1, alu=1, branch=1)
+"""On to the next of several layers, before its poll."""
 LAST = Path("barrier_last", alu=1)
 """The last to arrive sets the counter back and lets the others go."""

@@ -66,6 +66,10 @@ def _poster(seed: int, count: int, nics: int) -> Any:
                                        destination=to, trace=cpu.trace_number(),
                                        phase=1 - posted // entries % 2)
                 line = names["ring"] + posted % entries * LINE_BYTES
+                if draw.random() < 0.3:
+                    # It is in this cache now, and clean.
+                    await cpu.load(line, 8)
+                    await port.delay(draw.choice((1, 60)))
                 await port.touch(line, LINE_BYTES, store=True)
                 await port.executed
                 memory.write(line, b"".join(word.to_bytes(8, "little") for word in (
