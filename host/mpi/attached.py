@@ -11,9 +11,16 @@ OVERHEAD = 64
 class Attached:
     """``size`` bytes at ``address``, given to messages from the lowest free place on."""
 
+    @staticmethod
+    def room(size: int) -> int:
+        """Memory for ``size`` bytes: each message's data begin at a multiple of 8 in it, which
+        programs that count their messages' bytes and OVERHEAD do not know."""
+        return -(-size * (OVERHEAD + 8) // (OVERHEAD + 1) // 8) * 8
+
     def __init__(self, address: int, size: int) -> None:
         self.address = address
         self.size = size
+        self._room = self.room(size)
         self._taken: list[tuple[int, int]] = []
 
     @property
@@ -36,7 +43,7 @@ class Attached:
                 self._taken.insert(index, (at, needed))
                 return self.address + at + OVERHEAD
             at = begin + size
-        if self.size - at < needed:
+        if self._room - at < needed:
             raise MpiError(ErrorClass.ERR_BUFFER, f"{who}: {length} bytes, and the attached buffer "
                            f"of {self.size} has no room (MPI_Buffer_attach)")
         self._taken.append((at, needed))

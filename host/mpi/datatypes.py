@@ -13,8 +13,8 @@ from .errors import ErrorClass, MpiError
 
 __all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT",
            "FLOAT_COMPLEX", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "LONG", "LONG_DOUBLE",
-           "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8", "ULONG", "element_name",
-           "element_of", "of_dtype"]
+           "LONG_DOUBLE_COMPLEX", "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8",
+           "ULONG", "element_name", "element_of", "of_dtype"]
 
 Block = tuple[int, int]
 
@@ -73,6 +73,9 @@ class Datatype:
 
     def Create_contiguous(self, count: int) -> "Datatype":
         """``count`` elements in a row."""
+        if self.contiguous and self.blocks and _count(count):
+            return Datatype([(self.blocks[0][0], count * self.size)], count * self.extent,
+                            self.dtype, f"{self.name}.contiguous", self.lower, self.basic * count)
         return self._made("contiguous", [place * self.extent for place in range(_count(count))],
                           [1] * count)
 
@@ -194,6 +197,7 @@ FLOAT, DOUBLE = _basic("FLOAT", np.float32), _basic("DOUBLE", np.float64)
 FLOAT_COMPLEX, COMPLEX = _basic("C_FLOAT_COMPLEX", np.complex64), _basic("C_DOUBLE_COMPLEX",
                                                                         np.complex128)
 LONG_DOUBLE = _basic("LONG_DOUBLE", np.longdouble)
+LONG_DOUBLE_COMPLEX = _basic("C_LONG_DOUBLE_COMPLEX", np.clongdouble)
 BOOL = _basic("C_BOOL", np.bool_)
 PACKED = _basic("PACKED", np.uint8)
 
@@ -209,7 +213,9 @@ FLOAT_INT, DOUBLE_INT = _pair("FLOAT_INT", np.float32), _pair("DOUBLE_INT", np.f
 INT_INT, LONG_INT = _pair("2INT", np.int32), _pair("LONG_INT", np.int64)
 SHORT_INT = _pair("SHORT_INT", np.int16)
 _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
-                                  DOUBLE, FLOAT_COMPLEX, COMPLEX)}
+                                  DOUBLE, LONG_DOUBLE, FLOAT_COMPLEX, COMPLEX,
+                                  LONG_DOUBLE_COMPLEX, FLOAT_INT, DOUBLE_INT, INT_INT, LONG_INT,
+                                  SHORT_INT)}
 _ELEMENTS = {one.dtype: code for code, one in enumerate(
     (INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, FLOAT_COMPLEX, COMPLEX), 1)}
 _NAMES = {code: _OF[dtype].name for dtype, code in _ELEMENTS.items() if dtype is not None}

@@ -177,7 +177,7 @@ class Mpi:
         """Give buffered sends ``length`` bytes."""
         if self._attached is not None:
             raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: a buffer is attached")
-        self._attached = Attached(self._store.take(length, exact=True), length)
+        self._attached = Attached(self._store.take(Attached.room(length), exact=True), length)
 
     @called(Call.Detach_buffer)
     async def Detach_buffer(self) -> int:
@@ -186,7 +186,7 @@ class Mpi:
         if attached is None:
             raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: no buffer is attached")
         await self.engine.until(lambda: attached.free, lambda: f"rank {self.rank}: Detach_buffer")
-        self._store.give(attached.address, attached.size, exact=True)
+        self._store.give(attached.address, Attached.room(attached.size), exact=True)
         self._attached = None
         return attached.size
 

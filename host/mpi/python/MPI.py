@@ -5,13 +5,14 @@ gives them."""
 from .. import operators as _operators
 from ..attached import OVERHEAD as BSEND_OVERHEAD
 from ..constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from . import others as _others
+from .attributes import INVALID as KEYVAL_INVALID
 from .comm import (
     APPNUM,
     COMM_NULL,
     COMM_SELF,
     COMM_WORLD,
     IO,
-    KEYVAL_INVALID,
     LASTUSEDCODE,
     TAG_UB,
     UNIVERSE_SIZE,
@@ -20,9 +21,9 @@ from .comm import (
     Comm,
     Detach_buffer,
     Intracomm,
+    Message,
 )
 from .comm import NO_PROC as _NO_PROC
-from .comm import TakenMessage as Message
 from .datatypes import DATATYPE_NULL, NAMED, ORDER_C, ORDER_FORTRAN, Datatype
 from .environment import *
 from .environment import (
@@ -35,16 +36,19 @@ from .environment import (
 )
 from .errors import CLASSES, Errhandler, Exception, Get_error_class, Get_error_string
 from .groups import GROUP_EMPTY, GROUP_NULL, Group
+from .handles import GIVEN as _GIVEN
+from .handles import Handle as _Handle
 from .info import INFO_ENV, INFO_NULL, Info
 from .memory import buffer
 from .objects import Pickle, pickle
 from .operators import Op
-from .others import *
 from .places import BOTTOM, BUFFER_AUTOMATIC, IN_PLACE, BottomType, BufferAutomaticType, InPlaceType
 from .requests import REQUEST_NULL, Prequest, Request
 from .status import Status
 
 memory = buffer
+globals().update({_name: _one for _name, _one in vars(_others).items()
+                  if not _name.startswith("_")})
 globals().update(CLASSES)
 globals().update(NAMED)
 OP_NULL = Op()
@@ -63,3 +67,9 @@ MAX_PROCESSOR_NAME = MAX_OBJECT_NAME = MAX_LIBRARY_VERSION_STRING = 128
 MAX_ERROR_STRING = 512
 MAX_INFO_KEY, MAX_INFO_VAL = 256, 1025
 MAX_PORT_NAME = MAX_DATAREP_STRING = MAX_PSET_NAME_LEN = MAX_STRINGTAG_LEN = 256
+
+_GIVEN.update({_name: _one for _name, _one in list(globals().items())
+               if isinstance(_one, _Handle) and _name.isupper()})
+for _one in (Datatype, Status, Request, Prequest, Message, Op, Group, Info, Errhandler, Comm,
+             Intracomm, Exception, Pickle, BottomType, InPlaceType, BufferAutomaticType):
+    _one.__module__ = __name__

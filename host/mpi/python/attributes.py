@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import CLASSES, Exception
+from .handles import Handle
 
-__all__ = ["Keyvals"]
+__all__ = ["Attributed", "Keyvals"]
 
 FIRST = 1000
+INVALID = 0
 
 
 class Keyvals:
@@ -49,3 +51,49 @@ class Keyvals:
         delete = self._functions[keyval][1]
         if delete is not None:
             delete(owner, keyval, value)
+
+
+class Attributed(Handle):
+    """A handle of something that may have attributes, by key."""
+
+    _keyvals: Keyvals
+
+    @property
+    def _attributes(self) -> dict[int, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def Create_keyval(cls, copy_fn: Any = None, delete_fn: Callable[..., Any] | None = None,
+                      nopython: bool = False) -> int:
+        return cls._keyvals.create(copy_fn, delete_fn)
+
+    @classmethod
+    def Free_keyval(cls, keyval: int) -> int:
+        cls._keyvals.free(keyval)
+        return INVALID
+
+    def Get_attr(self, keyval: int) -> Any:
+        self._keyvals.check(keyval)
+        return self._attributes.get(keyval)
+
+    def Set_attr(self, keyval: int, attrval: Any) -> None:
+        self._keyvals.check(keyval)
+        self._drop(keyval)
+        self._attributes[keyval] = attrval
+
+    def Delete_attr(self, keyval: int) -> None:
+        self._keyvals.check(keyval)
+        if not self._drop(keyval):
+            raise Exception(CLASSES["ERR_OTHER"])
+
+    def _drop(self, keyval: int) -> bool:
+        attributes = self._attributes
+        if keyval not in attributes:
+            return False
+        self._keyvals.deleted(self, keyval, attributes[keyval])
+        del attributes[keyval]
+        return True
+
+    def _drop_all(self) -> None:
+        for keyval in reversed(list(self._attributes)):
+            self._drop(keyval)

@@ -8,28 +8,28 @@ from .. import status as statuses_
 from ..constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL
 from ..sync import RankError, current
 from . import objects
-from .attributes import Keyvals
-from .errors import CLASSES, Errhandler, Exception, blocking
+from .attributes import Attributed, Keyvals
+from .errors import CLASSES, Errhandler, Exception, blocking, told
 from .groups import Group
-from .handles import Handle
 from .info import Info
+from .memory import view
 from .messages import simple, vector
 from .operators import Op
-from .places import IN_PLACE
+from .places import BUFFER_AUTOMATIC, IN_PLACE
 from .refused import refuses
-from .requests import Begun, Message, Prequest, Request
+from .requests import Begun, Prequest, Probing, Request
 from .status import Status
 
-__all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
+__all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm", "Message"]
 
 Own = TypeVar("Own", bound="Comm")
 Result = TypeVar("Result")
 
 TAG_UB, IO, WTIME_IS_GLOBAL, UNIVERSE_SIZE, APPNUM, LASTUSEDCODE = range(1, 7)
-KEYVAL_INVALID = 0
+AUTOMATIC_BYTES = 1 << 16
+"""Room for buffered sends, where a program does not say how much."""
 IRECV_BYTES = 1 << 15
 """Longest object that irecv without a buffer receives, as mpi4py has it."""
-_KEYVALS = Keyvals()
 _GIVEN = {TAG_UB: MAX_TAG, WTIME_IS_GLOBAL: 1, IO: PROC_NULL, UNIVERSE_SIZE: None, APPNUM: 0,
           LASTUSEDCODE: CLASSES["ERR_LASTCODE"]}
 
@@ -76,8 +76,10 @@ class _World:
          "Allreduce_init Reduce_scatter_init Reduce_scatter_block_init Psend_init Precv_init "
          "Idup Idup_with_info Alltoallw Split_type Revoke Is_revoked Get_failed Ack_failed Agree "
          "Shrink Ishrink Iflush_buffer Flush_buffer Join Isendrecv Isendrecv_replace")
-class Comm(Handle):
+class Comm(Attributed):
     """A communicator."""
+
+    _keyvals = Keyvals()
 
     # What it is
 
@@ -133,7 +135,7 @@ class Comm(Handle):
         return False
 
     def Get_name(self) -> str:
-        return self._state.name
+        return self._state.name if self else "MPI_COMM_NULL"
 
     def Set_name(self, name: str) -> None:
         self._state.name = name
@@ -156,7 +158,7 @@ class Comm(Handle):
 
     def Dup(self: Own, info: Info | None = None) -> Own:
         made = self._made(self._wait(self.inner.Dup()), type(self))
-        made._of.attributes = _KEYVALS.copied(self, self._state.attributes)
+        made._of.attributes = self._keyvals.copied(self, self._state.attributes)
         made._of.info = dict(self._state.info)
         if info is not None:
             made.Set_info(info)
@@ -178,8 +180,7 @@ class Comm(Handle):
         state = self._state
         if isinstance(self._of, _World):
             raise Exception(CLASSES["ERR_COMM"])
-        for keyval in reversed(list(state.attributes)):
-            _KEYVALS.deleted(self, keyval, state.attributes.pop(keyval))
+        self._drop_all()
         self._wait(state.comm.Barrier())
         state.comm.Free()
         self._of = None
@@ -194,44 +195,24 @@ class Comm(Handle):
     def is_predefined(self) -> bool:
         return self._of is None or isinstance(self._of, _World)
 
+    @classmethod
+    def Get_parent(cls) -> "Comm":
+        """None: nobody has spawned this program."""
+        return COMM_NULL
+
     def Abort(self, errorcode: int = 0) -> None:
         current().abort(self.inner.name, errorcode)
 
     # Attributes, information, errors
 
-    @classmethod
-    def Create_keyval(cls, copy_fn: Callable[..., Any] | None = None,
-                      delete_fn: Callable[..., Any] | None = None, nopython: bool = False) -> int:
-        return _KEYVALS.create(copy_fn, delete_fn)
-
-    @classmethod
-    def Free_keyval(cls, keyval: int) -> int:
-        _KEYVALS.free(keyval)
-        return KEYVAL_INVALID
+    @property
+    def _attributes(self) -> dict[int, Any]:
+        return self._state.attributes
 
     def Get_attr(self, keyval: int) -> Any:
-        state = self._state
         if keyval in _GIVEN:
-            return state.comm.library.size if keyval == UNIVERSE_SIZE else _GIVEN[keyval]
-        _KEYVALS.check(keyval)
-        return state.attributes.get(keyval)
-
-    def Set_attr(self, keyval: int, attrval: Any) -> None:
-        _KEYVALS.check(keyval)
-        self._drop(keyval)
-        self._state.attributes[keyval] = attrval
-
-    def Delete_attr(self, keyval: int) -> None:
-        _KEYVALS.check(keyval)
-        if not self._drop(keyval):
-            raise Exception(CLASSES["ERR_OTHER"])
-
-    def _drop(self, keyval: int) -> bool:
-        attributes = self._state.attributes
-        if keyval not in attributes:
-            return False
-        _KEYVALS.deleted(self, keyval, attributes.pop(keyval))
-        return True
+            return self.inner.library.size if keyval == UNIVERSE_SIZE else _GIVEN[keyval]
+        return super().Get_attr(keyval)
 
     def Set_info(self, info: Info) -> None:
         self._state.info = dict(info.items())
@@ -367,16 +348,16 @@ class Comm(Handle):
         return found is not None
 
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-               ) -> "TakenMessage":
+               ) -> "Message":
         if source == PROC_NULL:
             _tell(status, statuses_.Status(PROC_NULL))
-            return TakenMessage.standing_for(NO_PROC)
+            return Message.standing_for(NO_PROC)
         message, found = self._wait(self.inner.Mprobe(source, tag))
         _tell(status, found)
-        return TakenMessage.standing_for((message, found.count))
+        return Message.standing_for((message, found.count))
 
     def Improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-                ) -> "TakenMessage | None":
+                ) -> "Message | None":
         if source == PROC_NULL:
             return self.Mprobe(source, tag, status)
         got = self._wait(self.inner.Improbe(source, tag))
@@ -384,7 +365,7 @@ class Comm(Handle):
             return None
         message, found = got
         _tell(status, found)
-        return TakenMessage.standing_for((message, found.count))
+        return Message.standing_for((message, found.count))
 
     def Attach_buffer(self, buf: Any) -> None:
         Attach_buffer(buf)
@@ -423,12 +404,12 @@ class Comm(Handle):
         self._wait(self.inner.Allgatherv(_in_place(sendbuf), vector(recvbuf, False, self.size)))
 
     def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
-        out = collectives.IN_PLACE if sendbuf is IN_PLACE else simple(sendbuf, True, self.size)
+        out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, self.size)
         self._wait(self.inner.Alltoall(out, simple(recvbuf, False, self.size)))
 
     def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
         into = vector(recvbuf, False, self.size)
-        out = ([into[0].copy(), *into[1:]] if sendbuf is IN_PLACE
+        out = ([into[0].copy(), *into[1:]] if _is_in_place(sendbuf)
                else vector(sendbuf, True, self.size))
         self._wait(self.inner.Alltoallv(out, into))
 
@@ -442,10 +423,10 @@ class Comm(Handle):
     def Reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[int] | None = None,
                        op: Op | None = None) -> None:
         into = simple(recvbuf, False)
-        out = into if sendbuf is IN_PLACE else simple(sendbuf, True)
+        out = into if _is_in_place(sendbuf) else simple(sendbuf, True)
         if recvcounts is not None and len(recvcounts) != self.size:
             raise ValueError(f"expecting {self.size} items, got {len(recvcounts)}")
-        if sendbuf is IN_PLACE:
+        if _is_in_place(sendbuf):
             if recvcounts is None:
                 raise ValueError("IN_PLACE needs recvcounts")
             into = [into[0], int(recvcounts[self.rank]), into[2]]
@@ -453,7 +434,7 @@ class Comm(Handle):
 
     def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op | None = None) -> None:
         size = self.size
-        if sendbuf is IN_PLACE:
+        if _is_in_place(sendbuf):
             into = simple(recvbuf, False, size)
             out = [into[0], into[1] * size, into[2]]
         else:
@@ -499,7 +480,7 @@ class Comm(Handle):
         into = simple(buf, False)
         return Request.standing_for(Begun(
             self._wait(self.inner.Irecv(into, source, tag)),
-            load=lambda status: objects.pickle.loads(into[0][:status.count])))
+            load=lambda status: objects.loaded(into[0][:status.count])))
 
     def sendrecv(self, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
                  source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Status | None = None
@@ -560,26 +541,27 @@ class Intracomm(Comm):
 NO_PROC = "no process"
 
 
-class TakenMessage(Message):
+class Message(Probing):
     """A message that Mprobe has taken, or that never comes."""
 
     def _taken(self) -> Any:
         found = self._of
         if found is None:
             raise Exception(CLASSES["ERR_REQUEST"])
-        self._of = None
+        if found is not NO_PROC:
+            self._of = None
         return found
 
     def Recv(self, buf: Any, status: Status | None = None) -> None:
         self.Irecv(buf).Wait(status)
 
     def Irecv(self, buf: Any) -> Request:
-        return self._received(simple(buf, False), None)
+        return self._received(None if self._of is NO_PROC else simple(buf, False), None)
 
-    def _received(self, into: list[Any], load: Any) -> Request:
+    def _received(self, into: Any, load: Any) -> Request:
         found = self._taken()
         if found is NO_PROC:
-            return COMM_SELF.Irecv(bytearray(), PROC_NULL)
+            return COMM_SELF.Irecv(None, PROC_NULL)
         message, _ = found
         return Request.standing_for(Begun(blocking(message.comm.Imrecv(into, message)),
                                           load=load, kept=into))
@@ -591,7 +573,7 @@ class TakenMessage(Message):
         found = self._of
         length = 0 if found in (None, NO_PROC) else found[1]
         into = simple(bytearray(length), False)
-        return self._received(into, lambda _: objects.pickle.loads(into[0]))
+        return self._received(into, lambda _: objects.loaded(into[0]))
 
 
 def _tell(status: Status | None, found: statuses_.Status) -> None:
@@ -600,7 +582,12 @@ def _tell(status: Status | None, found: statuses_.Status) -> None:
 
 
 def _in_place(buf: Any, readonly: bool = True) -> Any:
-    return collectives.IN_PLACE if buf is IN_PLACE else simple(buf, readonly)
+    return collectives.IN_PLACE if _is_in_place(buf) else simple(buf, readonly)
+
+
+def _is_in_place(buf: Any) -> bool:
+    """As in mpi4py, None says the same."""
+    return buf is IN_PLACE or buf is None
 
 
 def _op(op: Op | None) -> Any:
@@ -614,8 +601,9 @@ def _on_objects(op: Any) -> Callable[[Any, Any], Any]:
 def Attach_buffer(buf: Any) -> None:
     """Give buffered sends as many bytes as ``buf`` has."""
     rank = current()
-    length = len(memoryview(buf).cast("B")) if not isinstance(buf, int) else 1 << 16
-    rank.mpi.Attach_buffer(length)
+    length = AUTOMATIC_BYTES if buf is None or buf is BUFFER_AUTOMATIC else len(view(buf, False)[0])
+    with told():
+        rank.mpi.Attach_buffer(length)
     rank.kept["attached"] = buf
 
 

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import datatypes as library
+from .attributes import Attributed, Keyvals
 from .errors import CLASSES, Exception, told
-from .handles import Handle
+from .refused import refuses
 
 __all__ = ["BYTE", "Datatype", "NAMED", "of_code", "of_dtype"]
 
@@ -16,8 +17,13 @@ Own = TypeVar("Own", bound="Datatype")
 ORDER_C, ORDER_FORTRAN = 0, 1
 
 
-class Datatype(Handle):
+@refuses("Get_envelope Get_contents decode Create_darray Create_f90_integer Create_f90_real "
+         "Create_f90_complex Get_value_index Match_size Pack_external Unpack_external "
+         "Pack_external_size")
+class Datatype(Attributed):
     """A datatype."""
+
+    _keyvals = Keyvals()
 
     @property
     def inner(self) -> library.Datatype:
@@ -66,8 +72,14 @@ class Datatype(Handle):
             return type(self).standing_for(getattr(self.inner, how)(*arguments))
         raise AssertionError
 
+    @property
+    def _attributes(self) -> dict[int, Any]:
+        return _ATTRIBUTES.setdefault(self.inner, {})
+
     def Dup(self: Own) -> Own:
-        return self._derived("Dup")
+        made = self._derived("Dup")
+        made._attributes.update(self._keyvals.copied(self, self._attributes))
+        return made
 
     Clone = Dup
 
@@ -127,6 +139,7 @@ class Datatype(Handle):
         inner = self.inner
         if self.is_predefined:
             raise Exception(CLASSES["ERR_TYPE"])
+        self._drop_all()
         inner.Free()
         self._of = None
 
@@ -143,6 +156,8 @@ class Datatype(Handle):
         return self._of is None or id(self._of) in _GIVEN
 
     def Get_name(self) -> str:
+        if not self:
+            return "MPI_DATATYPE_NULL"
         name = self.inner.name
         return f"MPI_{name}" if self.is_named and not name.startswith("MPI_") else name
 
@@ -202,11 +217,6 @@ class Datatype(Handle):
         except KeyError:
             raise ValueError(f"cannot map type code {code!r} to MPI datatype") from None
 
-    def __reduce__(self) -> Any:
-        if self.is_predefined:
-            return next((name for name, one in NAMED.items() if one._of is self._of),
-                        "DATATYPE_NULL")
-        raise ValueError("cannot pickle a datatype that the program has made")
 
 
 def _named() -> dict[str, Datatype]:
@@ -252,6 +262,7 @@ def _named() -> dict[str, Datatype]:
     return made
 
 
+_ATTRIBUTES: dict[library.Datatype, dict[int, Any]] = {}
 NAMED = _named()
 """The datatypes that MPI defines, by name. Those of Fortran have C's sizes."""
 BYTE = NAMED["BYTE"]

@@ -6,9 +6,11 @@ import numpy as np
 
 from ..sync import current
 from .memory import buffer
+from .places import BOTTOM
 
-__all__ = ["Alloc_mem", "Compute_dims", "Finalize", "Free_mem", "Get_address",
-           "Get_library_version", "Get_processor_name", "Get_version", "Init", "Init_thread",
+__all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
+           "Get_address", "Get_library_version", "Get_processor_name", "Get_version", "Init",
+           "Init_thread",
            "Is_finalized", "Is_initialized", "Is_thread_main", "Pcontrol", "Query_thread", "Wtick",
            "Wtime", "compute", "get_vendor"]
 
@@ -89,7 +91,17 @@ def Free_mem(mem: buffer) -> None:
     """Nothing: the memory is kept as long as the program has it."""
 
 
+def Aint_add(base: int, disp: int) -> int:
+    return base + disp
+
+
+def Aint_diff(addr1: int, addr2: int) -> int:
+    return addr1 - addr2
+
+
 def Get_address(location: Any) -> int:
+    if location is None or location is BOTTOM:
+        return 0
     view = memoryview(location)
     return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..errors import MpiError
-from ..sync import RankError, current
+from ..sync import current
 from .handles import Handle
 
 __all__ = ["CLASSES", "Errhandler", "Exception", "Get_error_class", "Get_error_string", "blocking",
@@ -104,7 +104,7 @@ def told(handler: Any = None) -> Iterator[None]:
         return
     if handler is not None:
         if handler == "fatal":
-            raise RankError(f"rank {current().number}: {failure}")
+            raise current().end(f"rank {current().number}: {failure}")
         if isinstance(handler, Callable):
             handler(int(failure))
     raise failure

@@ -7,13 +7,22 @@ all ranks import one module; what they stand for may be each rank's own.
 import itertools
 from typing import Any, TypeVar
 
-__all__ = ["Handle"]
+__all__ = ["GIVEN", "Handle", "given"]
 
 Own = TypeVar("Own", bound="Handle")
 
 _NUMBERS = itertools.count(1)
 _OF: dict[int, Any] = {}
 _NUMBER: dict[int, int] = {}
+
+
+GIVEN: dict[str, "Handle"] = {}
+"""The handles that MPI defines, by name."""
+
+
+def given(name: str) -> "Handle":
+    """The handle that MPI calls ``name``."""
+    return GIVEN[name]
 
 
 class Handle:
@@ -54,6 +63,14 @@ class Handle:
 
     def __bool__(self) -> bool:
         return self._of is not None
+
+    def __reduce__(self) -> Any:
+        found = [name for name, one in GIVEN.items() if one._of is self._of
+                 and isinstance(one, self.kind())]
+        if not found:
+            raise ValueError(f"cannot pickle a {type(self).__name__} that the program has made")
+        same = next((name for name in found if GIVEN[name] is self), None)
+        return (type(self), (given(found[0]),)) if same is None else (given, (same,))
 
     @property
     def handle(self) -> int:

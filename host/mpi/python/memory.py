@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["buffer", "view"]
+__all__ = ["buffer", "has_view", "view"]
 
 
 class buffer(np.ndarray):
@@ -43,6 +43,16 @@ class buffer(np.ndarray):
     def toreadonly(self) -> "buffer":
         return buffer(self, True)
 
+    def __setitem__(self, item: Any, value: Any) -> None:
+        if isinstance(item, slice) and not isinstance(value, int):
+            value, _ = view(value, True)
+            if len(value) != len(self[item]):
+                raise ValueError("slice length does not match buffer")
+        super().__setitem__(item, value)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
     @property
     def address(self) -> int:
         return int(self.ctypes.data)
@@ -58,6 +68,17 @@ class buffer(np.ndarray):
     @property
     def obj(self) -> Any:
         return self.base
+
+
+def has_view(thing: Any) -> bool:
+    """Whether ``thing`` has bytes that others may see."""
+    try:
+        memoryview(thing)
+    except TypeError:
+        return False
+    except BufferError:
+        return True
+    return True
 
 
 def view(thing: Any, readonly: bool) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .datatypes import Datatype, of_code
-from .memory import view
+from .memory import has_view, view
 from .places import BOTTOM
 
 __all__ = ["simple", "vector"]
@@ -29,11 +29,8 @@ def _datatype(given: Any) -> Datatype:
 def _parts(message: Any, several: type | tuple[type, ...]) -> tuple[Any, Any, Any, Any]:
     """Buffer, count, displacement and datatype; None where they are not given. ``several``: what a
     pair of count and displacement may be."""
-    try:
-        memoryview(message)
+    if has_view(message):
         return message, None, None, None
-    except TypeError:
-        pass
     if not isinstance(message, list | tuple):
         raise TypeError("message: expecting buffer or list/tuple")
     if not 2 <= len(message) <= 4:

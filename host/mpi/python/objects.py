@@ -5,31 +5,53 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from greenlet import getcurrent
 
 from ..datatypes import BYTE
+from ..sync import Stack
 
 __all__ = ["Pickle", "pickle"]
 
 
 class Pickle:
-    """How objects become bytes."""
+    """How objects become bytes. Ranks share the object, and each may set it up for itself."""
 
     THRESHOLD = 1 << 18
 
     def __init__(self, dumps: Any = None, loads: Any = None, protocol: int | None = None,
                  threshold: int | None = None) -> None:
-        self._dumps = dumps
-        self._loads = loads
-        self.PROTOCOL = module.HIGHEST_PROTOCOL if protocol is None and dumps is None else protocol
-        self.THRESHOLD = self.THRESHOLD if threshold is None else threshold
+        if protocol is None and dumps is None:
+            protocol = module.HIGHEST_PROTOCOL
+        self.__dict__.setdefault("_of", {})[_rank()] = dumps, loads or module.loads, protocol
+        self.THRESHOLD = type(self).THRESHOLD if threshold is None else threshold
+
+    _of: dict[int | None, tuple[Any, Any, int | None]]
+
+    def _mine(self) -> tuple[Any, Any, int | None]:
+        return self._of.get(_rank()) or next(iter(self._of.values()))
+
+    @property
+    def PROTOCOL(self) -> int | None:
+        return self._mine()[2]
+
+    @PROTOCOL.setter
+    def PROTOCOL(self, protocol: int | None) -> None:
+        dumps, loads, _ = self._mine()
+        self._of[_rank()] = dumps, loads, protocol
 
     def dumps(self, obj: Any) -> bytes:
-        if self._dumps is None:
-            return module.dumps(obj, self.PROTOCOL)
-        return self._dumps(obj) if self.PROTOCOL is None else self._dumps(obj, self.PROTOCOL)
+        dumps, _, protocol = self._mine()
+        dumps = dumps or module.dumps
+        return dumps(obj) if protocol is None else dumps(obj, protocol)
 
     def loads(self, data: Any) -> Any:
-        return (self._loads or module.loads)(bytes(data))
+        return self._mine()[1](data.tobytes() if isinstance(data, np.ndarray) else data)
+
+
+def _rank() -> int | None:
+    """The rank that runs; None where there is none."""
+    stack = getcurrent()
+    return stack.owner.number if isinstance(stack, Stack) else None
 
 
 pickle = Pickle()
@@ -41,7 +63,13 @@ def _bytes(flat: Any) -> list[Any]:
 
 def packed(obj: Any) -> Any:
     """An object as a buffer."""
-    return np.frombuffer(pickle.dumps(obj), np.uint8)
+    data = pickle.dumps(obj)
+    return np.frombuffer(data.encode() if isinstance(data, str) else data, np.uint8)
+
+
+def loaded(flat: Any) -> Any:
+    """The object of a message; None of an empty one."""
+    return pickle.loads(flat) if len(flat) else None
 
 
 async def bcast(comm: Any, obj: Any, root: int) -> Any:

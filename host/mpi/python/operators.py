@@ -21,8 +21,8 @@ def _located(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     def choose(x: Any, y: Any) -> Any:
         (value, place), (other, at) = x, y
         if value == other:
-            return value, min(place, at)
-        return (value, place) if better(value, other) else (other, at)
+            return x if place <= at else y
+        return x if better(value, other) else y
     return choose
 
 
@@ -33,7 +33,7 @@ _ON_OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
     "LOR": lambda x, y: bool(x) | bool(y), "BOR": lambda x, y: x | y,
     "LXOR": lambda x, y: bool(x) ^ bool(y), "BXOR": lambda x, y: x ^ y,
     "MAXLOC": _located(lambda x, y: x > y), "MINLOC": _located(lambda x, y: x < y),
-    "REPLACE": lambda x, y: x, "NO_OP": lambda x, y: y,
+    "REPLACE": lambda x, y: y, "NO_OP": lambda x, y: x,
 }
 
 
@@ -62,7 +62,8 @@ class Op(Handle):
         inner = self.inner
         if self.is_predefined:
             return _ON_OBJECTS[inner.name](x, y)
-        return _OBJECTS[id(inner)](x, y)
+        _OBJECTS[id(inner)](x, y, None)
+        return y
 
     def Free(self) -> None:
         if self.is_predefined:

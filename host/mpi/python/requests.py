@@ -11,7 +11,7 @@ from .errors import CLASSES, Exception, blocking
 from .handles import Handle
 from .status import Status
 
-__all__ = ["Begun", "Message", "Prequest", "REQUEST_NULL", "Request"]
+__all__ = ["Begun", "Prequest", "Probing", "REQUEST_NULL", "Request"]
 
 Own = TypeVar("Own", bound="Request")
 
@@ -67,7 +67,7 @@ class Request(Handle):
     # One
 
     def Wait(self, status: Status | None = None) -> bool:
-        self.wait(status)
+        Request.wait(self, status)
         return True
 
     def wait(self, status: Status | None = None) -> Any:
@@ -79,10 +79,10 @@ class Request(Handle):
         return self._completed(found)
 
     def Test(self, status: Status | None = None) -> bool:
-        return self.test(status)[0]
+        return Request.test(self, status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
-        ended, objects = self.testall([self], None if status is None else [status])
+        ended, objects = Request.testall([self], None if status is None else [status])
         return ended, objects[0] if objects else None
 
     def Get_status(self, status: Status | None = None) -> bool:
@@ -118,7 +118,7 @@ class Request(Handle):
 
     @classmethod
     def Waitany(cls, requests: Sequence["Request"], status: Status | None = None) -> int:
-        return cls.waitany(requests, status)[0]
+        return Request.waitany(requests, status)[0]
 
     @classmethod
     def waitany(cls, requests: Sequence["Request"], status: Status | None = None
@@ -129,7 +129,7 @@ class Request(Handle):
     @classmethod
     def Testany(cls, requests: Sequence["Request"], status: Status | None = None
                 ) -> tuple[int, bool]:
-        return cls.testany(requests, status)[:2]
+        return Request.testany(requests, status)[:2]
 
     @classmethod
     def testany(cls, requests: Sequence["Request"], status: Status | None = None
@@ -152,7 +152,7 @@ class Request(Handle):
 
     @classmethod
     def Waitall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None) -> bool:
-        cls.waitall(requests, statuses)
+        Request.waitall(requests, statuses)
         return True
 
     @classmethod
@@ -162,7 +162,7 @@ class Request(Handle):
 
     @classmethod
     def Testall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None) -> bool:
-        return cls.testall(requests, statuses)[0]
+        return Request.testall(requests, statuses)[0]
 
     @classmethod
     def testall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
@@ -177,19 +177,19 @@ class Request(Handle):
         if found is None:
             return False, None
         of = dict(zip(active, found, strict=True))
-        objects = []
+        objects: list[Any] = []
         _enough(statuses, len(requests))
         for place, request in enumerate(requests):
             status = of.get(place, statuses_.Status())
             objects.append(request._completed(status) if place in of else None)
-            if statuses is not None:
+            if statuses is not None and place < len(statuses):
                 statuses[place]._set(status)
         return True, objects
 
     @classmethod
     def Waitsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
                  ) -> list[int] | None:
-        return cls.waitsome(requests, statuses)[0]
+        return Request.waitsome(requests, statuses)[0]
 
     @classmethod
     def waitsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
@@ -199,7 +199,7 @@ class Request(Handle):
     @classmethod
     def Testsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
                  ) -> list[int] | None:
-        return cls.testsome(requests, statuses)[0]
+        return Request.testsome(requests, statuses)[0]
 
     @classmethod
     def testsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
@@ -264,7 +264,7 @@ class Request(Handle):
 
 def _enough(statuses: list[Status] | None, count: int) -> None:
     """mpi4py fills a list of statuses up to as many as are needed."""
-    if statuses is not None and len(statuses) < count:
+    if isinstance(statuses, list) and len(statuses) < count:
         statuses += [Status() for _ in range(count - len(statuses))]
 
 
@@ -286,17 +286,17 @@ class Prequest(Request):
 REQUEST_NULL = Request()
 
 
-class Message(Handle):
-    """A message that only its holder can receive."""
+class Probing(Handle):
+    """Calls by which a message is taken, as the class of messages has them."""
 
     @classmethod
     def Probe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
-              ) -> "Message":
+              ) -> Any:
         return comm.Mprobe(source, tag, status)
 
     @classmethod
     def Iprobe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
-               ) -> "Message | None":
+               ) -> Any:
         return comm.Improbe(source, tag, status)
 
     probe, iprobe = Probe, Iprobe

@@ -1,6 +1,6 @@
 """The module ``mpi4py`` as a program finds it while it runs."""
 
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 __all__ = ["modules"]
@@ -17,7 +17,9 @@ def modules() -> dict[str, ModuleType]:
     package.__path__ = []
     package.__version__ = "4.0.0"
     package.MPI = MPI
-    package.rc = SimpleNamespace(**RC)
     package.get_config = dict
     package.get_include = str
-    return {"mpi4py": package, "mpi4py.MPI": MPI}
+    rc: Any = ModuleType("mpi4py.rc")
+    rc.__dict__.update(RC)
+    package.rc = rc
+    return {"mpi4py": package, "mpi4py.MPI": MPI, "mpi4py.rc": rc}

@@ -13,6 +13,8 @@ class Status:
     """A status of a program's own, which calls fill in."""
 
     def __new__(cls, status: "Status | None" = None) -> "Status":
+        if status is not None and not isinstance(status, Status):
+            raise TypeError(f"Status of {type(status).__name__}")
         made = object.__new__(cls)
         made._of = library.Status() if status is None else status._copy()
         return made
@@ -73,6 +75,10 @@ class Status:
     @property
     def count(self) -> int:
         return self.Get_count(BYTE)
+
+    @count.setter
+    def count(self, value: int) -> None:
+        self.Set_elements(BYTE, value)
 
     def Get_count(self, datatype: Datatype = BYTE) -> int:
         return self._of.Get_count(datatype.inner)

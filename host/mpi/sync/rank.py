@@ -34,6 +34,9 @@ class Rank:
         Its rank among all.
     initialized, finalized
         Whether it has called Init, and Finalize.
+    fate
+        Why it must end. A program that goes on nevertheless, as it catches everything, is told
+        again.
     kept
         What the program's face of MPI keeps for it, by name.
     """
@@ -44,6 +47,7 @@ class Rank:
         self.number = self.mpi.rank
         self.initialized = False
         self.finalized = False
+        self.fate: RankError | None = None
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
         self._before = Fraction(node.description.mpi.program_cycles)
@@ -58,14 +62,21 @@ class Rank:
         RankError
             Every rank waits, and none will ever go on.
         """
+        if self.fate is not None:
+            raise self.fate
         if self._before:
             self.node.port.compute_cycles(self._before)
         try:
             return wait(call)
         except MpiError as error:
             if error.error is ErrorClass.ERR_PENDING:
-                raise RankError(str(error)) from None
+                raise self.end(str(error)) from None
             raise
+
+    def end(self, why: str) -> RankError:
+        """The error that ends the run because of this rank."""
+        self.fate = RankError(why)
+        return self.fate
 
     def init(self) -> None:
         """Init."""
@@ -111,7 +122,7 @@ class Rank:
         RankError
             Always.
         """
-        raise RankError(f"rank {self.number}: MPI_Abort({comm}, {code})")
+        raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})")
 
     def ended(self) -> None:
         """The program has ended.
@@ -119,8 +130,11 @@ class Rank:
         Raises
         ------
         RankError
-            It has called Init and not Finalize; or others have called Init, and it has not.
+            It has called Init and not Finalize; or others have called Init, and it has not; or it
+            should have ended before.
         """
+        if self.fate is not None:
+            raise self.fate
         if not self.initialized:
             self._ranks.never_begins(self.number)
         elif not self.finalized:

@@ -5,7 +5,6 @@ import pytest
 from tests.models.calls import of_a_message
 from tests.programs.mpi import describe
 
-
 CYCLES = {"via": 30_000, "gm": 200_000}
 
 

@@ -1,0 +1,152 @@
+"""mpi4py's own tests, run inside the ranks: docs/mpi-conformance.md has what they say.
+
+They are fetched, and run on the functional model: what is checked does not depend on time.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from nicbed.host.mpi.python import python_program
+from nicbed.host.mpi.sync import RankError
+
+from tests.models.target import Model
+from tests.programs.mpi import describe
+
+ROOT = Path(__file__).resolve().parents[4]
+PAGE = ROOT / "docs" / "mpi-conformance.md"
+RUNNER = ROOT / "tests" / "programs" / "mpi4py_runner.py"
+VERSION = "4.1.2"
+LIMIT = 400_000_000
+RANKS = (1, 2)
+SHOWN = 2
+"""Ranks of the table."""
+TRIES = 30
+WANTED = """address attributes buffer cco_buf cco_obj cco_vec comm datatype environ errhandler
+errorcode exceptions group handle info mpimem msgspec msgzero objmodel op p2p_buf p2p_buf_matched
+p2p_obj p2p_obj_matched pack pickle request status subclass threads""".split()
+OTHERS = {
+    "cco_nb_buf, cco_nb_vec": "collective calls that do not block",
+    "cco_pr_buf, cco_pr_vec": "persistent collective calls",
+    "cco_buf_inter, cco_obj_inter, cco_vec_inter, comm_inter": "intercommunicators",
+    "cco_ngh_buf, cco_ngh_obj, cco_pr_ngh_buf, comm_topo": "topologies",
+    "win, rma, rma_nb": "one-sided communication",
+    "file, io": "files",
+    "dynproc, spawn": "processes that a program starts",
+    "session, ulfm, p2p_buf_part, grequest": "MPI-2 to MPI-4: sessions, failures, partitions, "
+                                             "generalized requests",
+    "util_dtlib, util_pkl5, util_pool, util_sync": "mpi4py's own modules besides MPI",
+    "cffi, ctypes, doc, dlpack, mpiabi, mpiapi, package, toplevel": "mpi4py's C and packaging",
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    """The folder of mpi4py's tests."""
+    place = tmp_path_factory.mktemp("mpi4py")
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
+         "-d", str(place), f"mpi4py=={VERSION}"], capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        pytest.skip(f"mpi4py's source cannot be fetched: {done.stderr.splitlines()[-1]}")
+    [archive] = place.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(place, filter="data")
+    folder = next(place.glob("mpi4py-*/test"))
+    shutil.copy(RUNNER, folder)
+    return folder
+
+
+def outcomes(folder, module, ranks, record):
+    """By name, what became of each test of ``module``, and why. After a failure the ranks may be
+    at different tests, so the others are run again without it."""
+    found, left_out = {}, []
+    for _ in range(TRIES):
+        shutil.rmtree(record, ignore_errors=True)
+        record.mkdir()
+        failure = ""
+        try:
+            Model(describe(nodes=ranks)).run([python_program(
+                folder / RUNNER.name, [str(record), f"test_{module}", *left_out])] * ranks,
+                limit=LIMIT)
+        except (RankError, Exception) as error:  # noqa: BLE001
+            failure = str(error).split("\n")[0]
+        bad = {}
+        for path in sorted(record.iterdir()):
+            begun = None
+            for line in path.read_text().splitlines():
+                what, name, why = json.loads(line)
+                begun = name if what == "begin" else None
+                if what == "failed":
+                    bad.setdefault(name, why)
+                elif what != "begin" and (what == "skipped" or name not in found):
+                    found[name] = what, why
+            if begun and failure:
+                bad.setdefault(begun, failure)
+        found.update({name: ("failed", why) for name, why in bad.items()})
+        left_out += bad
+        if not bad:
+            assert not failure, f"{module}: {failure}"
+            return found
+    raise AssertionError(f"{module}: {TRIES} tries, and tests still fail: {bad}")
+
+
+def page(every):
+    """The page's text, of the outcomes by number of ranks and module."""
+    shown = every[SHOWN]
+    sums = {ranks: Counter(what for tests in found.values() for what, _ in tests.values())
+            for ranks, found in every.items()}
+    lines = [
+        "# What mpi4py's tests say", "",
+        f"The tests of mpi4py {VERSION}, run inside the ranks of nicbed by its own `mpi4py`: each "
+        "rank runs them all, as", "mpiexec would have it. `./nicbed test --full -k conformance "
+        "--update` fetches them and writes this page.", "",
+        "| ranks | passed | failed | skipped |", "| --- | --- | --- | --- |",
+        *(f"| {ranks} | {sums[ranks]['passed']} | {sums[ranks]['failed']} | "
+          f"{sums[ranks]['skipped']} |" for ranks in RANKS), "",
+        f"## By file, on {SHOWN} ranks", "",
+        "Skipped are tests that ask first whether MPI has something, and those that get "
+        "NotImplementedError.", "",
+        "| file | passed | failed | skipped |", "| --- | --- | --- | --- |"]
+    for module, tests in shown.items():
+        counts = Counter(what for what, _ in tests.values())
+        lines.append(f"| {module} | {counts['passed']} | {counts['failed']} | "
+                     f"{counts['skipped']} |")
+    lines += ["", "## What fails, and why", "", "| tests | of file | what they get |",
+              "| --- | --- | --- |"]
+    for module, tests in shown.items():
+        whys: dict[str, list[str]] = {}
+        for name, (what, why) in sorted(tests.items()):
+            if what == "failed":
+                text = " ".join(why.split()).replace("|", "/").replace("<", "").replace(">", "")
+                whys.setdefault(plain(text), []).append(name.split(".")[-1])
+        for why, names in whys.items():
+            several = sorted(set(names))
+            lines.append(f"| {', '.join(several[:3])}{' …' if len(several) > 3 else ''} | {module} "
+                         f"| {why} |")
+    lines += ["", "## Out of scope", "", "| files | are about |", "| --- | --- |",
+              *(f"| {files} | {what} |" for files, what in OTHERS.items())]
+    return "\n".join(lines) + "\n"
+
+
+def plain(text):
+    """A message without addresses of this run."""
+    import re
+
+    return re.sub(r" ?object at 0x[0-9a-f]+", "", text)[:140].replace("_", r"\_")
+
+
+@pytest.mark.full
+def test_conformance(suite, tmp_path, request):
+    every = {ranks: {module: outcomes(suite, module, ranks, tmp_path / "record")
+                     for module in WANTED} for ranks in RANKS}
+    text = page(every)
+    if request.config.getoption("--update"):
+        PAGE.write_text(text, encoding="utf-8")
+        return
+    assert PAGE.read_text(encoding="utf-8") == text
