@@ -9,8 +9,8 @@ CYCLES = {"via": 30_000, "gm": 200_000}
 
 
 @pytest.mark.parametrize("channel, name, calls, wakes", [
-    ("via", "ping-pong", 316, 6.1), ("via", "stream", 356, 7.3),
-    ("gm", "ping-pong", 252, 3.1), ("gm", "stream", 295, 4.6)])
+    ("via", "ping-pong", 315, 6.1), ("via", "stream", 354, 7.3),
+    ("gm", "ping-pong", 250, 3.1), ("gm", "stream", 293, 4.6)])
 def test_calls_of_a_message(channel: str, name: str, calls: float, wakes: float) -> None:
     """At most so many."""
     found = of_a_message(describe(channel), "mpi", name, CYCLES[channel])
