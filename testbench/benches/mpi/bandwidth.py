@@ -25,9 +25,12 @@ from ..common.transfers import sizes
 from ..one_way.exchange import measure_stream as one_way_stream
 from ..via.stream import measure_stream as via_stream
 from .latency import NAMES
+from .split import parts_table, split
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
+CHOSEN = ("4", "512", "32768")
+"""Sizes whose time is split in the table."""
 OPEN = 16
 """Sends that are open at once."""
 
@@ -38,13 +41,14 @@ def parameters(description: Description) -> dict[str, Any]:
             "channel": description.mpi.channel}
 
 
-async def measure_stream(lab: Any, size: int, count: int) -> int:
-    """Ticks of ``count`` messages from rank 0 to rank 1, and a message without data back."""
+async def measure_stream(lab: Any, size: int, count: int) -> dict[str, Any]:
+    """``count`` messages from rank 0 to rank 1, and a message without data back: ticks at rank 0,
+    and of both ranks when they began and ended, and how often they charged each path meanwhile."""
     async def program(node: Node) -> Any:
         async with Mpi(node) as mpi:
             comm, data = mpi.COMM_WORLD, mpi.empty(max(size, 1), np.uint8)
             await comm.Barrier()
-            start = stamp(node)
+            start, before = stamp(node), node.port.paths()
             for first in range(0, count, OPEN):
                 some = range(min(OPEN, count - first))
                 if comm.rank == 0:
@@ -52,10 +56,12 @@ async def measure_stream(lab: Any, size: int, count: int) -> int:
                 else:
                     await Request.Waitall([await comm.Irecv(data[:size], 0) for _ in some])
             await (comm.Recv(None, 1, 1) if comm.rank == 0 else comm.Send(None, 0, 1))
-            return start, stamp(node)
+            return start, stamp(node), dict(node.port.paths() - before)
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}))
-    return ticks_between(*run.results[0])
+    return {"count": count, "ticks": ticks_between(*run.results[0][:2]), "ranks": [
+        {"begin": start[0], "end": stop[0], "charged": charged, "spans": run.marks}
+        for start, stop, charged in run.results[:2]]}
 
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
@@ -68,7 +74,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         stream = (await one_way_stream(lab, size, count, layer=parameters["channel"])
                   if parameters["channel"] in ONE_WAY else await via_stream(lab, size, count))
         below[size] = {"count": count, "ticks": stream["done"]}
-        found["MPI"][size] = {"count": count, "ticks": await measure_stream(lab, size, count)}
+        found["MPI"][size] = await measure_stream(lab, size, count)
     return found
 
 
@@ -87,12 +93,30 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
         results["bandwidth"][name] = {str(size): number(rate) for size, rate in rates.items()}
         results["r_inf"][name] = number(fit.r_inf)
         results["n_half"][name] = None if fit.n_half is None else number(fit.n_half)
+    results["parts"], wrong = _parts(raw["MPI"], description)
     return {"results": results, "truth": {},
             "points": {name: {str(size): {"messages": run["count"],
                                           "cycles": cycles(run["ticks"])}
                               for size, run in runs.items()} for name, runs in raw.items()},
             "checks": [check("no more than the link carries", best <= limit,
-                             f"{number(best)} of {number(Fraction(limit))} bytes a cycle")]}
+                             f"{number(best)} of {number(Fraction(limit))} bytes a cycle"),
+                       check("the library's own time is what its paths were charged", not wrong,
+                             wrong[0] if wrong else "at every size, of both ranks")]}
+
+
+def _parts(runs: Mapping[int, Mapping[str, Any]], description: Description
+           ) -> tuple[dict[str, Any], list[str]]:
+    """Both ranks' time for each message by part; and where it is not what was charged."""
+    parts: dict[str, Any] = {}
+    wrong = []
+    for size, run in runs.items():
+        for rank, side in enumerate(run["ranks"]):
+            found, said = split(side, description, run["count"], rank)
+            parts.setdefault(str(size), []).append({name: number(value)
+                                                    for name, value in found.items()})
+            if said:
+                wrong.append(f"{size_text(size)}, rank {rank}: {said}")
+    return parts, wrong
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
@@ -110,7 +134,11 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     return [table("Bandwidth: M messages in a row, until the last is known to have come "
                   "(bytes/cycle)", ["n", "M", name, "MPI", "MB/s", f"of {name}", "µs"], rows),
             *(f"{one}: r_inf {amount(rate, 4)} bytes a cycle ({amount(rate * clock, 1)} MB/s); "
-              f"n_1/2 {halves[one]}" for one, rate in results["r_inf"].items())]
+              f"n_1/2 {halves[one]}" for one, rate in results["r_inf"].items()),
+            parts_table("Both ranks for each message over MPI (cycles)", "a message", {
+                f"{size_text(int(size))}, {which}": sides[rank]
+                for size in CHOSEN if (sides := results["parts"].get(size))
+                for rank, which in enumerate(("out", "in"))})]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

@@ -6,12 +6,11 @@ from typing import Any
 from ....layouts.description import Description
 from ...estimate.compare import check
 from ...report.document import number
-from ...report.tables import amount, table
 from ..common.bulk_report import size_text
 from ..common.latencies import Latencies, faster_than_light, ordered
 from ..common.transfers import sizes
 from .pingpong import Plan, measure_below, measure_plan
-from .split import PARTS_SHOWN, split
+from .split import parts_table, split
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -50,7 +49,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                                                lambda size: size))
     parts, wrong = {}, []
     for size, run in raw["MPI"].items():
-        found, said = split(run, description)
+        found, said = split(run, description, len(run["trips"]))
         parts[str(size)] = {name: number(value) for name, value in found.items()}
         if said:
             wrong.append(f"{size_text(size)}: {said}")
@@ -66,12 +65,9 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     parts = document["results"]["parts"]
     every = ordered(parts)
     chosen = every[::max(1, -(-len(every) // COLUMNS))]
-    rows = [(title, *(amount(parts[size][name]) for size in chosen))
-            for name, title in PARTS_SHOWN.items()]
-    rows.append(("a round trip", *(amount(sum(parts[size].values())) for size in chosen)))
     return [*_report(document["parameters"]["channel"]).tables(document),
-            table("Rank 0 in a round trip over MPI (cycles)",
-                  ["", *(size_text(int(size)) for size in chosen)], rows)]
+            parts_table("Rank 0 in a round trip over MPI (cycles)", "a round trip",
+                        {size_text(int(size)): parts[size] for size in chosen})]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

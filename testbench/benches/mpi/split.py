@@ -1,4 +1,4 @@
-"""Where a rank's time goes in a ping-pong: parts of the library, the channel, waiting.
+"""Where a rank's time goes in a ping-pong or a stream: parts of the library, the channel, waiting.
 
 The rank's CPU is always in one of these: it copies, it registers memory, it is in a call of the
 channel, it waits for a message, or it runs the library's own code. The last is what its paths were
@@ -13,9 +13,10 @@ from ....host.mpi.costs import PARTS
 from ....host.port.costs import Costs
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity, Mark
+from ...report.tables import amount, table
 from ...truth.spans import spans
 
-__all__ = ["PARTS_SHOWN", "split"]
+__all__ = ["parts_table", "split"]
 
 PARTS_SHOWN = {"calls": "calls", "matching": "matching", "protocol": "packets and protocol",
                "registration": "registration", "copies": "copies",
@@ -26,12 +27,12 @@ _KINDS = {Activity.COPY: "copies", Activity.REGISTER: "registration",
 """Of a span's own time. All others are the channel's."""
 
 
-def split(run: Mapping[str, Any], description: Description) -> tuple[dict[str, Fraction], str]:
-    """Target cycles of each part, a round trip, at rank 0; and what the marks and the counts do not
-    agree on, "" if nothing."""
+def split(run: Mapping[str, Any], description: Description, trips: int, node: int = 0
+          ) -> tuple[dict[str, Fraction], str]:
+    """Target cycles of each part at ``node``, for each of ``trips`` round trips or messages; and
+    what the marks and the counts do not agree on, "" if nothing."""
     begin, end = run["begin"], run["end"]
-    found = _by_kind(run["spans"], begin, end)
-    trips = len(run["trips"])
+    found = _by_kind(run["spans"], node, begin, end)
     costs = Costs(description)
     scale = description.mpi.path_scale
     charged = {part: sum((costs.ticks(costs.cycles(path, scale)) * run["charged"].get(path.name, 0)
@@ -49,11 +50,11 @@ def split(run: Mapping[str, Any], description: Description) -> tuple[dict[str, F
             f"{float(said / TICKS / trips):.2f} by the counts")
 
 
-def _by_kind(marks: Iterable[Mark], begin: int, end: int) -> dict[str, Fraction]:
-    """Ticks of node 0 from ``begin`` to ``end`` by kind; what is in no span is the library's."""
+def _by_kind(marks: Iterable[Mark], node: int, begin: int, end: int) -> dict[str, Fraction]:
+    """Ticks of ``node`` from ``begin`` to ``end`` by kind; what is in no span is the library's."""
     times: dict[str, Fraction] = {}
     whole = 0
-    for span in spans(mark for mark in marks if mark.node == 0):
+    for span in spans(mark for mark in marks if mark.node == node):
         if begin <= span.begin and span.end <= end:
             kind = _KINDS.get(Activity(span.activity), "channel")
             times[kind] = times.get(kind, Fraction(0)) + span.own
@@ -61,3 +62,10 @@ def _by_kind(marks: Iterable[Mark], begin: int, end: int) -> dict[str, Fraction]
     times["library"] = times.get("library", Fraction(0)) + (end - begin) - whole
     return times
 
+
+def parts_table(title: str, whole: str, parts: Mapping[str, Mapping[str, float]]) -> Any:
+    """A column for each of ``parts``, and their sums, which are ``whole``."""
+    rows = [(text, *(amount(one[name]) for one in parts.values()))
+            for name, text in PARTS_SHOWN.items()]
+    rows.append((whole, *(amount(sum(one.values())) for one in parts.values())))
+    return table(title, ["", *parts], rows)
