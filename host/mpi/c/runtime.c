@@ -28,6 +28,7 @@ int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int arg
     own = rank;
     running = shared;
     *running = own;
+    optind = 1;  /* getopt's, which the copies share: another rank has used it up */
     if (!setjmp(end))
         status = main(argc, argv);
     *running = -1;

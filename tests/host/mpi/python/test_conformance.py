@@ -4,6 +4,7 @@ They are fetched, and run on the functional model: what is checked does not depe
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ PAGE = ROOT / "docs" / "mpi-conformance.md"
 RUNNER = ROOT / "tests" / "programs" / "mpi4py_runner.py"
 VERSION = "4.1.2"
 LIMIT = 400_000_000
-RANKS = (1, 2)
+RANKS = (2,)
 SHOWN = 2
 """Ranks of the table."""
 TRIES = 30
@@ -50,7 +51,8 @@ def suite(tmp_path_factory):
     """The folder of mpi4py's tests."""
     place = tmp_path_factory.mktemp("mpi4py")
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
+        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation",
+         "--no-binary", ":all:",
          "-d", str(place), f"mpi4py=={VERSION}"], capture_output=True, text=True, timeout=600)
     if done.returncode:
         pytest.skip(f"mpi4py's source cannot be fetched: {done.stderr.splitlines()[-1]}")
@@ -136,9 +138,8 @@ def page(every):
 
 def plain(text):
     """A message without addresses of this run."""
-    import re
-
-    return re.sub(r" ?object at 0x[0-9a-f]+", "", text)[:140].replace("_", r"\_")
+    text = re.sub(r" ?object at 0x[0-9a-f]+", "", text)[:140].replace("_", r"\_")
+    return re.sub(r"\d{8,}", "(an address)", text)
 
 
 @pytest.mark.full
