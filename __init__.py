@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
+    from .testbench.study.sweep import sweep
+    from .testbench.study.table import Table
     from .testbench.testbed.bed import Testbed, bench
     from .testbench.testbed.program_run import ProgramRun
     from .testbench.testbed.result import Plot, Result
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
-           "Result", "Run", "RunError", "Stuck", "Testbed", "UserError", "Vipl", "Watch", "am",
-           "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "rpc", "run_job",
-           "smp", "splitc", "tcp", "via"]
+           "Result", "Run", "RunError", "Stuck", "Table", "Testbed", "UserError", "Vipl", "Watch",
+           "am", "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "rpc", "run_job", "smp",
+           "splitc", "sweep", "tcp", "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
@@ -50,6 +52,8 @@ _FROM = {
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
     "testbench.backends.session": ["RunError", "run_job"],
+    "testbench.study.sweep": ["sweep"],
+    "testbench.study.table": ["Table"],
     "testbench.testbed.bed": ["Testbed", "bench"],
     "testbench.testbed.program_run": ["ProgramRun"],
     "testbench.testbed.result": ["Plot", "Result"],

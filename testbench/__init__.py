@@ -10,6 +10,7 @@ In the order in which to read:
 - :mod:`.testbed`: A testbed: a NIC description, the simulators that run it, and what is measured
   on it
 - :mod:`.store`: What has been measured, kept by its content, so that nothing is measured twice
+- :mod:`.study`: Studies: measurements at many points of a design, as one table
 - :mod:`.commands`: Implementations of the command line's commands
 - :mod:`.descriptions`: NIC descriptions: from files and overrides, along the axes, and notes about
   them

@@ -8,6 +8,7 @@ not need.
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -261,6 +262,48 @@ def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], l
                         "try --sim uart, or bench on each")
     run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
                 out=out, limit=limit, fresh=fresh)
+
+
+@nicbed.command()
+@click.argument("study", required=False, metavar="[STUDY.toml]",
+                type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--vary", multiple=True, metavar="KNOB=VALUES",
+              help="Values of a knob: 256,1024, or 4:64:*2 (times 2 each), 4:64:10 (10 more each), "
+                   "4:64 or 4:64:* (to choose from). May be given again.")
+@click.option("--bench", "benches", metavar="NAME[,NAME]",
+              help="Benchmarks and programs to measure at each point.  [default: logp]")
+@click.option("--method", metavar="METHOD",
+              help="grid, zip, random or lhs (Latin hypercube).  [default: grid; with --points "
+                   "lhs]")
+@click.option("--points", type=int, metavar="N", help="Points of random or lhs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Seed of random and lhs.")
+@click.option("--where", "constraints", multiple=True, metavar="CONDITION",
+              help="Leave out points without it: 'via.window * 2 <= via.send_slots'.")
+@click.option("--metric", "metrics", multiple=True, metavar="[NAME=]BENCH:FIGURE",
+              help="A column, such as logp:o_s or g=logp:truth.g.  [default: all figures]")
+@click.option("--pareto", "front", nargs=2, metavar="METRIC METRIC",
+              help="Also plot the points that none beats in both, less being better.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
+              help="Points that are measured at the same time.")
+@click.option("--nic", metavar="FILE.toml",
+              help="NIC description to start from.  [default: default]")
+@_layer()
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after this many target cycles.  [default: 200000000]")
+@_FRESH
+@_target_options(nic=False)
+def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
+    """Measure benchmarks at many points of a design: the combinations of what --vary says, or what
+    a study's file says. Points that are in the store are not measured again, so an interrupted
+    sweep goes on where it was. Writes one table (CSV, Parquet, JSON) and its plot."""
+    from .commands.sweep import run_sweep
+
+    _check(layer or "am", sim)
+    if sim == "board":
+        raise UserError("--sim board: a board carries one configuration, sweep needs several; try "
+                        "--sim uart")
+    run_sweep(study, sim=sim, layer=layer, **given)
 
 
 @nicbed.command("list")
@@ -529,6 +572,9 @@ def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
         where = f" (nicbed {context.info_name} --help)" if context and context.parent else ""
         _fail(" ".join(error.format_message().split()) + where, 2)
     except (_Interrupted, KeyboardInterrupt, click.Abort):
+        if threading.active_count() > 1:  # what threads have begun ends with this process
+            print("nicbed: interrupted", file=sys.stderr, flush=True)
+            os._exit(130)
         _fail("interrupted", 130)
     except BrokenPipeError:
         sys.stderr.close()

@@ -128,9 +128,10 @@ def give_back(simulator: KeptSimulator) -> None:
 
 
 def end(commands: Container[tuple[str, ...]] | None = None) -> None:
-    """End those without a job, or those of ``commands`` among them."""
+    """End those without a job; or those of ``commands`` that this thread has started."""
     with _lock:
-        ending = [one for one in _idle if commands is None or one.key[0] in commands]
+        ending = [one for one in _idle if commands is None or (
+            one.key[0] in commands and one.starter is threading.current_thread())]
         _idle[:] = [one for one in _idle if one not in ending]
     for one in ending:
         one.kill()

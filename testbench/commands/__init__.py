@@ -15,6 +15,7 @@ In the order in which to read:
 - :mod:`.output`: The output of a command: tables by default; the result with ``--json``, its path
   with ``-q``. While it works: a progress bar, and what programs print
 - :mod:`.synth`: ``nicbed synth``: a NIC description on a board
+- :mod:`.sweep`: ``nicbed sweep``: benchmarks at many points of a design, as one table
 - :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
   verified
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs

@@ -1,7 +1,9 @@
 """A testbed: measures benchmarks, programs and experiments on a description."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import Lock
 from types import EllipsisType
 from typing import Any, Self
 
@@ -55,6 +57,8 @@ class Testbed:
         Measure anew what the store has, and check that it is the same to the byte.
     listener
         What is told of the work.
+    building
+        Held while a simulator is built, where beds of several threads build.
     sections
         Knobs by section: ``link={"latency": 24}``.
 
@@ -72,7 +76,9 @@ class Testbed:
                  overrides: Sequence[str] = (), nodes: int | None = None, sim: str = SIMS[0],
                  limit: int | None = None, port: str | None = None, baud: int = BAUD,
                  store: Store | None | EllipsisType = ..., fresh: bool = False,
-                 listener: Listener | None = None, **sections: Mapping[str, Any]) -> None:
+                 listener: Listener | None = None,
+                 building: AbstractContextManager[Any] | None = None,
+                 **sections: Mapping[str, Any]) -> None:
         check_sim(sim)
         self.sim = sim
         self.limit = limit
@@ -85,6 +91,7 @@ class Testbed:
         self._port, self._baud = port, baud
         self._changes: dict[str, Any] = _knobs(sections)
         self._built: dict[tuple[str, ...], Simulator] = {}
+        self._building = building or Lock()
         self._closed = False
         self._description = self._load(self._changes, nodes)
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ...benches.common.headline import Headline
 from ...report.tables import amount, table
 from .timing import KINDS
 
-__all__ = ["draw", "tables"]
+__all__ = ["draw", "headline", "tables"]
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
@@ -43,6 +44,14 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     found.append(table("Messages of all processes in the timed part",
                        ["call", "messages", "bytes", "bytes each"], messages))
     return found
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """The whole run's time, by the slope where not all iterations ran; and the messages of what
+    ran."""
+    results = document["results"]
+    return [Headline("time", results.get("slope", results)["cycles"]),
+            Headline("messages", sum(one["messages"] for one in results["messages"]), "messages")]
 
 
 def _lengths(one: Mapping[str, Any]) -> str:

@@ -1,0 +1,114 @@
+"""``nicbed sweep``: benchmarks at many points of a design, as one table."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..descriptions import load
+from ..errors import UserError
+from ..report import document as files
+from ..report.tables import amount, console, table
+from ..store import standard
+from ..study.executor import Executor, Local
+from ..study.file import read
+from ..study.plan import Plan, planned
+from ..study.plots import drawing, pareto
+from ..study.sweep import measured, prepare
+from ..study.table import ERROR, Table
+from .measure import Plots, check_places
+from .output import finish, progress_bar
+
+__all__ = ["run_sweep"]
+
+ROWS, COLUMNS = 40, 8
+"""Rows, and metrics, that are printed; the files have all."""
+
+
+def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, method: str | None,
+              points: int | None, seed: int, constraints: Sequence[str], metrics: Sequence[str],
+              front: tuple[str, str] | None, nic: str | None, overrides: Sequence[str],
+              nodes: int | None, layer: str | None, sim: str, limit: int | None, workers: int,
+              fresh: bool, out: Path, executor: Executor | None = None) -> None:
+    """Measure all points of a study; print, plot and store its table."""
+    base = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes, "layer": layer, "sim": sim,
+            "limit": limit}
+    if study is not None:
+        if vary or benches or method or points or constraints or metrics:
+            raise UserError(f"{study}: a study's file says itself what varies and what is measured")
+        plan = read(study, **base)
+    else:
+        plan = _plan(vary, benches, method, points, seed, constraints, metrics,
+                     {**base, "nic": nic or load.DEFAULT})
+    prepared = prepare(plan)
+    check_places(out, None)
+    for line in prepared.remarks():
+        print(f"nicbed: {line}", file=sys.stderr, flush=True)
+    plots = Plots()
+    with progress_bar(plan.title) as tell:
+        found = measured(prepared, executor or Local(
+            workers, store=standard(), fresh=fresh, limit=limit), tell)
+    path = out / f"{plan.title}-{found.document['config_hash'][:10]}.json"
+    files.save(path.with_suffix(".csv"), found.csv())
+    try:
+        files.save(path.with_suffix(".parquet"), found.parquet())
+    except UserError as error:
+        print(f"nicbed: no Parquet: {error}", file=sys.stderr, flush=True)
+    text = files.text(dict(found.document))
+    files.save(path, text.encode())
+    draw = drawing(found)
+    if draw:
+        plots.save(draw, found.document, path)
+    if front:
+        plots.save(pareto(found, *front), found.document,
+                   path.with_name(f"{path.stem}-pareto.json"))
+    finish(text, lambda: _show(found, prepared.excluded), path)
+
+
+def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: int | None,
+          seed: int, constraints: Sequence[str], metrics: Sequence[str], base: dict[str, Any]
+          ) -> Plan:
+    given = {}
+    for text in vary:
+        knob, equals, values = text.partition("=")
+        if not equals:
+            raise UserError(f"--vary {text}: must be KNOB=VALUES, such as link.latency=4:64:*2")
+        if knob.strip() in given:
+            raise UserError(f"--vary {text}: {knob.strip()} is varied twice")
+        given[knob.strip()] = values.strip()
+    if not given:
+        raise UserError("sweep needs --vary KNOB=VALUES, such as --vary link.latency=4:64:*2, or a "
+                        "study's file")
+    named = {}
+    for text in metrics:
+        name, equals, figure = text.partition("=")
+        named[name.strip() if equals else text] = figure.strip() if equals else text
+    names = [name.strip() for name in (benches or "logp").split(",") if name.strip()]
+    return planned(given, names, method=method or ("grid" if points is None else "lhs"),
+                   points=points, seed=seed, constraints=constraints, metrics=named, **base)
+
+
+def _show(found: Table, excluded: int) -> None:
+    out = console()
+    metrics = found.metrics[:COLUMNS]
+    shown = [*found.knobs, *metrics]
+    rows = [[*(_cell(row.get(one.name)) for one in shown)] for row in found.rows[:ROWS]]
+    notes = []
+    if len(found.rows) > ROWS:
+        notes.append(f"and {len(found.rows) - ROWS} more points")
+    if len(found.metrics) > COLUMNS:
+        notes.append(f"and {len(found.metrics) - COLUMNS} more metrics")
+    out.print(table(f"{len(found.rows)} points", [
+        one.name.replace(".", "\n", 1) + (f"\n({one.unit})" if one.unit else "")
+        for one in shown], rows, caption=", ".join(notes) or None, left=0))
+    if excluded:
+        out.print(f"{excluded} points are excluded by the constraints")
+    failed = [row for row in found.rows if row[ERROR]]
+    for row in failed[:ROWS]:
+        place = ", ".join(f"{one.name}={row.get(one.name)}" for one in found.knobs)
+        out.print(f"{place}: {row[ERROR]}", markup=False)
+
+
+def _cell(value: Any) -> str:
+    return amount(value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
+        else "-" if value is None else str(value)

@@ -1,0 +1,21 @@
+"""Studies: measurements at many points of a design, as one table.
+
+In the order in which to read:
+
+- :mod:`.axis`: The values of one knob in a study: a list, a range with a step, or a range alone
+- :mod:`.constraint`: Conditions on knobs: comparisons, without anything else of Python
+- :mod:`.plan`: What a study measures: its points, benchmarks and metrics
+- :mod:`.file`: A study's file in TOML
+- :mod:`.executor`: Who carries out measurements: the one interface, and threads of this process
+- :mod:`.sweep`: From a plan to its table: points refused, grouped by build, measured, as rows
+- :mod:`.table`: The table of a study: its columns with units, as CSV, Parquet and data frame
+- :mod:`.plots`: Plots of a study's table: lines, heat map, Pareto front, parallel coordinates
+"""
+
+from .executor import Executor, Local, Outcome, Task
+from .plan import Plan, planned
+from .sweep import Prepared, measured, prepare, sweep
+from .table import Column, Table
+
+__all__ = ["Column", "Executor", "Local", "Outcome", "Plan", "Prepared", "Table", "Task",
+           "measured", "planned", "prepare", "sweep"]

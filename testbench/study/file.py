@@ -1,0 +1,70 @@
+"""A study's file in TOML."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError, nearest
+from .plan import Plan, planned
+
+__all__ = ["read"]
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "nic": str, "set": dict, "nodes": int, "layer": str, "bench": list, "method": str,
+    "vary": dict, "points": (int, list), "seed": int, "constraints": list, "metrics": dict,
+    "limit": int}
+
+
+def read(path: Path, **given: Any) -> Plan:
+    """The study in file ``path``; what is ``given`` stands in place of what the file says.
+
+    Raises
+    ------
+    UserError
+        The file cannot be read, or is no study.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not TOML: {error}") from None
+    for name, value in table.items():
+        if name not in _KINDS:
+            raise UserError(f"{path}: a study has no {name}{nearest(name, list(_KINDS))}")
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+            kinds = _KINDS[name] if isinstance(_KINDS[name], tuple) else (_KINDS[name],)
+            names = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
+            raise UserError(f"{path}: {name} must be "
+                            f"{' or '.join(names[kind] for kind in kinds)}")  # type: ignore
+    points = table.get("points")
+    method = table.get("method", "list" if isinstance(points, list) else "grid")
+    base: dict[str, Any] = {name: table[name] for name in ("nic", "nodes", "layer", "limit")
+                            if name in table}
+    base |= {name: value for name, value in given.items() if value is not None}
+    base["overrides"] = (*(f"{knob}={_text(value)}"
+                           for knob, value in _flat(table.get("set", {})).items()),
+                         *given.get("overrides", ()))
+    try:
+        return planned(_flat(table.get("vary", {})), table.get("bench", []), method=method,
+                       points=points if isinstance(points, int) else None,
+                       given=[_flat(one) for one in points] if isinstance(points, list) else [],
+                       seed=table.get("seed", 1), constraints=table.get("constraints", []),
+                       metrics=table.get("metrics"), title=path.stem, **base)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _flat(table: Any) -> dict[str, Any]:
+    """Knobs by dotted name, given as ``"link.latency"`` or in a table ``link``."""
+    found = {}
+    for name, value in table.items():
+        found |= {f"{name}.{key}": one for key, one in value.items()} if isinstance(
+            value, dict) else {name: value}
+    return found
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

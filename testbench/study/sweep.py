@@ -1,0 +1,231 @@
+"""From a plan to its table: points refused, grouped by build, measured, as rows."""
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...layouts.description import knobs
+from ..build.simulator import same_simulator
+from ..descriptions import load
+from ..errors import UserError
+from ..report import document as files
+from ..store import standard
+from ..testbed.bed import Testbed
+from ..testbed.listener import Progress
+from ..testbed.measurement import Measurement
+from ..testbed.result import Result
+from .executor import Executor, Local, Task
+from .plan import Plan, planned
+from .table import ERROR, Table, of_document
+
+__all__ = ["Prepared", "measured", "prepare", "sweep"]
+
+
+@dataclass
+class Prepared:
+    """A plan whose points have met the descriptions.
+
+    Attributes
+    ----------
+    points
+        The knobs of each point that fulfils the constraints.
+    wanted
+        Of each point, what is measured by benchmark; nothing for one that is refused.
+    refused
+        The line of each point that is refused, by its index.
+    excluded
+        How many points the constraints exclude.
+    """
+
+    plan: Plan
+    points: list[Mapping[str, Any]] = field(default_factory=list)
+    wanted: list[dict[str, Measurement]] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
+    excluded: int = 0
+
+    @property
+    def tasks(self) -> list[Task]:
+        """What is to be measured, those of one build one after the other."""
+        places: dict[tuple[str, ...], int] = {}
+        found = []
+        for index, each in enumerate(self.wanted):
+            for place, wanted in enumerate(each.values()):
+                build = places.setdefault(same_simulator(wanted.description), len(places))
+                found.append((build, index, place, wanted))
+        found.sort(key=lambda one: one[:3])
+        return [Task(index * len(self.plan.benches) + place, wanted)
+                for _, index, place, wanted in found]
+
+    @property
+    def builds(self) -> int:
+        """How many simulators the points need, but for their numbers of nodes."""
+        return len({same_simulator(wanted.description)
+                    for each in self.wanted for wanted in each.values()})
+
+    def remarks(self) -> list[str]:
+        """What is to be told before anything runs: why points are refused, and how many are
+        left."""
+        if not self.refused:
+            return []
+        lines: dict[str, int] = {}
+        for line in self.refused.values():
+            lines[line] = lines.get(line, 0) + 1
+        most = [f"{count} of {len(self.points)} points are refused, such as: {line}"
+                if count > 1 else f"a point is refused: {line}"
+                for line, count in list(lines.items())[:3]]
+        if len(lines) > len(most):
+            most.append(f"and {len(lines) - len(most)} more reasons")
+        return [*most, f"{len(self.points) - len(self.refused)} of {len(self.points)} points are "
+                       "left"]
+
+
+def prepare(plan: Plan) -> Prepared:
+    """Check every point of ``plan``; nothing is built.
+
+    Raises
+    ------
+    UserError
+        No point is left, or the benchmarks do not exist on the layer.
+    """
+    from ..apps import APPS
+
+    found = Prepared(plan)
+    with Testbed(plan.nic, overrides=plan.overrides, nodes=plan.nodes, sim=plan.sim,
+                 limit=plan.limit, store=None) as bed:
+        for point in plan.points:
+            wanted: dict[str, Measurement] = {}
+            try:
+                if plan.constraints:
+                    values = load.load(plan.nic, plan.overrides, plan.nodes,
+                                       changes=point).model_dump()
+                    if not all(one.holds(values) for one in plan.constraints):
+                        found.excluded += 1
+                        continue
+                for name in plan.benches:
+                    wanted[name] = (bed.program(name, knobs=point) if name in APPS else
+                                    bed.benchmark(name, layer=plan.layer, knobs=point))
+            except UserError as error:
+                found.refused[len(found.points)] = str(error).removeprefix("set: ")
+                wanted = {}
+            found.points.append(point)
+            found.wanted.append(wanted)
+    if not found.points:
+        raise UserError(f"the constraints leave none of {len(plan.points)} points")
+    if len(found.refused) == len(found.points):
+        raise UserError(f"none of {len(found.points)} points can be measured: {found.refused[0]}")
+    return found
+
+
+def sweep(vary: Mapping[str, Any], benches: Sequence[str] = ("logp",), *, workers: int = 2,
+          fresh: bool = False, executor: Executor | None = None, **options: Any) -> Table:
+    """Measure ``benches`` at the points of a study.
+
+    Parameters
+    ----------
+    vary, benches, options
+        As for :func:`.plan.planned`: ``sweep({"link.latency": "4:64:*2"}, ["logp"], nodes=4)``.
+    workers, fresh, executor
+        As for :class:`.executor.Local`, or who else carries the measurements out.
+
+    Raises
+    ------
+    UserError
+        The study is wrong, or no point of it can be measured. Points that are refused are warned
+        of.
+    """
+    prepared = prepare(planned(vary, benches, **options))
+    for line in prepared.remarks():
+        warnings.warn(line, stacklevel=2)
+    return measured(prepared, executor or Local(workers, store=standard(), fresh=fresh,
+                                                limit=prepared.plan.limit))
+
+
+def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None) -> Table:
+    """Measure what is ``prepared``. A point that fails is a row with its line."""
+    tasks, plan = prepared.tasks, prepared.plan
+    documents: dict[int, dict[str, Any]] = {}
+    errors: dict[int, str] = {}
+    remaining = _Remaining(len(tasks))
+    for count, outcome in enumerate(executor.outcomes(tasks), 1):
+        index = outcome.number // len(plan.benches)
+        if outcome.document is None:
+            errors.setdefault(index, outcome.error)
+        else:
+            documents[outcome.number] = outcome.document
+        tell(remaining.after(count, outcome.stored), count, len(tasks))
+    results = [{name: Result(documents[number], each[name].presentation)
+                for place, name in enumerate(plan.benches)
+                if (number := index * len(plan.benches) + place) in documents}
+               for index, each in enumerate(prepared.wanted)]
+    units, rows = {}, []
+    for index, point in enumerate(prepared.points):
+        row = {name: files.plain(value) for name, value in point.items()}
+        try:
+            for name, (value, unit) in _metrics(plan, results[index]).items():
+                row[name] = value
+                units.setdefault(name, unit)
+        except UserError as error:
+            errors.setdefault(index, str(error))
+        row[ERROR] = errors.get(index, prepared.refused.get(index))
+        rows.append(row)
+    return of_document(_document(prepared, _columns(plan, units), rows))
+
+
+def _metrics(plan: Plan, results: Mapping[str, Result]) -> dict[str, tuple[Any, str]]:
+    """Values and units of a point's metrics."""
+    if plan.metrics:
+        found = {one.name: results[one.bench].metric(one.figure) for one in plan.metrics
+                 if one.bench in results}
+    else:
+        found = {f"{bench}.{one.name}": one for bench, result in results.items()
+                 for one in result.figures}
+    return {name: (files.plain(one.value), one.unit) for name, one in found.items()}
+
+
+def _columns(plan: Plan, units: Mapping[str, str]) -> list[dict[str, str]]:
+    known = {knob.name: knob.unit for knob in knobs()}
+    names = [one.name for one in plan.metrics if one.name in units] or list(units)
+    return [*({"name": name, "kind": "knob", "unit": known[name]} for name in plan.knobs),
+            *({"name": name, "kind": "metric", "unit": units[name]} for name in names)]
+
+
+def _document(prepared: Prepared, columns: Sequence[Mapping[str, str]],
+              rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The content of the result file."""
+    plan = prepared.plan
+    base = load.load(plan.nic, plan.overrides, plan.nodes)
+    study = {"benches": list(plan.benches), "knobs": plan.knobs,
+             "constraints": [one.text for one in plan.constraints],
+             "metrics": {one.name: f"{one.bench}:{one.figure}" for one in plan.metrics},
+             "excluded": prepared.excluded, "points": files.plain(list(prepared.points))}
+    config = base.model_dump(mode="json")
+    return {"benchmark": plan.title, "layer": plan.layer or "auto", "sim": plan.sim,
+            "config": config, "study": study,
+            "config_hash": files.config_hash_of({"config": config, "study": study,
+                                                 "layer": plan.layer}),
+            "versions": files.versions(plan.sim), "columns": list(columns), "rows": list(rows)}
+
+
+class _Remaining:
+    """How much time is left, by the time of what has been measured so far."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._begin = time.monotonic()
+        self._measured = 0
+
+    def after(self, count: int, stored: bool) -> str:
+        """What to say after ``count``; a ``stored`` one took no time."""
+        self._measured += not stored
+        text = f"{count} of {self._total}"
+        if not self._measured or count == self._total:
+            return text
+        left = (time.monotonic() - self._begin) / self._measured * (self._total - count)
+        return f"{text}, {_span(left)} left"
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"

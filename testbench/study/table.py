@@ -1,0 +1,150 @@
+"""The table of a study: its columns with units, as CSV, Parquet and data frame."""
+
+import csv
+import importlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..errors import UserError
+from ..testbed.frames import frame
+from ..testbed.result import Plot
+
+__all__ = ["ERROR", "Column", "Table", "of_document"]
+
+ERROR = "error"
+"""The column with the line of a point that failed."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: a knob that was set, or a metric that was measured."""
+
+    name: str
+    kind: Literal["knob", "metric"]
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name and unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Table:
+    """One row for each point: its knobs, its metrics (None where the run did not show one), and
+    the line of its failure. ``document`` is the content of the result file."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    document: Mapping[str, Any]
+
+    @property
+    def knobs(self) -> list[Column]:
+        """The knobs."""
+        return [one for one in self.columns if one.kind == "knob"]
+
+    @property
+    def metrics(self) -> list[Column]:
+        """The metrics."""
+        return [one for one in self.columns if one.kind == "metric"]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return [*(one.name for one in self.columns), ERROR]
+
+    def metric(self, name: str) -> Column:
+        """The metric called ``name``.
+
+        Raises
+        ------
+        UserError
+            There is none.
+        """
+        from ..errors import nearest
+
+        for one in self.metrics:
+            if one.name == name:
+                return one
+        raise UserError(f"the table has no metric {name}"
+                        f"{nearest(name, [one.name for one in self.metrics])}")
+
+    def frame(self) -> Any:
+        """The table as a ``pandas.DataFrame``; its ``attrs`` have the units."""
+        made = frame(self.names, ([row.get(name) for name in self.names] for row in self.rows))
+        made.attrs["units"] = {one.name: one.unit for one in self.columns}
+        return made
+
+    def plot(self) -> Plot:
+        """The plot that suits the number of knobs that vary.
+
+        Raises
+        ------
+        UserError
+            Nothing varies, or no point has a figure.
+        """
+        from ..report.plots import render
+        from .plots import drawing
+
+        draw = drawing(self)
+        if draw is None:
+            raise UserError("there is nothing to draw: no knob varies, or no point has a figure")
+        return Plot(render(draw, self.document))
+
+    def csv(self) -> bytes:
+        """The table as CSV; a missing value is empty. The units are in the result file."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.names)
+        for row in self.rows:
+            writer.writerow(["" if (value := row.get(name)) is None else value
+                             for name in self.names])
+        return out.getvalue().encode()
+
+    def parquet(self) -> bytes:
+        """The table as Parquet; each column's metadata has its unit.
+
+        Raises
+        ------
+        UserError
+            pyarrow is not installed.
+        """
+        try:
+            arrow: Any = importlib.import_module("pyarrow")
+            written: Any = importlib.import_module("pyarrow.parquet")
+        except ImportError:
+            raise UserError("Parquet needs pyarrow: pip install pyarrow, or nicbed[lab]",
+                            status=1) from None
+        units = {one.name: {"unit": one.unit, "kind": one.kind} for one in self.columns}
+        arrays, fields = [], []
+        for name in self.names:
+            array = arrow.array(_uniform([row.get(name) for row in self.rows]))
+            arrays.append(array)
+            fields.append(arrow.field(name, array.type, metadata=units.get(name)))
+        schema = arrow.schema(fields, metadata={"nicbed": json.dumps(
+            {name: self.document[name] for name in ("config_hash", "study", "versions")})})
+        out = io.BytesIO()
+        written.write_table(arrow.Table.from_arrays(arrays, schema=schema), out)
+        return out.getvalue()
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(index=False)
+
+
+def _uniform(values: Sequence[Any]) -> list[Any]:
+    """``values`` of one type for a column: all texts, or all numbers of one kind."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool} or kinds <= {int} or kinds <= {str}:
+        return list(values)
+    if kinds <= {int, float}:
+        return [None if value is None else float(value) for value in values]
+    return [None if value is None else str(value) for value in values]
+
+
+def of_document(document: Mapping[str, Any]) -> Table:
+    """The table in a study's result file."""
+    return Table(tuple(Column(**one) for one in document["columns"]), tuple(document["rows"]),
+                 document)
