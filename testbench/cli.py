@@ -241,6 +241,11 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
 @click.argument("nics", nargs=-1, metavar="A.toml B.toml ...")
 @click.option("--bench", "benches", metavar="NAME[,NAME]",
               help="Benchmarks to run on each description.  [with --axis: logp,bandwidth]")
+@click.option("--app", "programs", metavar="NAME[,NAME]",
+              help="NAS kernels to run on each description in place of benchmarks: what a cycle of "
+                   "o, of g and of L is worth to them.")
+@click.option("--class", "size", metavar="CLASS",
+              help="Of NAS kernels: their size, S, W or A.  [default: S]")
 @click.option("--axis", "axes", multiple=True, metavar="AXIS",
               help="Compare the points of a design axis, processor or attachment, on top of one "
                    "description. With both axes: every combination.")
@@ -249,17 +254,27 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
               help="Stop a run after this many target cycles.  [default: 200000000]")
 @_FRESH
 @_target_options(nic=False)
-def compare(nics: tuple[str, ...], benches: str | None, axes: tuple[str, ...], layer: str | None,
-            limit: int | None, fresh: bool, overrides: tuple[str, ...], nodes: int | None, sim: str,
-            out: Path) -> None:
+def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, size: str | None,
+            axes: tuple[str, ...], layer: str | None, limit: int | None, fresh: bool,
+            overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
     """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
-    the points of a design axis: print and plot them side by side, with the knobs that differ."""
+    the points of a design axis: print and plot them side by side, with the knobs that differ. With
+    --app: NAS kernels, and what o, g and L are worth to them."""
     from .commands.compare import run_compare
+    from .commands.worth import run_worth
 
     _check(layer or "am", sim)
     if sim == "board":
         raise UserError("--sim board: a board carries one configuration, compare needs several; "
                         "try --sim uart, or bench on each")
+    if programs is not None:
+        if benches is not None or axes:
+            raise UserError("--app: goes without --bench and --axis")
+        run_worth(nics or ("default",), programs, size=size or "S", overrides=overrides,
+                  nodes=nodes, layer=layer, sim=sim, out=out, limit=limit, fresh=fresh)
+        return
+    if size is not None:
+        raise UserError(f"--class {size}: goes with --app alone")
     run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
                 out=out, limit=limit, fresh=fresh)
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -130,6 +132,39 @@ def test_mistakes_are_one_line(arguments, parts):
     assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
     for part in parts:
         assert part in run.stderr
+
+
+@pytest.mark.parametrize(("arguments", "parts"), [
+    (["--app", "is,is"], ["--app is,is: is is given twice"]),
+    (["--app", "mm"], ["--app mm: is no NAS kernel"]),
+    (["--app", "iz"], ["no program is called iz; did you mean is"]),
+    (["--app", ","], ["must name at least one kernel"]),
+    (["--app", "is", "--bench", "rtt"], ["--app: goes without --bench and --axis"]),
+    (["--app", "is", "--layer", "am"], ["--layer am: is runs over mpi"]),
+    (["--app", "sp", "--nodes", "2"], ["SP of class S on 2 processes: must be a square"]),
+    (["--app", "cg", "--class", "Q"], ["--class Q: must be S or W or A"]),
+    (["--class", "S"], ["--class S: goes with --app alone"]),
+])
+def test_mistakes_with_kernels_are_one_line(arguments, parts):
+    run = nicbed("compare", *arguments)
+    assert run.returncode == 2 and run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1 and run.stderr.startswith("nicbed: ")
+    for part in parts:
+        assert part in run.stderr
+
+
+@pytest.mark.full
+def test_kernels_on_the_target(tmp_path):
+    run = subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", "compare", "default",
+                          "via-kernel", "--app", "mg", "--out", str(tmp_path)],
+                         capture_output=True, text=True, timeout=1200)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(next(tmp_path.glob("*.json")).read_text())["documents"]["worth"]
+    for one in found.values():
+        assert all(check["ok"] for check in one["checks"]), one["checks"]
+        assert all(one["results"]["kernels"]["mg"][name]["worth"] > 0 for name in "ogL")
+    costs = {name: one["results"]["costs"]["o"] for name, one in found.items()}
+    assert costs["via-kernel"] > 2 * costs["default"]
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -1,0 +1,74 @@
+"""``nicbed compare --app``: what o, g and L are worth to kernels, on several NIC descriptions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..descriptions import load
+from ..errors import UserError
+from ..testbed.bed import Testbed
+from .compare import named
+from .measure import Plots, check_places
+from .output import Terminal, finish
+
+__all__ = ["run_worth"]
+
+
+def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Sequence[str],
+              nodes: int | None, layer: str | None, sim: str, out: Path, limit: int | None,
+              fresh: bool = False) -> None:
+    """Measure the kernels in ``programs``, separated by commas, on each of ``nics``; print, plot
+    and store the results."""
+    from ..apps.nas import worth
+    from ..apps.nas import worth_report as report
+    from ..report import comparison
+    from ..report import document as files
+    from ..report.tables import console
+
+    chosen = _chosen(programs)
+    names = named(nics) if len(nics) != 1 else [Path(nics[0]).stem]
+    beds = {name: Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, fresh=fresh,
+                          listener=Terminal()) for name, nic in zip(names, nics, strict=True)}
+    wanted = {}
+    for name, bed in beds.items():
+        each = [bed.program(app, layer=layer, **{"class": size}) for app in chosen]
+        wanted[name] = worth.measurement(each[0], chosen, size)
+    check_places(out, None)
+    plots = Plots()
+    documents = {name: beds[name].measure(one, label=f"worth on {name}").document
+                 for name, one in wanted.items()}
+    differences = load.difference([one.description for one in wanted.values()])
+    document = comparison.build("mpi", sim, names, differences, {"worth": documents})
+    path = out / f"{files.stem(document)}.json"
+    plots.save(lambda whole, figure: report.draw_compared(whole["documents"]["worth"], figure),
+               document, path)
+    text = files.text(document)
+    files.save(path, text.encode())
+
+    def show() -> None:
+        printed = console(pipe=140)
+        printed.print(comparison.difference_table(document))
+        for item in report.compared(documents):
+            printed.print(item)
+
+    finish(text, show, path)
+
+
+def _chosen(programs: str) -> list[str]:
+    """The kernels in ``programs``.
+
+    Raises
+    ------
+    UserError
+        One does not exist, is no kernel, or is named twice; or none is named.
+    """
+    from ..apps import get
+
+    names = [name.strip() for name in programs.split(",") if name.strip()]
+    if not names:
+        raise UserError(f"--app {programs!r}: must name at least one kernel, such as --app is,cg")
+    for name in names:
+        if get(name).layer != "mpi":
+            raise UserError(f"--app {name}: is no NAS kernel; is, cg and their like are")
+        if names.count(name) > 1:
+            raise UserError(f"--app {programs}: {name} is given twice")
+    return names
