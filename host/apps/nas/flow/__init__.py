@@ -8,6 +8,7 @@ In the order in which to read:
 
 - :mod:`.equations`: The flow's equations: residual, Jacobians, the exact solution, the start
 - :mod:`.lu`: LU: two sweeps through the cube, plane by plane, each a wave over the processes
+- :mod:`.wave`: A wave through planes of points, diagonal by diagonal
 - :mod:`.multipartition`: The cube cut into q³ cells for q² processes, q to each
 - :mod:`.alternating`: What SP and BT share: an implicit step is a product of three, one for each
   axis
