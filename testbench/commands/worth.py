@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..descriptions import load
 from ..errors import UserError
@@ -29,8 +30,9 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
     beds = {name: Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, fresh=fresh,
                           listener=Terminal()) for name, nic in zip(names, nics, strict=True)}
     wanted = {}
+    given: dict[str, Any] = {"class": size}
     for name, bed in beds.items():
-        each = [bed.program(app, layer=layer, **{"class": size}) for app in chosen]
+        each = [bed.program(app, layer=layer, **given) for app in chosen]
         wanted[name] = worth.measurement(each[0], chosen, size)
     check_places(out, None)
     plots = Plots()
