@@ -97,6 +97,10 @@ def _options(command: Any) -> Any:
                      help="Serial port of the board, such as /dev/ttyUSB0 (--sim board)."),
         click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a waveform; this builds a separate simulator."),
+        click.option("--timeline", metavar="FILE",
+                     type=click.Path(dir_okay=False, path_type=Path),
+                     help="Record a time line of all runs, which ui.perfetto.dev opens. Changes no "
+                          "cycle."),
         click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
                      help="Stop a run after this many target cycles.  [default: 200000000]"),
     ]):
@@ -124,7 +128,8 @@ def nicbed() -> None:
 @click.option("--full", is_flag=True,
               help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
 def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
-          sim: str, out: Path, port: str | None, wave: Path | None, limit: int | None,
+          sim: str, out: Path, port: str | None, wave: Path | None, timeline: Path | None,
+          limit: int | None,
           breakdown: bool, full: bool, fresh: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
     from .benches import get
@@ -134,7 +139,8 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
     _check(layer, sim)
     _check_port(sim, port, wave)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
-              out=out, wave=wave, limit=limit, breakdown=breakdown, full=full, fresh=fresh)
+              out=out, wave=wave, timeline=timeline, limit=limit, breakdown=breakdown, full=full,
+              fresh=fresh)
 
 
 class _Program(click.Command):
@@ -179,7 +185,8 @@ ARGUMENTS = "nicbed.arguments"
 @click.pass_context
 def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | None, nic: str,
         overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path, port: str | None,
-        wave: Path | None, limit: int | None, fresh: bool, **given: Any) -> None:
+        wave: Path | None, timeline: Path | None, limit: int | None, fresh: bool,
+        **given: Any) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
     cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
     messages; draw a plot, write its result file.
@@ -199,7 +206,8 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
         if layer not in (None, "mpi"):
             raise UserError(f"--layer {layer}: programs of MPI run over mpi")
         run_program(names, ctx.meta.get(ARGUMENTS, ()), flags=cflags, nic=nic, overrides=overrides,
-                    nodes=nodes, sim=sim, port=port, out=out, wave=wave, limit=limit)
+                    nodes=nodes, sim=sim, port=port, out=out, wave=wave, timeline=timeline,
+                    limit=limit)
         return
     if len(names) > 1 or cflags or ARGUMENTS in ctx.meta:
         raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
@@ -209,7 +217,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
     _check_port(sim, port, wave)
     run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
             layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
-            wave=wave, limit=limit, fresh=fresh)
+            wave=wave, timeline=timeline, limit=limit, fresh=fresh)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
@@ -218,7 +226,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
 @_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
-        out: Path, port: str | None, wave: Path | None, limit: int | None,
+        out: Path, port: str | None, wave: Path | None, timeline: Path | None, limit: int | None,
         arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`. With --layer
@@ -231,10 +239,10 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
     _check_port(sim, port, wave)
     if layer == "mpi" and not defined(Path(file)):
         run_program([file], arguments, flags="", nic=nic, overrides=overrides, nodes=nodes,
-                    sim=sim, port=port, out=out, wave=wave, limit=limit)
+                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
         return
     run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
-                   sim=sim, port=port, out=out, wave=wave, limit=limit)
+                   sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
 
 
 @nicbed.command()

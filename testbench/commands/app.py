@@ -13,13 +13,14 @@ __all__ = ["run_app"]
 
 def run_app(name: str, given: Mapping[str, Any], *, layer: str | None, nic: str,
             overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
-            wave: Path | None, limit: int | None, fresh: bool = False) -> None:
+            wave: Path | None, timeline: Path | None, limit: int | None, fresh: bool = False
+            ) -> None:
     """Run program ``name`` with the parameters ``given`` and print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  fresh=fresh, listener=Terminal()) as bed:
         wanted = bed.program(name, layer=layer, **given)
-        check_places(out, wave)
+        check_places(out, wave, timeline)
         plots = Plots()
-        result = bed.measure(wanted, wave=wave)
+        result = bed.measure(wanted, wave=wave, timeline=timeline)
     path = store(result, out, plots)
     finish(result.text, lambda: show_result(result), path)

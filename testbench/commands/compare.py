@@ -46,7 +46,7 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
             for column in columns}
     wanted = {bench.name: {name: bed.benchmark(bench.name, layer=layer)
                            for name, bed in beds.items()} for bench in chosen}
-    check_places(out, None)
+    check_places(out)
     plots = Plots()
 
     from ..report import comparison as report

@@ -23,7 +23,7 @@ def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: 
     if programs and figures is not None:
         raise UserError("--programs and --figures: give one of them")
     parameters, targets = plan(nic, figures, programs=programs)
-    check_places(out, None)
+    check_places(out)
     place = load.find(nic)
     for text in overrides:
         name, _ = load.parse_set(text)

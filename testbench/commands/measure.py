@@ -19,15 +19,15 @@ __all__ = ["Plots", "check_places", "listed", "run_bench", "run_experiment", "ru
 
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
-              sim: str, port: str | None, out: Path, wave: Path | None, limit: int | None,
-              breakdown: bool, full: bool, fresh: bool = False) -> None:
+              sim: str, port: str | None, out: Path, wave: Path | None, timeline: Path | None,
+              limit: int | None, breakdown: bool, full: bool, fresh: bool = False) -> None:
     """Run benchmark ``name`` and print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  fresh=fresh, listener=Terminal()) as bed:
         wanted = bed.benchmark(name, layer=layer, full=full)
-        check_places(out, wave)
+        check_places(out, wave, timeline)
         plots = Plots() if hasattr(wanted.presentation, "draw") else None
-        result = bed.measure(wanted, wave=wave)
+        result = bed.measure(wanted, wave=wave, timeline=timeline)
     path = store(result, out, plots)
 
     def show() -> None:
@@ -38,13 +38,13 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
 
 def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
                    nodes: int | None, layer: str, sim: str, port: str | None, out: Path,
-                   wave: Path | None, limit: int | None) -> None:
+                   wave: Path | None, timeline: Path | None, limit: int | None) -> None:
     """Run a user's own experiment."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  listener=Terminal()) as bed:
         wanted = bed.prepared_experiment(file, arguments, layer=layer)
-        check_places(out, wave)
-        result = bed.measure(wanted, wave=wave)
+        check_places(out, wave, timeline)
+        result = bed.measure(wanted, wave=wave, timeline=timeline)
     path = store(result, out, None)
 
     def show() -> None:
@@ -65,7 +65,7 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
         overrides = ["fabric.topology=fat_tree", *overrides]
     description = load.for_layer(load.load(nic, overrides, nodes), layer)
     one_nic(description, "speed")
-    check_places(out, None)
+    check_places(out)
     with progress_bar("speed") as tell:
         outcome = measure(description, layer=layer, sim=sim, nodes=[nodes] if nodes else None,
                           progress=tell)
@@ -86,7 +86,7 @@ def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, si
     with Testbed(nic, overrides=overrides, sim=sim, limit=limit, listener=Terminal()) as bed:
         description = load.for_layer(bed.description, layer)
         check(description, sim)
-        check_places(out, None)
+        check_places(out)
         outcome = bed.job("nicbed.testbench.commands.profile:run", {"layer": layer, "size": size},
                           description=description, label="profile")
     document = files.build("profile", layer, sim, description, {"size": size}, outcome)
@@ -127,15 +127,17 @@ def listed() -> str:
                      else str(knob.default)} for knob in knobs()]}, indent=2)
 
 
-def check_places(out: Path, wave: Path | None) -> None:
+def check_places(out: Path, wave: Path | None = None, timeline: Path | None = None) -> None:
     """Refuse files and folders that cannot be written, before anything is built."""
     from ..report.document import check_folder
 
     check_folder(out)
-    if wave is not None:
-        if not wave.parent.is_dir():
-            raise UserError(f"--wave {wave}: there is no folder {wave.parent}")
-        check_folder(wave.parent)
+    for option, file in (("--wave", wave), ("--timeline", timeline)):
+        if file is None:
+            continue
+        if not file.parent.is_dir():
+            raise UserError(f"{option} {file}: there is no folder {file.parent}")
+        check_folder(file.parent)
 
 
 def store(result: Result, out: Path, plots: "Plots | None") -> Path:

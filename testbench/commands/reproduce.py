@@ -28,7 +28,7 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path, long: bool
         _list()
         return
     tables = studies.chosen(wanted, long=long)
-    check_places(out, None)
+    check_places(out)
     plots = Plots()
     found = reproduced(tables)
 

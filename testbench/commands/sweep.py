@@ -41,7 +41,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
         plan = _plan(vary, benches, method, points, seed, constraints, metrics,
                      {**base, "nic": nic or load.DEFAULT})
     prepared = prepare(plan)
-    check_places(out, None)
+    check_places(out)
     for line in prepared.remarks():
         print(f"nicbed: {line}", file=sys.stderr, flush=True)
     plots = Plots()

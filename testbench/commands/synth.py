@@ -40,7 +40,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     from .measure import check_places
     from .output import progress_bar
 
-    check_places(out, None)
+    check_places(out)
     title = f"Area on the {chosen.title}"
     if area_only:
         with progress_bar("synth") as tell, tool_errors():

@@ -14,7 +14,7 @@ def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str, out
     """Measure both sides and print where they differ."""
     from ..why import difference, observe
 
-    check_places(out, None)
+    check_places(out)
     plots = Plots()
     with progress_bar("why") as tell:
         first, second = (observe(side, overrides, layer, tell) for side in sides)

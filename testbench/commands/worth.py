@@ -34,7 +34,7 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
     for name, bed in beds.items():
         each = [bed.program(app, layer=layer, **given) for app in chosen]
         wanted[name] = worth.measurement(each[0], chosen, size)
-    check_places(out, None)
+    check_places(out)
     plots = Plots()
     documents = {name: beds[name].measure(one, label=f"worth on {name}").document
                  for name, one in wanted.items()}
