@@ -59,7 +59,7 @@ def test_the_programs_are_those_of_the_study():
             assert found.pop(f"{name}, {size} messages") == (
                 program, [{"variant": variant, "keys": keys} for keys in KEYS[variant]])
     assert set(found) == {"mm 128", "mm 16"} and FULL == 4 << 20 >> 3
-    assert set(RATES) == set(apps.APPS)
+    assert set(RATES) == {name for name, app in apps.APPS.items() if app.layer != "mpi"}
 
 
 @pytest.mark.parametrize("wanted", PROGRAMS, ids=lambda one: one.name)
