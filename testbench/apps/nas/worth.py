@@ -16,6 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from ....host.apps.nas.kernel import Kernel
 from ....host.mpi import MpiError
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
@@ -28,11 +29,13 @@ from ...report.document import number, plain
 from ...testbed.measurement import Measurement
 from .measurement import evaluate, kernel_of, measure
 
-__all__ = ["PARAMETERS", "changes", "measurement", "parameters", "run"]
+__all__ = ["PARAMETERS", "changes", "iterations", "measurement", "parameters", "run"]
 
 PARAMETERS = ("o", "g", "L")
-ITERATIONS = 2
-"""Of kernels that have more."""
+PART = 10
+"""Of a kernel's iterations that many times fewer are run, but at least LEAST: the slope of few
+makes much of what differs between two of them by chance."""
+LEAST = 2
 LATENCY = 20
 LONG, SHORT = 32768, 16384
 
@@ -57,6 +60,11 @@ def changes(description: Description) -> dict[str, dict[str, Any]]:
             "L": {"link.latency": description.link.latency + LATENCY}}
 
 
+def iterations(kernel: Kernel) -> int:
+    """How many iterations of ``kernel`` are run; 0: all."""
+    return max(LEAST, kernel.iterations // PART) if kernel.iterations > LEAST else 0
+
+
 async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters and kernels, as the description has them and with each parameter changed."""
     settings = {"": {}, **changes(lab.description)}
@@ -70,7 +78,7 @@ async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
         costs[changed] = await _costs(lab, knobs)
         for place, name in enumerate(times):
             kernel = kernel_of(name, parameters, lab.description.fabric.nodes)
-            some = ITERATIONS if kernel.iterations > ITERATIONS else 0
+            some = iterations(kernel)
             lab.progress(f"{name} {what}", index * (1 + len(times)) + 1 + place, steps)
             try:
                 found = await measure(_Quiet(lab), kernel, {**parameters, "iterations": some},

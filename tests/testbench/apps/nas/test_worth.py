@@ -6,6 +6,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from nicbed.host.apps.nas.kernels import get
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import worth, worth_report
 from nicbed.testbench.lab import apply_settings
@@ -48,7 +49,7 @@ def lab(monkeypatch):
 
     async def measure(lab, kernel, parameters, settings):
         assert parameters["compute"] == "charged"
-        assert parameters["iterations"] == (0 if kernel.name == "EP" else worth.ITERATIONS)
+        assert parameters["iterations"] == (0 if kernel.name == "EP" else 2)
         return kernel, settings
 
     def evaluate(run, kernel, parameters, clock):
@@ -90,6 +91,11 @@ def test_checks_that_fail_in_a_run_are_told(lab):
     outcome = asyncio.run(worth.run(lab, worth.parameters(["mg"], "S")))
     assert [one["check"] for one in outcome["checks"] if not one["ok"]] == [
         f"mg with another {name}: messages" for name in "ogL"]
+
+
+@pytest.mark.parametrize("name, count", [("ep", 0), ("is", 2), ("mg", 2), ("lu", 5), ("sp", 10)])
+def test_iterations(name, count):
+    assert worth.iterations(get(name)("S", 4)) == count
 
 
 def test_each_knob_changes_alone_and_slows():
