@@ -118,7 +118,7 @@ async def _costs(lab: Any, knobs: Mapping[str, Any]) -> dict[str, Fraction]:
             for size in (4, SHORT, LONG)}
     half = {size: Fraction(sum(one["trips"]), 2 * len(one["trips"]) * TICKS)
             for size, one in runs.items()}
-    parts, _ = split(runs[4], description)
+    parts, _ = split(runs[4], description, len(runs[4]["trips"]))
     # A round trip has o_s and o_r of rank 0: as much as one message at both ends.
     overhead = sum(parts.values()) - parts["waiting"]
     packets = -(-(LONG - SHORT) // description.nic.mtu)

@@ -29,7 +29,8 @@ def compared(by_name: Mapping[str, Mapping[str, Any]]) -> list[Any]:
         for nic, one in by_name.items()])]
     rows = []
     for nic, one in by_name.items():
-        for kernel, worth in one["results"]["kernels"].items():
+        for kernel in one["parameters"]["kernels"]:
+            worth = one["results"]["kernels"][kernel]
             rows.append((nic, kernel, f"{worth['cycles'] / one['clock_mhz'] / 1000:,.1f}",
                          *(amount(worth[name]["worth"], 1) for name in PARAMETERS),
                          *(f"{100 * worth[name]['elasticity']:.2f}" for name in PARAMETERS)))
@@ -52,7 +53,8 @@ def draw_compared(by_name: Mapping[str, Mapping[str, Any]], figure: Any) -> None
     figure.set_size_inches(3.1 * len(by_name) + 1.5, 3.6)
     panels = figure.subplots(1, len(by_name), sharey=True, squeeze=False)[0]
     for axes, (nic, one) in zip(panels, by_name.items(), strict=True):
-        kernels = one["results"]["kernels"]
+        kernels = {kernel: one["results"]["kernels"][kernel]
+                   for kernel in one["parameters"]["kernels"]}
         places = np.arange(len(kernels))
         for index, name in enumerate(PARAMETERS):
             heights = [100 * worth[name]["elasticity"] for worth in kernels.values()]

@@ -9,9 +9,12 @@ import pytest
 from nicbed.host.apps.nas.kernels import get
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import worth, worth_report
+from nicbed.testbench.descriptions import load
 from nicbed.testbench.lab import apply_settings
 from nicbed.testbench.report.plots import render
 from rich.console import Console
+
+from tests.labs.model import ModelLab
 
 BASE = {"o": Fraction(200), "g": Fraction(500), "L": Fraction(100)}
 
@@ -93,6 +96,20 @@ def test_checks_that_fail_in_a_run_are_told(lab):
         f"mg with another {name}: messages" for name in "ogL"]
 
 
+def test_costs_of_a_message(monkeypatch):
+    """On the model of the target: each knob moves its parameter, and L by no more than it says."""
+    monkeypatch.setattr(worth, "SHORT", 2048)
+    monkeypatch.setattr(worth, "LONG", 4096)
+    description = load.for_layer(Lab.description, "mpi")
+    lab = ModelLab(description)
+    base = asyncio.run(worth._costs(lab, {}))
+    assert all(base[name] > 0 for name in worth.PARAMETERS)
+    moved = {name: asyncio.run(worth._costs(lab, knobs))[name] - base[name]
+             for name, knobs in worth.changes(description).items()}
+    assert moved["o"] > 50 and moved["g"] > 0
+    assert abs(moved["L"] - 2 * worth.LATENCY) <= 2
+
+
 @pytest.mark.parametrize("name, count", [("ep", 0), ("is", 2), ("mg", 2), ("lu", 5), ("sp", 10)])
 def test_iterations(name, count):
     assert worth.iterations(get(name)("S", 4)) == count
@@ -108,12 +125,14 @@ def test_each_knob_changes_alone_and_slows():
 
 def test_the_report(lab):
     one = asyncio.run(worth.run(lab, worth.parameters(["cg", "ep"], "S")))
-    document = {name: {**one, "clock_mhz": 66, "notes": []} for name in ("default", "gm")}
+    document = {name: {**one, "clock_mhz": 66, "notes": [], "parameters": {"kernels": ["ep", "cg"]}}
+                for name in ("default", "gm")}
     out = io.StringIO()
     console = Console(file=out, width=140, highlight=False)
     for item in worth_report.compared(document):
         console.print(item)
     rows = [line.split() for line in out.getvalue().splitlines()]
     assert ["default", "200", "500", "100"] in rows and ["gm", "200", "500", "100"] in rows
+    assert [row[1] for row in rows if "1.7" in row] == ["ep", "cg"] * 2
     assert ["gm", "ep", "1.7", "30", "7", "11", "5.42", "3.16", "0.99"] in rows
     assert set(render(worth_report.draw_compared, document)) == {".png", ".svg"}
