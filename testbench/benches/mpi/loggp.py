@@ -31,7 +31,7 @@ BEYOND = Fraction(5, 4)
 def _sizes(description: Description) -> tuple[list[int], list[int]]:
     """Of messages that go eagerly, and of longer ones; with hardly any that go eagerly all are
     alike."""
-    eager = description.mpi.eager
+    eager = description.mpi.eager_of(description.mpi.channel)
     if eager < 8 * LEAST:
         return [LEAST, 64 * LEAST, 1024 * LEAST], []
     return [LEAST, eager // 4, eager], [2 * eager, 8 * eager, 32 * eager]
