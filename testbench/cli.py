@@ -292,7 +292,7 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
                 type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--vary", multiple=True, metavar="KNOB=VALUES",
               help="Values of a knob: 256,1024, or 4:64:*2 (times 2 each), 4:64:10 (10 more each), "
-                   "4:64 or 4:64:* (to choose from). May be given again.")
+                   "4:64 (to choose from). May be given again.")
 @click.option("--bench", "benches", metavar="NAME[,NAME]",
               help="Benchmarks and programs to measure at each point.  [default: logp]")
 @click.option("--method", metavar="METHOD",
