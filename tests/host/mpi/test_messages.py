@@ -305,3 +305,47 @@ def test_probes():
         return True
 
     assert run(main) == [True, True]
+
+
+def test_several_requests_at_once():
+    """Testall, Testany, Waitsome, Testsome: what has ended, and nothing twice."""
+    async def main(mpi):
+        comm, peer = mpi.COMM_WORLD, 1 - mpi.COMM_WORLD.rank
+        into = [np.zeros(1, np.int32) for _ in range(3)]
+        requests = [await comm.Irecv(one, peer, tag) for tag, one in enumerate(into)]
+        assert await Request.Testall(requests) is None
+        assert await Request.Testany(requests) is None
+        assert await Request.Testsome(requests) == []
+        await comm.Barrier()
+        for tag in (2, 0):
+            await comm.Send(np.array([tag + 10], np.int32), peer, tag)
+        done = set()
+        while len(done) < 2:
+            found = await Request.Waitsome(requests)
+            assert found and not done & {index for index, _ in found}
+            done |= {index for index, _ in found}
+        assert done == {0, 2} and await Request.Testsome(requests) == []
+        await comm.Send(np.array([11], np.int32), peer, 1)
+        while (statuses := await Request.Testall(requests)) is None:
+            pass
+        assert await Request.Waitsome(requests) is None
+        return [int(one[0]) for one in into], statuses[1].tag
+
+    assert run(main) == [([10, 11, 12], 1)] * 2
+
+
+def test_cancelled_receives():
+    """A receive that nothing has matched is withdrawn; one that has been matched goes on."""
+    async def main(mpi):
+        comm, peer = mpi.COMM_WORLD, 1 - mpi.COMM_WORLD.rank
+        data, other = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        gone, kept = await comm.Irecv(data, peer, 3), await comm.Irecv(other, peer, 3)
+        await gone.Cancel()
+        await comm.Barrier()
+        await comm.Send(np.array([5], np.int32), peer, 3)
+        status = await kept.Wait()
+        await kept.Cancel()
+        return (await gone.Wait()).Is_cancelled(), status.Is_cancelled(), int(data[0]), \
+            int(other[0])
+
+    assert run(main) == [(True, False, 0, 5)] * 2
