@@ -41,7 +41,6 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["bench", "rtt", "--set", "node.nics=5"], ["node.nics = 5", "1 to 4"]),
     (["bench", "rtt", "--set", "node.nics=2"], ["rtt", "one NIC", "node.nics = 2"]),
     (["speed", "--set", "node.nics=2"], ["speed", "one NIC", "node.nics = 2"]),
-    (["speed", "--set", "node.nics=2", "--layer", "via"], ["via", "node.nics = 2"]),
     (["run", "tests/programs/board_experiment.py", "--set", "node.nics=2", "--sim", "uart"],
      ["--sim uart", "one NIC", "node.nics = 2"]),
     (["synth", "--board", "ecpix5", "--set", "node.nics=2"], ["one NIC", "node.nics = 2"]),
