@@ -1,7 +1,8 @@
 """What README.md and the tutorials show of a command is what it prints. ``--update`` rewrites them.
 
-A block that begins with ``$ ./nicbed …`` holds the command and its standard output. A block of
-Python whose first line is ``# NAME.py`` is a file that the commands behind it find.
+A block that begins with ``$ ./nicbed …`` holds the command and its standard output. A block
+whose first line is ``# NAME.py``, or of C ``/* NAME.c */``, is a file that the commands behind it
+find.
 """
 
 import os
@@ -18,11 +19,12 @@ from tests.labs.rows import more
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/split-c.md", "docs/mpi.md",
          *(more(page, id=page) for page in ("docs/how-to/smp.md", "docs/how-to/nics.md",
-                                            "docs/how-to/nas.md", "docs/calibrating.md")))
+                                            "docs/how-to/nas.md", "docs/how-to/why.md",
+                                            "docs/how-to/report.md", "docs/calibrating.md")))
 UPDATE = "run: ./nicbed test -k printed --update"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-FILE = re.compile(r"# (\w+\.(?:py|toml))\n")
+FILE = re.compile(r"(?:# |/\* )(\w+\.(?:py|toml|c))(?: \*/)?\n")
 PROMPT = "$ ./nicbed "
 
 
