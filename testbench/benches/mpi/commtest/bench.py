@@ -20,7 +20,7 @@ Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 
 def parameters(description: Description) -> dict[str, Any]:
-    """A part of the grid that takes about two minutes."""
+    """A part of the grid that takes two to three minutes of CPU."""
     return {"cells": reduced_grid(description), "whole": False,
             "cpus": description.node.cpus}
 
