@@ -136,6 +136,7 @@ CALLS = {
     "procs": lambda am, _: am.procs(),
     "my_proc": lambda am, _: am.my_proc(),
     "max_size": lambda am, _: am.max_size(),
+    "leave": lambda am, _: am.leave(),
 }
 
 
