@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ...port.node import Program
@@ -23,23 +24,27 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         The program raised an exception, or ended with another status than 0.
     """
     code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-    places: dict[Rank, PythonPlace] = {}
+    places: dict[Rank, tuple[PythonPlace, ModuleType]] = {}
 
     def place(rank: Rank) -> PythonPlace:
-        places[rank] = PythonPlace(rank.number, file, arguments, modules())
-        return places[rank]
+        main = ModuleType("__main__")
+        main.__file__ = str(file)
+        own = PythonPlace(rank.number, file, arguments, {**modules(), "__main__": main})
+        places[rank] = own, main
+        return own
 
     def body(rank: Rank) -> None:
+        own, main = places.pop(rank)
         rank.init()
         try:
-            exec(code, {"__name__": "__main__", "__file__": str(file)})
+            exec(code, vars(main))
         except SystemExit as end:
             if end.code not in (None, 0):
                 raise RankError(f"rank {rank.number} ended with exit status {end.code}") from None
         except Exception as error:
             raise RankError(_told(rank.number, file, error)) from error
         finally:
-            places[rank].lines.end()
+            own.lines.end()
         if not rank.finalized:
             rank.finalize()
 

@@ -20,10 +20,12 @@ def play(tmp_path, capsys):
         file.write_text(text)
         model = Model(describe(nodes=nodes))
         before = sys.stdout, sys.argv, list(sys.path), list(sys.meta_path)
+        main = sys.modules["__main__"]
         try:
             model.run([python_program(file, arguments)] * nodes, limit=LIMIT)
         finally:
             assert (sys.stdout, sys.argv, sys.path, sys.meta_path) == before
+            assert sys.modules["__main__"] is main
             assert "mpi4py" not in sys.modules and not files.keys() & sys.modules.keys()
         lines = capsys.readouterr().out.splitlines()
         return [[line[3:] for line in lines if line.startswith(f"{rank}: ")]
@@ -68,6 +70,18 @@ print(comm.allgather(rank), comm.alltoall([rank * 10 + one for one in range(size
     assert printed[0] == ["{'from': 2} [1] [0, 1, 2] to 0",
                           "[0, 1, 2] [0, 10, 20] 2 (0, 0) 0 None"]
     assert printed[2] == ["{'from': 1} [1] None to 2", "[0, 1, 2] [2, 12, 22] 2 None 3 1"]
+
+
+def test_objects_of_the_programs_own_classes(play):
+    printed, _ = play(HEAD + """
+from dataclasses import dataclass
+@dataclass
+class Found:
+    rank: int
+import __main__
+print(comm.bcast(Found(rank), 1), __main__.rank)
+""")
+    assert printed == [[f"Found(rank=1) {rank}"] for rank in range(3)]
 
 
 def test_nicbeds_own_name(play):
