@@ -5,6 +5,7 @@ handles as what they stand for. What it returns is the call's code; None is succ
 """
 
 import ctypes
+import math
 from typing import Any
 
 from ..constants import MAX_TAG
@@ -23,7 +24,7 @@ ATTRIBUTES = {value("TAG_UB"): MAX_TAG, value("WTIME_IS_GLOBAL"): 1, value("HOST
 
 
 class State:
-    """What all calls of rank ``rank`` stand on.
+    """What all calls of rank ``rank`` stand on; ``library`` is its copy of the program.
 
     Attributes
     ----------
@@ -31,8 +32,9 @@ class State:
         Communicators whose errors are returned; those of others end the run.
     """
 
-    def __init__(self, rank: Rank) -> None:
+    def __init__(self, rank: Rank, library: Any) -> None:
         self.rank = rank
+        self.library = library
         self.mpi = rank.mpi
         self.wait = rank.wait
         self.handles = Handles(rank.mpi)
@@ -51,7 +53,10 @@ class Environment:
     # Beginning, end, time
 
     def nicbed_compute(self, cycles: Pointer) -> None:
-        self._rank.compute(ctypes.c_double.from_address(cycles).value)
+        count = ctypes.c_double.from_address(cycles).value
+        if not 0 <= count < math.inf:
+            raise MpiError(ErrorClass.ERR_ARG, f"nicbed_compute of {count:g} cycles")
+        self._rank.compute(count)
 
     def MPI_Init(self, argc: Pointer, argv: Pointer) -> None:
         self._rank.init()

@@ -6,6 +6,7 @@ from typing import Any
 from ..collectives import IN_PLACE
 from ..datatypes import Datatype
 from ..operators import Op
+from ..sync import RankError
 from .calls import State
 from .handles import value
 from .memory import Pointer, buffer, integers, put_int
@@ -13,14 +14,13 @@ from .memory import Pointer, buffer, integers, put_int
 __all__ = ["Collective"]
 
 IN_PLACE_AT = value("IN_PLACE")
-FUNCTION = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
-                             ctypes.c_void_p)
 
 
 class Collective:
     """Collective calls, and operations of the program's own."""
 
     def __init__(self, state: State) -> None:
+        self._state = state
         self._wait = state.wait
         self._handles = state.handles
 
@@ -161,14 +161,16 @@ class Collective:
     # Operations
 
     def MPI_Op_create(self, function: Pointer, commute: int, op: Pointer) -> None:
-        call = FUNCTION(function)
+        library, rank = self._state.library, self._state.rank
 
         def combine(lower: Any, higher: Any) -> Any:
             own, result = lower.copy(), higher.copy()
             count = ctypes.c_int(lower.size)
             kind = ctypes.c_int(self._handles.type_of(lower.dtype))
-            call(own.ctypes.data, result.ctypes.data, ctypes.addressof(count),
-                 ctypes.addressof(kind))
+            if not library.nicbed_operate(ctypes.c_void_p(function), own.ctypes, result.ctypes,
+                                          ctypes.byref(count), ctypes.byref(kind)):
+                raise RankError(f"rank {rank.number} ended with exit status "
+                                f"{library.nicbed_status()}")
             return result
 
         put_int(op, self._handles.ops.add(Op("of the program", combine, bool(commute))))

@@ -40,31 +40,44 @@ def buffer(address: Pointer, count: int, datatype: Datatype, call: str) -> Any:
 
 def integers(address: Pointer, count: int) -> list[int]:
     """An array of int."""
-    return list((ctypes.c_int * count).from_address(address)) if count else []
+    return _array(address, ctypes.c_int, count)
 
 
 def longs(address: Pointer, count: int) -> list[int]:
     """An array of MPI_Aint."""
-    return list((ctypes.c_long * count).from_address(address)) if count else []
+    return _array(address, ctypes.c_long, count)
+
+
+def _array(address: Pointer, kind: Any, count: int) -> list[int]:
+    if count < 0:
+        raise MpiError(ErrorClass.ERR_COUNT, f"count {count}: must not be negative")
+    return list((kind * count).from_address(_real(address))) if count else []
+
+
+def _real(address: Pointer) -> Pointer:
+    """``address``, which is not NULL."""
+    if not address:
+        raise MpiError(ErrorClass.ERR_ARG, "an argument is NULL")
+    return address
 
 
 def put_int(address: Pointer, *values: int) -> None:
     """Write one int, or several."""
-    (ctypes.c_int * len(values)).from_address(address)[:] = values
+    (ctypes.c_int * len(values)).from_address(_real(address))[:] = values
 
 
 def put_long(address: Pointer, value: int) -> None:
     """Write an MPI_Aint, or a pointer."""
-    ctypes.c_long.from_address(address).value = value
+    ctypes.c_long.from_address(_real(address)).value = value
 
 
 def text(address: Pointer) -> str:
     """A C string."""
-    return ctypes.string_at(address).decode(errors="replace")
+    return ctypes.string_at(_real(address)).decode(errors="replace")
 
 
 def put_text(address: Pointer, value: str, most: int) -> int:
     """Write a C string of at most ``most`` bytes with its end; its length."""
     data = value.encode()[:most - 1]
-    ctypes.memmove(address, data + b"\0", len(data) + 1)
+    ctypes.memmove(_real(address), data + b"\0", len(data) + 1)
     return len(data)

@@ -87,7 +87,7 @@ class _Rank:
         self._copies = copies
         self._library = copies.enter(source, rank.number)
         self._lines = Lines(rank.number)
-        self._state = state = State(rank)
+        self._state = state = State(rank, self._library)
         parts = [Environment(state), Messages(state), Collective(state), Types(state)]
         self._calls = [self._call(parts, call.name, call.parameters) for call in calls()]
         self._failure: BaseException | None = None

@@ -19,7 +19,8 @@ enum { LEAVE = -2147483647 - 1, ABORTED = 134 };
 static nicbed_function *function;
 static int own, status;
 static volatile int *running;  /* the rank whose code runs, shared by all copies; -1: Python */
-static jmp_buf end;
+static jmp_buf end, operation_end;
+static int operating;  /* a function of the program is called by Python */
 
 /* The program's code begins or goes on; whatever it does leaves by here. */
 int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int argc, char **argv)
@@ -36,6 +37,14 @@ int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int arg
     return status;
 }
 
+/* Leaves the program's code, but never the Python code by which an operation is called. */
+__attribute__((noreturn)) static void leave(void)
+{
+    if (operating)
+        longjmp(operation_end, 1);
+    longjmp(end, 1);
+}
+
 static int nicbed_call(int number, nicbed_word *arguments)
 {
     int result;
@@ -45,15 +54,37 @@ static int nicbed_call(int number, nicbed_word *arguments)
     result = function(number, arguments);
     *running = own;
     if (result == LEAVE)
-        longjmp(end, 1);
+        leave();
     return result;
+}
+
+/* Calls an operation of the program; whether it came back, and did not end the program. */
+int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, void *inout,
+                   int *count, int *datatype)
+{
+    int came_back = 0;
+    operating = 1;
+    *running = own;
+    if (!setjmp(operation_end)) {
+        operation(in, inout, count, datatype);
+        came_back = 1;
+    }
+    *running = -1;
+    operating = 0;
+    return came_back;
+}
+
+/* The status with which an operation ended the program. */
+int nicbed_status(void)
+{
+    return status;
 }
 
 /* In place of the C library's, for calls from the program. */
 __attribute__((noreturn)) void exit(int code)
 {
     status = code;
-    longjmp(end, 1);
+    leave();
 }
 
 __attribute__((noreturn)) void _exit(int code)
@@ -61,8 +92,26 @@ __attribute__((noreturn)) void _exit(int code)
     exit(code);
 }
 
+__attribute__((noreturn)) void _Exit(int code)
+{
+    exit(code);
+}
+
+__attribute__((noreturn)) void quick_exit(int code)
+{
+    exit(code);
+}
+
 __attribute__((noreturn)) void abort(void)
 {
+    exit(ABORTED);
+}
+
+/* What assert() calls; the C library's would end the process. */
+__attribute__((noreturn)) void __assert_fail(const char *condition, const char *file,
+                                             unsigned line, const char *function)
+{
+    fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, condition);
     exit(ABORTED);
 }
 
@@ -77,6 +126,7 @@ static void crashed(int number)
     const char *name = number == SIGSEGV ? "SIGSEGV, an access to memory that it does not have, or "
                                            "more of a stack than there is"
                      : number == SIGBUS ? "SIGBUS" : number == SIGFPE ? "SIGFPE, a division by zero"
+                     : number == SIGABRT ? "SIGABRT, by the C library: a damaged heap or stack"
                      : "SIGILL";
     if (*guarded >= 0) {
         int length = snprintf(line, sizeof line, "\nnicbed: rank %d crashed: ", *guarded);
@@ -91,8 +141,9 @@ static void crashed(int number)
 /* Watch for crashes, or watch no more. `descriptor`: where the line goes. */
 int nicbed_guard(volatile int *shared, int descriptor)
 {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    static struct sigaction before[4];
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    enum { COUNT = sizeof numbers / sizeof *numbers };
+    static struct sigaction before[COUNT];
     struct sigaction action = {0};
     guarded = shared;
     said = descriptor;
@@ -104,7 +155,7 @@ int nicbed_guard(volatile int *shared, int descriptor)
         action.sa_handler = crashed;
         action.sa_flags = SA_ONSTACK;
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < COUNT; i++)
         if (sigaction(numbers[i], shared ? &action : &before[i], shared ? &before[i] : NULL))
             return 1;
     return 0;

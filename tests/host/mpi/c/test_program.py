@@ -1,5 +1,6 @@
 """Programs in C, compiled and run as they are."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -57,6 +58,12 @@ def test_equal_programs_take_equal_cycles(built):
     ("deadlock", "MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: Barrier from rank 1, tag "
      "0, COMM_WORLD; rank 1: Recv from rank 0, tag 3, COMM_WORLD"),
     ("kill", "rank 1 ended with exit status 134"),
+    ("quick", "rank 1 ended with exit status 7"),
+    ("test", "rank 1 ended with exit status 134"),
+    ("unset", "rank 1: MPI_ERR_ARG: an argument is NULL"),
+    ("indexed", "rank 1: MPI_ERR_COUNT: count -1: must not be negative"),
+    ("compute", "rank 1: MPI_ERR_ARG: nicbed_compute of -1 cycles"),
+    ("part", "rank 1 ended with exit status 6"),
 ])
 def test_errors_are_one_line_with_the_rank(built, argument, text):
     with pytest.raises(RankError) as found:
@@ -64,7 +71,17 @@ def test_errors_are_one_line_with_the_rank(built, argument, text):
     assert str(found.value) == text
 
 
-@pytest.mark.parametrize("argument", ["null", "overflow"])
+def test_an_assertion_that_fails_is_told(built, monkeypatch):
+    shown = []
+    monkeypatch.setattr("sys.stdout.write", shown.append)
+    with pytest.raises(RankError):
+        run(built("wrong"), 2, "test")
+    monkeypatch.undo()
+    line = next(line for line in "".join(shown).splitlines() if "assertion" in line)
+    assert re.fullmatch(r"1: \S*wrong\.c:\d+: int main\(.*\): assertion `rank == 0' failed", line)
+
+
+@pytest.mark.parametrize("argument", ["null", "overflow", "P"])
 def test_a_crash_is_one_line_with_the_rank(built, argument):
     """In a process of its own, which it ends."""
     code = ("from tests.host.mpi.c.test_program import *\n"
