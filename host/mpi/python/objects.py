@@ -8,13 +8,14 @@ import numpy as np
 from greenlet import getcurrent
 
 from ..datatypes import BYTE
-from ..sync import Stack
+from ..sync import Rank, Stack
 
 __all__ = ["Pickle", "pickle"]
 
 
 class Pickle:
-    """How objects become bytes. Ranks share the object, and each may set it up for itself."""
+    """How objects become bytes. Ranks share the object; each may set it up for itself, until its
+    run ends."""
 
     THRESHOLD = 1 << 18
 
@@ -22,13 +23,19 @@ class Pickle:
                  threshold: int | None = None) -> None:
         if protocol is None and dumps is None:
             protocol = module.HIGHEST_PROTOCOL
-        self.__dict__.setdefault("_of", {})[_rank()] = dumps, loads or module.loads, protocol
+        self._set(dumps, loads or module.loads, protocol)
         self.THRESHOLD = type(self).THRESHOLD if threshold is None else threshold
 
-    _of: dict[int | None, tuple[Any, Any, int | None]]
+    def _set(self, *given: Any) -> None:
+        rank = _rank()
+        if rank is not None:
+            rank.kept.setdefault("pickles", {})[self] = given
+        if rank is None or "_first" not in vars(self):
+            self._first = given
 
     def _mine(self) -> tuple[Any, Any, int | None]:
-        return self._of.get(_rank()) or next(iter(self._of.values()))
+        rank = _rank()
+        return self._first if rank is None else rank.kept.get("pickles", {}).get(self, self._first)
 
     @property
     def PROTOCOL(self) -> int | None:
@@ -37,7 +44,7 @@ class Pickle:
     @PROTOCOL.setter
     def PROTOCOL(self, protocol: int | None) -> None:
         dumps, loads, _ = self._mine()
-        self._of[_rank()] = dumps, loads, protocol
+        self._set(dumps, loads, protocol)
 
     def dumps(self, obj: Any) -> bytes:
         dumps, _, protocol = self._mine()
@@ -48,10 +55,10 @@ class Pickle:
         return self._mine()[1](data.tobytes() if isinstance(data, np.ndarray) else data)
 
 
-def _rank() -> int | None:
+def _rank() -> Rank | None:
     """The rank that runs; None where there is none."""
     stack = getcurrent()
-    return stack.owner.number if isinstance(stack, Stack) else None
+    return stack.owner if isinstance(stack, Stack) else None
 
 
 pickle = Pickle()

@@ -1,5 +1,6 @@
 """Programs for mpi4py, run as they are."""
 
+import pickle
 import sys
 
 import pytest
@@ -82,6 +83,18 @@ import __main__
 print(comm.bcast(Found(rank), 1), __main__.rank)
 """)
     assert printed == [[f"Found(rank=1) {rank}"] for rank in range(3)]
+
+
+def test_how_objects_are_pickled_is_each_ranks_own_and_ends_with_the_run(play):
+    text = HEAD + """
+before = MPI.pickle.PROTOCOL
+if rank == 1: MPI.pickle.__init__(protocol=1)
+comm.Barrier()
+print(before, MPI.pickle.PROTOCOL)
+"""
+    usual = pickle.HIGHEST_PROTOCOL
+    for _ in range(2):
+        assert play(text)[0] == [[f"{usual} {1 if rank == 1 else usual}"] for rank in range(3)]
 
 
 def test_nicbeds_own_name(play):
