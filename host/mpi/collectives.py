@@ -94,6 +94,10 @@ class Collectives:
         out.free()
         into.free()
 
+    async def pack(self, source: Any, target: Any, call: str) -> None:
+        """Copy the data of a buffer to the beginning of another: Pack, and Unpack."""
+        await self._move(self._data(source, call), self._data(target, call))
+
     async def _copied(self, buffer: Any, call: str) -> Any:
         """A copy of a buffer's bytes, without a place of its own."""
         data = self._data(buffer, call)

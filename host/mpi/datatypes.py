@@ -31,10 +31,10 @@ class Datatype:
     name
     """
 
-    __slots__ = ("blocks", "extent", "size", "dtype", "name", "lower", "basic", "_gone")
+    __slots__ = ("blocks", "extent", "size", "dtype", "name", "lower", "basic", "align", "_gone")
 
     def __init__(self, blocks: Iterable[Block], extent: int, dtype: np.dtype[Any] | None,
-                 name: str, lower: int = 0, basic: int = 1) -> None:
+                 name: str, lower: int = 0, basic: int = 1, align: int = 0) -> None:
         self.blocks = _joined(blocks)
         self.extent = extent
         self.lower = lower
@@ -42,6 +42,8 @@ class Datatype:
         self.dtype = dtype
         self.basic = basic
         """Basic elements of one element."""
+        self.align = align
+        """Bytes of which C has an element at a multiple; 0 if its bounds were given."""
         self.name = name
         self._gone = False
 
@@ -75,7 +77,8 @@ class Datatype:
         """``count`` elements in a row."""
         if self.contiguous and self.blocks and _count(count):
             return Datatype([(self.blocks[0][0], count * self.size)], count * self.extent,
-                            self.dtype, f"{self.name}.contiguous", self.lower, self.basic * count)
+                            self.dtype, f"{self.name}.contiguous", self.lower, self.basic * count,
+                            self.align)
         return self._made("contiguous", [place * self.extent for place in range(_count(count))],
                           [1] * count)
 
@@ -109,7 +112,8 @@ class Datatype:
     @classmethod
     def Create_struct(cls, blocklengths: Sequence[int], displacements: Sequence[int],
                       datatypes: Sequence["Datatype"]) -> "Datatype":
-        """Blocks of elements of different types, at displacements in bytes."""
+        """Blocks of elements of different types, at displacements in bytes. The extent is rounded
+        up as C does for a struct, unless the bounds of a type were given (MPI 1.1, 3.12.3)."""
         if not len(blocklengths) == len(displacements) == len(datatypes):
             raise MpiError(ErrorClass.ERR_ARG, f"a struct of {len(blocklengths)} lengths, "
                            f"{len(displacements)} displacements and {len(datatypes)} types")
@@ -118,9 +122,12 @@ class Datatype:
         low = min((one.lower for one in parts), default=0)
         high = max((one.lower + one.extent for one in parts), default=0)
         kinds = {one.dtype for one in parts}
-        return cls([block for one in parts for block in one.blocks], high - low,
+        aligns = [one.align for one in parts]
+        align = max(aligns) if all(aligns) and aligns else 0
+        extent = -(-(high - low) // align) * align if align else high - low
+        return cls([block for one in parts for block in one.blocks], extent,
                    kinds.pop() if len(kinds) == 1 else None, "struct", low,
-                   sum(one.basic for one in parts))
+                   sum(one.basic for one in parts), align)
 
     @property
     def true(self) -> tuple[int, int]:
@@ -134,7 +141,8 @@ class Datatype:
 
     def Dup(self) -> "Datatype":
         """The same type again."""
-        return Datatype(self.blocks, self.extent, self.dtype, self.name, self.lower, self.basic)
+        return Datatype(self.blocks, self.extent, self.dtype, self.name, self.lower, self.basic,
+                        self.align)
 
     def Commit(self) -> "Datatype":
         """Nothing is left to be done; returns the type."""
@@ -158,7 +166,7 @@ class Datatype:
                 blocks += [(place + one * self.extent + at, size) for one in range(length)
                            for at, size in self.blocks]
         return Datatype(blocks, high - low, self.dtype, f"{self.name}.{how}", low,
-                        self.basic * sum(lengths))
+                        self.basic * sum(lengths), self.align)
 
     def __repr__(self) -> str:
         return f"Datatype({self.name}, size={self.size}, extent={self.extent})"
@@ -184,7 +192,7 @@ def _joined(blocks: Iterable[Block]) -> list[Block]:
 
 def _basic(name: str, kind: Any) -> Datatype:
     dtype = np.dtype(kind)
-    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name)
+    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name, align=dtype.alignment)
 
 
 BYTE = _basic("BYTE", np.uint8)
@@ -206,7 +214,8 @@ def _pair(name: str, kind: Any) -> Datatype:
     """A value and an index, for MAXLOC and MINLOC. What C leaves between and behind them counts as
     data."""
     dtype = np.dtype([("value", kind), ("index", np.int32)], align=True)
-    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name, basic=2)
+    return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name, basic=2,
+                    align=dtype.alignment)
 
 
 FLOAT_INT, DOUBLE_INT = _pair("FLOAT_INT", np.float32), _pair("DOUBLE_INT", np.float64)

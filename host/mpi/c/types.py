@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from ..datatypes import Datatype
+from ..datatypes import BYTE, Datatype
 from ..errors import ErrorClass, MpiError
 from .calls import State
 from .handles import value
@@ -16,6 +16,7 @@ class Types:
     """Datatypes, packed data, and memory from MPI."""
 
     def __init__(self, state: State) -> None:
+        self._wait = state.wait
         self._types = state.handles.types
         self._memory: dict[Pointer, Any] = {}
 
@@ -102,33 +103,27 @@ class Types:
 
     def MPI_Pack(self, inbuf: Pointer, incount: int, datatype: Datatype, outbuf: Pointer,
                  outsize: int, position: Pointer, comm: Any) -> None:
-        out, pieces, at = self._packing(inbuf, incount, datatype, outbuf, outsize, position,
-                                        "Pack")
-        flat = buffer(inbuf, incount, datatype, "Pack")[0]
-        for begin, length in pieces:
-            out[at:at + length] = flat[begin:begin + length]
-            at += length
+        plain, packed = self._packing(inbuf, incount, datatype, outbuf, outsize, position, "Pack")
+        self._wait(comm.pack(plain, packed, "Pack"))
 
     def MPI_Unpack(self, inbuf: Pointer, insize: int, position: Pointer, outbuf: Pointer,
                    outcount: int, datatype: Datatype, comm: Any) -> None:
-        packed, pieces, at = self._packing(outbuf, outcount, datatype, inbuf, insize, position,
-                                           "Unpack")
-        flat = buffer(outbuf, outcount, datatype, "Unpack")[0]
-        for begin, length in pieces:
-            flat[begin:begin + length] = packed[at:at + length]
-            at += length
+        plain, packed = self._packing(outbuf, outcount, datatype, inbuf, insize, position,
+                                      "Unpack")
+        self._wait(comm.pack(packed, plain, "Unpack"))
 
     @staticmethod
     def _packing(address: Pointer, count: int, datatype: Datatype, packed: Pointer, room: int,
-                 position: Pointer, call: str) -> tuple[Any, Any, int]:
-        """The packed bytes, the pieces of the data, and where they begin; the position goes on."""
+                 position: Pointer, call: str) -> tuple[Any, Any]:
+        """The data, and their packed bytes, as buffers; the position goes on."""
+        plain = buffer(address, count, datatype, call)
         [at] = integers(position, 1)
         length = count * datatype.size
         if at + length > room:
             raise MpiError(ErrorClass.ERR_TRUNCATE, f"{call}: {length} bytes at position {at} of "
                            f"{room}")
         put_int(position, at + length)
-        return array(packed, room), datatype.pieces(count), at
+        return plain, [array(packed, room)[at:at + length], length, BYTE]
 
     def MPI_Pack_size(self, incount: int, datatype: Datatype, comm: Any, size: Pointer) -> None:
         put_int(size, incount * datatype.size)

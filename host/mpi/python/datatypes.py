@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import datatypes as library
 from .attributes import Attributed, Keyvals
-from .errors import CLASSES, Exception, told
+from .errors import CLASSES, Exception, blocking, told
 from .refused import refuses
 
 __all__ = ["BYTE", "Datatype", "NAMED", "of_code", "of_dtype"]
@@ -186,13 +186,12 @@ class Datatype(Attributed):
             if out:
                 raise Exception(CLASSES["ERR_TRUNCATE"])
             count = (len(bytes_) - position) // inner.size
-        for at, length in inner.pieces(count):
-            if out:
-                bytes_[position:position + length] = flat[at:at + length]
-            else:
-                flat[at:at + length] = bytes_[position:position + length]
-            position += length
-        return position
+        end = position + count * inner.size
+        packs: list[Any] = [bytes_[position:end], end - position, library.BYTE]
+        both = [flat, count, inner], packs
+        source, target = both if out else reversed(both)
+        blocking(comm.inner.pack(source, target, "Pack" if out else "Unpack"))
+        return end
 
     def Pack_size(self, count: int, comm: Any) -> int:
         comm.inner  # noqa: B018 — refuses the null handle
@@ -239,10 +238,11 @@ def _named() -> dict[str, Datatype]:
             "COUNT": np.int64, "CXX_BOOL": np.bool_}.items():
         dtype = np.dtype(like)
         made[name] = Datatype.standing_for(library.Datatype(
-            [(0, dtype.itemsize)], dtype.itemsize, dtype, name))
+            [(0, dtype.itemsize)], dtype.itemsize, dtype, name, align=dtype.alignment))
     pair = np.dtype([("value", np.longdouble), ("index", np.int32)], align=True)
     made["LONG_DOUBLE_INT"] = Datatype.standing_for(library.Datatype(
-        [(0, pair.itemsize)], pair.itemsize, pair, "LONG_DOUBLE_INT", basic=2))
+        [(0, pair.itemsize)], pair.itemsize, pair, "LONG_DOUBLE_INT", basic=2,
+        align=pair.alignment))
     for name, other in {
             "TWOINT": "INT_INT", "UNSIGNED_INT": "UNSIGNED", "SIGNED_SHORT": "SHORT",
             "SIGNED_INT": "INT", "SIGNED_LONG": "LONG", "SIGNED_LONG_LONG": "LONG_LONG",

@@ -14,7 +14,7 @@ from nicbed.host.mpi import (
     Group,
     Op,
 )
-from nicbed.host.mpi.datatypes import Datatype
+from nicbed.host.mpi.datatypes import INT8, INT16, LONG, Datatype
 
 from tests.labs.rows import more
 from tests.models.target import Model
@@ -257,3 +257,12 @@ def test_product_of_whole_numbers():
 
 def test_a_double_is_eight_bytes():
     assert (DOUBLE.Get_size(), DOUBLE.Create_vector(2, 1, 3).Get_extent()) == (8, (0, 32))
+
+
+@pytest.mark.parametrize("types, extent", [
+    ([DOUBLE, INT], 16), ([INT, INT], 12), ([LONG, INT.Create_vector(2, 1, 2)], 24),
+    ([DOUBLE, INT.Create_resized(0, 4)], 12), ([INT16.Dup(), INT8], 10),
+])
+def test_a_struct_is_as_long_as_in_c(types, extent):
+    """Unless a type's bounds were given."""
+    assert Datatype.Create_struct([1, 1], [0, 8], types).Get_extent() == (0, extent)

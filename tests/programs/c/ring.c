@@ -82,9 +82,6 @@ static void types(void)
     MPI_Aint places[] = {0, 8, 24}, lb, extent;
     MPI_Datatype kinds[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, record, column;
     MPI_Type_create_struct(3, lengths, places, kinds, &record);
-    MPI_Type_create_resized(record, 0, sizeof out[0], &column);
-    MPI_Type_free(&record);
-    record = column;
     MPI_Type_commit(&record);
     MPI_Type_size(record, &bytes);
     MPI_Type_get_extent(record, &lb, &extent);

@@ -85,6 +85,21 @@ print(comm.bcast(Found(rank), 1), __main__.rank)
     assert printed == [[f"Found(rank=1) {rank}"] for rank in range(3)]
 
 
+def test_packing_takes_the_time_of_a_copy(play):
+    printed, _ = play(HEAD + """
+every_other = MPI.DOUBLE.Create_vector(500, 1, 2).Commit()
+x, packed, y = np.arange(1000.), bytearray(4008), np.zeros(1000)
+times = [MPI.Wtime()]
+at = every_other.Pack(x[:999], packed, 8, comm)
+times.append(MPI.Wtime())
+every_other.Unpack(packed, 8, y[:999], comm)
+times.append(MPI.Wtime())
+print(at, (y[::2] == x[::2]).all(), y[1::2].any(), [after - before > 500 * MPI.Wtick()
+      for before, after in zip(times, times[1:])])
+""")
+    assert printed == [["4008 True False [True, True]"]] * 3
+
+
 def test_how_objects_are_pickled_is_each_ranks_own_and_ends_with_the_run(play):
     text = HEAD + """
 before = MPI.pickle.PROTOCOL
