@@ -47,7 +47,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     plots = Plots()
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or Local(
-            workers, store=standard(), fresh=fresh, limit=limit), tell)
+            workers, store=standard(), fresh=fresh, limit=plan.limit), tell)
     path = out / f"{plan.title}-{found.document['config_hash'][:10]}.json"
     files.save(path.with_suffix(".csv"), found.csv())
     try:

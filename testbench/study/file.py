@@ -13,6 +13,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "nic": str, "set": dict, "nodes": int, "layer": str, "bench": list, "method": str,
     "vary": dict, "points": (int, list), "seed": int, "constraints": list, "metrics": dict,
     "limit": int}
+_NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
 
 
 def read(path: Path, **given: Any) -> Plan:
@@ -36,10 +37,11 @@ def read(path: Path, **given: Any) -> Plan:
             raise UserError(f"{path}: a study has no {name}{nearest(name, list(_KINDS))}")
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
             kinds = _KINDS[name] if isinstance(_KINDS[name], tuple) else (_KINDS[name],)
-            names = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
             raise UserError(f"{path}: {name} must be "
-                            f"{' or '.join(names[kind] for kind in kinds)}")  # type: ignore
+                            f"{' or '.join(_NAMES[kind] for kind in kinds)}")  # type: ignore
     points = table.get("points")
+    for name, kind in (("bench", str), ("constraints", str), ("metrics", str), ("points", dict)):
+        _check_each(path, name, table.get(name), kind)
     method = table.get("method", "list" if isinstance(points, list) else "grid")
     base: dict[str, Any] = {name: table[name] for name in ("nic", "nodes", "layer", "limit")
                             if name in table}
@@ -55,6 +57,14 @@ def read(path: Path, **given: Any) -> Plan:
                        metrics=table.get("metrics"), title=path.stem, **base)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def _check_each(path: Path, name: str, found: Any, kind: type) -> None:
+    """Refuse a list, or a table, that holds something else than ``kind``."""
+    for one in found.values() if isinstance(found, dict) else \
+            found if isinstance(found, list) else ():
+        if not isinstance(one, kind):
+            raise UserError(f"{path}: each of {name} must be {_NAMES[kind]}, not {one}")
 
 
 def _flat(table: Any) -> dict[str, Any]:

@@ -316,7 +316,9 @@ class Testbed:
         key = same_simulator(description)
         found = self._built.get(key)
         if found is None or not found.place.is_dir():
-            found = self._built[key] = built_simulator(description, self.sim, progress=tell)
+            with self._building:
+                found = built_simulator(description, self.sim, progress=tell)
+            self._built[key] = found
         return found
 
 

@@ -62,6 +62,7 @@ def _checkout(revision: str) -> Iterator[Path]:
         assert archive.stdout is not None and archive.stderr is not None
         unpacked = subprocess.run(["tar", "-x", "-C", str(place / _PACKAGE)],
                                   stdin=archive.stdout, capture_output=True)
+        archive.stdout.close()  # or git waits for ever if tar has ended before
         said = archive.stderr.read().decode(errors="replace").strip()
         if archive.wait() or unpacked.returncode:
             raise UserError(f"revision {revision}: {said or 'is not in this checkout'}".replace(

@@ -279,7 +279,11 @@ def test_a_study_file(tmp_path: Path) -> None:
     ("bench = 3", "bench must be a list"),
     ("bnech = []", "a study has no bnech; did you mean bench"),
     ("bench = [", "not TOML"), ('bench = ["rtt"]', "method grid needs knobs that vary"),
-    ("points = true", "points must be a whole number or a list"), (None, "no such file")])
+    ("points = true", "points must be a whole number or a list"), (None, "no such file"),
+    ("bench = [1]", "each of bench must be a text, not 1"),
+    ("constraints = [1]", "each of constraints must be a text"),
+    ("points = [1]", "each of points must be a table, not 1"),
+    ("[metrics]\nrtt = 3", "each of metrics must be a text")])
 def test_a_wrong_study_file_is_one_line(tmp_path: Path, text: str | None, said: str) -> None:
     file = tmp_path / "study.toml"
     if text is not None:
@@ -316,6 +320,21 @@ def test_an_interrupted_study_goes_on_where_it_was(monkeypatch: pytest.MonkeyPat
     assert jobs.latencies == [4, 8, 16] and [row["rtt"] for row in table.rows] == [4, 8, 16]
     assert measured(prepare(plan()), Local(2, store=store)).document == table.document
     assert jobs.latencies == [4, 8, 16]
+
+
+def test_the_limit_of_a_study_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    limits = []
+    monkeypatch.setattr(Testbed, "job", lambda bed, *_, description, **__: (
+        limits.append(bed.limit), {"results": {"words": {"1": {"rtt": 1, "legs": []}}}})[1])
+    monkeypatch.setenv("NICBED_STORE", "none")
+    file = tmp_path / "study.toml"
+    file.write_text('bench = ["rtt"]\nlimit = 900\n[vary]\n"link.latency" = [4]\n[metrics]\n'
+                    'rtt = "rtt:results.words.1.rtt"\n')
+    for limit in (None, 500):
+        run_sweep(file, vary=(), benches=None, method=None, points=None, seed=1, constraints=(),
+                  metrics=(), front=None, nic=None, overrides=(), nodes=None, layer=None,
+                  sim="verilator", limit=limit, workers=1, fresh=False, out=tmp_path)
+    assert limits == [900, 500]
 
 
 def test_a_failure_of_a_worker_is_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -219,6 +219,21 @@ def test_a_simulator_that_is_no_longer_in_the_cache_is_built_again(bed: Testbed)
     assert bed._built[key].place == found.place
 
 
+def test_a_simulator_is_built_while_building_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    building, held = threading.Lock(), []
+
+    class Built:
+        command = ("nothing",)
+
+        def __init__(self, *_: Any, **__: Any) -> None:
+            held.append(building.locked())
+
+    monkeypatch.setattr("nicbed.testbench.testbed.bed.built_simulator", Built)
+    with Testbed(store=None, building=building) as bed:
+        bed._simulator(bed.description, None)
+    assert held == [True] and not building.locked()
+
+
 def test_a_closed_bed_ends_its_processes_and_refuses() -> None:
     with Testbed(limit=LIMIT) as one:
         simulator = one.run(processes).results[0][0]
