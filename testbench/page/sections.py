@@ -69,7 +69,11 @@ def section(path: Path) -> Section:
     checks = document.get("checks", [])
     found.failed = [f"{one['check']}: {one['detail']}" for one in checks if not one["ok"]]
     found.held = len(checks) - len(found.failed)
-    _fill(found, document)
+    try:
+        _fill(found, document)
+    except LookupError as error:
+        raise UserError(f"{path}: has no {error}, as a result of {name} has: it is damaged, or of "
+                        "another version of nicbed") from None
     return found
 
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from ...layouts.description import Description
 from ..descriptions import load
 from ..errors import UserError
+from ..testbed.bed import one_nic
 from .observation import Observation, figures
 
 __all__ = ["NODES", "Progress", "described", "measured"]
@@ -26,13 +27,21 @@ def described(nic: str, overrides: Sequence[str], layer: str) -> Description:
     UserError
         There is none, or it is not valid.
     """
-    if not nic.endswith(".json"):
-        return load.for_layer(load.load(nic, overrides, NODES), layer)
+    found = _of_result(nic, overrides) if nic.endswith(".json") else load.for_layer(
+        load.load(nic, overrides, NODES), layer)
+    one_nic(found, "why")
+    return found
+
+
+def _of_result(nic: str, overrides: Sequence[str]) -> Description:
+    """The configuration in result file ``nic``."""
     if overrides:
         raise UserError(f"{nic}: --set does not go with a result file: its configuration is whole")
     try:
-        config = json.loads(Path(nic).read_text(encoding="utf-8"))["config"]
-        return Description.model_validate(config)
+        document = json.loads(Path(nic).read_text(encoding="utf-8"))
+        if "study" in document:  # its configuration is where its points start from
+            raise ValueError
+        return Description.model_validate(document["config"])
     except OSError as error:
         raise UserError(f"{nic}: cannot be read: {error.strerror}") from None
     except ValidationError as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.trace import TICKS, Event
-from ..benches import BENCHES, ONE_WAY
+from ..benches import BENCHES
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.exchange import exchanges, mean_legs
 from ..truth.messages import trips
@@ -22,7 +22,8 @@ from ..truth.spans import spans
 
 __all__ = ["LAYERS", "Observation", "figures", "in_simulator"]
 
-LAYERS = ("am", "via", *ONE_WAY)
+LAYERS = ("am", "via", "gm", "fm", "mpl")
+"""Layers whose round trips have the marks and stages of which the parts are made."""
 SIZE = 4
 """Bytes of a message of the round trip."""
 FEW, MANY = 8, 24

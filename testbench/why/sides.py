@@ -4,7 +4,7 @@ project."""
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import UserError, nearest
+from ..errors import UserError
 from .local import Progress, described, measured
 from .observation import LAYERS, Observation
 from .remote import observed
@@ -24,8 +24,7 @@ def observe(side: str, overrides: Sequence[str], layer: str, progress: Progress)
         There is no such side, it is not valid, or its run failed.
     """
     if layer not in LAYERS:
-        raise UserError(f"--layer {layer}: why takes {', '.join(LAYERS)}"
-                        f"{nearest(layer, list(LAYERS))}")
+        raise UserError(f"--layer {layer}: why takes {', '.join(LAYERS)}")
     nic, mark, revision = side.rpartition(_REVISION)
     if mark and not Path(side).exists():
         return observed(nic, revision, overrides, layer, progress)

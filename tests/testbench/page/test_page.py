@@ -122,6 +122,13 @@ def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, name: str, con
     assert "\n" not in str(error.value)
 
 
+def test_a_result_that_lacks_something_is_refused(tmp_path: Path) -> None:
+    path = results.rtt(tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "results": {}}))
+    with pytest.raises(UserError, match="rtt.json: has no 'words', as a result of rtt has"):
+        page([path])
+
+
 def test_a_time_line_without_messages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nothing was sent"):
         first_messages(line(tmp_path, 0))

@@ -70,7 +70,9 @@ def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side, overrides, layer, told", [
     ("nothing", (), "am", "nothing"),
     ("nothing.json", (), "am", "cannot be read"),
-    ("default", (), "mpi", "why takes am, via"),
+    ("default", (), "mpi", "why takes am, via, gm, fm, mpl$"),
+    ("default", (), "tcp", "why takes am, via"),
+    ("default", ("node.nics=2",), "am", "why measures nodes with one NIC"),
     ("default@nothing", (), "am", "revision nothing"),
     ("default@4b825dc642cb6eb9a060e54bf8d69288fbee4904", (), "am", "take one that has"),
 ])
@@ -87,6 +89,7 @@ def test_what_is_no_side_is_refused(side: str, overrides: tuple[str, ...], layer
 @pytest.mark.parametrize("content, overrides, told", [
     ("{}", (), "is no result file"),
     ("[", (), "is no result file"),
+    (json.dumps({"config": {}, "study": {}}), (), "is no result file of one"),
     (json.dumps({"config": {"nic": {"mtu": 3}}}), (), "does not go with this nicbed: nic.mtu"),
     ("{}", ("link.latency=5",), "--set does not go with a result file"),
 ])
