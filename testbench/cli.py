@@ -1,5 +1,5 @@
-"""The command line: ``nicbed app``, ``bench``, ``compare``, ``profile``, ``run``, ``list``,
-``fit``, ``report``, ``reproduce``, ``speed``, ``synth``, ``test``, ``why``.
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``list``, ``profile``,
+``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``, ``synth``, ``test``, ``why``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
@@ -82,7 +82,7 @@ def _target_options(nic: bool = True) -> Any:
 
 def _layer(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
-                        help="Communication layer: am, via, gm, fm, mpl or rpc."
+                        help="Communication layer: am, via, gm, fm, mpl, tcp, mpi or rpc."
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 
@@ -523,7 +523,8 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
 @click.argument("second", metavar="B")
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob on both sides. May be given again.")
-@_layer("am")
+@click.option("--layer", default="am", metavar="LAYER", show_default=True,
+              help="Communication layer: am, via, gm, fm or mpl.")
 @_OUT
 @_modes
 def why(first: str, second: str, overrides: tuple[str, ...], layer: str, out: Path) -> None:
