@@ -11,6 +11,7 @@ In the order in which to read:
   on it
 - :mod:`.store`: What has been measured, kept by its content, so that nothing is measured twice
 - :mod:`.study`: Studies: measurements at many points of a design, as one table
+- :mod:`.gate`: Figures that were accepted, and a check that they are still the same
 - :mod:`.commands`: Implementations of the command line's commands
 - :mod:`.descriptions`: NIC descriptions: from files and overrides, along the axes, and notes about
   them

@@ -1,4 +1,4 @@
-"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``list``, ``profile``,
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``gate``, ``list``, ``profile``,
 ``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``, ``synth``, ``test``, ``why``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
@@ -109,7 +109,8 @@ def _options(command: Any) -> Any:
 
 
 EXITS = """Exit codes: 0 done (a failed check of a benchmark is a finding, printed and stored in the
-result file, and no error); 1 a build or run failed; 2 the command line, a description or a file is
+result file, and no error); 1 a build or run failed, or a
+gate does not hold; 2 the command line, a description or a file is
 wrong; 70 an internal error; 130 interrupted; 141 standard output was closed."""
 
 
@@ -396,6 +397,65 @@ def verify() -> None:
     from .commands.store import run_verify
 
     run_verify()
+
+
+@nicbed.group(cls=_Commands)
+def gate() -> None:
+    """Hold figures to accepted values, to the last digit: for CI. A gate file (default:
+    nicbed-gate.toml) says what is measured on which descriptions."""
+
+
+_GATE = click.argument("file", default="nicbed-gate.toml", metavar="[FILE]",
+                       type=click.Path(dir_okay=False, path_type=Path))
+
+
+@gate.command("init")
+@_GATE
+@click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
+              help="NIC description: a file, or the name of one that `nicbed list` shows.")
+@click.option("--bench", "benches", default="logp,rtt", metavar="NAME[,NAME]", show_default=True,
+              help="Benchmarks whose figures are held to.")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob, such as link.latency=12. May be given again.")
+@click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric.")
+@_layer()
+@_modes
+def gate_init(file: Path, nic: str, benches: str, overrides: tuple[str, ...], nodes: int | None,
+              layer: str | None) -> None:
+    """Write a first gate file, with the values of now."""
+    from .commands.gate import run_init
+
+    run_init(file, nic=nic, benches=benches, overrides=overrides, nodes=nodes, layer=layer)
+
+
+@gate.command("check")
+@_GATE
+@click.option("--junit", "junit_to", metavar="FILE",
+              type=click.Path(dir_okay=False, path_type=Path),
+              help="Write a JUnit XML report: a test case for each figure.")
+@click.option("--summary", "markdown_to", metavar="FILE",
+              type=click.Path(dir_okay=False, path_type=Path),
+              help="Write a summary for code review, in Markdown.")
+@_FRESH
+@_modes
+def gate_check(file: Path, junit_to: Path | None, markdown_to: Path | None, fresh: bool) -> None:
+    """Measure, and print what is not as it was accepted, by how much, and which parts of a round
+    trip moved. Exit code 1 if something moved."""
+    from .commands.gate import run_check
+
+    run_check(file, junit_to=junit_to, markdown_to=markdown_to, fresh=fresh)
+
+
+@gate.command("accept")
+@_GATE
+@click.option("--reason", required=True, metavar="TEXT",
+              help="One line that says why the new values are right; it is kept in the file.")
+@_modes
+def gate_accept(file: Path, reason: str) -> None:
+    """Take the values of now, and print what they were."""
+    from .commands.gate import run_accept
+
+    run_accept(file, reason)
 
 
 @nicbed.command()

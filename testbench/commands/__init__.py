@@ -16,6 +16,8 @@ In the order in which to read:
   with ``-q``. While it works: a progress bar, and what programs print
 - :mod:`.synth`: ``nicbed synth``: a NIC description on a board
 - :mod:`.sweep`: ``nicbed sweep``: benchmarks at many points of a design, as one table
+- :mod:`.gate`: ``nicbed gate``: figures that were accepted, and a check that they are still the
+  same
 - :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
   verified
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs

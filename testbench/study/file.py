@@ -1,13 +1,14 @@
 """A study's file in TOML."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, nearest
 from .plan import Plan, planned
 
-__all__ = ["read"]
+__all__ = ["overrides", "read", "toml"]
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "nic": str, "set": dict, "nodes": int, "layer": str, "bench": list, "method": str,
@@ -24,14 +25,7 @@ def read(path: Path, **given: Any) -> Plan:
     UserError
         The file cannot be read, or is no study.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not TOML: {error}") from None
+    table = toml(path)
     for name, value in table.items():
         if name not in _KINDS:
             raise UserError(f"{path}: a study has no {name}{nearest(name, list(_KINDS))}")
@@ -46,9 +40,7 @@ def read(path: Path, **given: Any) -> Plan:
     base: dict[str, Any] = {name: table[name] for name in ("nic", "nodes", "layer", "limit")
                             if name in table}
     base |= {name: value for name, value in given.items() if value is not None}
-    base["overrides"] = (*(f"{knob}={_text(value)}"
-                           for knob, value in _flat(table.get("set", {})).items()),
-                         *given.get("overrides", ()))
+    base["overrides"] = (*overrides(table.get("set", {})), *given.get("overrides", ()))
     try:
         return planned(_flat(table.get("vary", {})), table.get("bench", []), method=method,
                        points=points if isinstance(points, int) else None,
@@ -65,6 +57,29 @@ def _check_each(path: Path, name: str, found: Any, kind: type) -> None:
             found if isinstance(found, list) else ():
         if not isinstance(one, kind):
             raise UserError(f"{path}: each of {name} must be {_NAMES[kind]}, not {one}")
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """What file ``path`` says.
+
+    Raises
+    ------
+    UserError
+        It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not TOML: {error}") from None
+
+
+def overrides(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """The knobs of a table ``set`` as texts, ``"link.latency=12"``."""
+    return tuple(f"{knob}={_text(value)}" for knob, value in _flat(table).items())
 
 
 def _flat(table: Any) -> dict[str, Any]:

@@ -1,0 +1,14 @@
+"""Figures that were accepted, and a check that they are still the same, to the last digit.
+
+In the order in which to read:
+
+- :mod:`.file`: A gate file: what is measured on which descriptions, and the accepted values
+- :mod:`.record`: What a gate file keeps beside it: configurations and round trips in parts
+- :mod:`.measuring`: What a gate measures now
+- :mod:`.checking`: What moved since it was accepted, and why
+- :mod:`.report`: What moved as tables, as JUnit XML and as Markdown
+- :mod:`.bed`: A testbed whose figures a test compares with those that were accepted
+- :mod:`.plugin`: The plugin for pytest: the fixture ``testbed``
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,90 @@
+"""What moved, from observations; and the reports of it."""
+
+import dataclasses
+from xml.etree import ElementTree
+
+import pytest
+from nicbed.testbench.gate.checking import check
+from nicbed.testbench.gate.file import Entry, Value
+from nicbed.testbench.gate.record import Kept
+from nicbed.testbench.gate.report import junit, lines, markdown, summary, text
+from nicbed.testbench.report.tables import console
+
+from tests.testbench.gate.fakes import CONFIG, KEPT, MOVED, SPLIT, now
+
+
+def entry(o_s: Value = 20.5) -> Entry:
+    return Entry("near", "default", ("logp",), accepted={"logp": {"o_s": o_s, "g": "none"}})
+
+
+def test_what_is_the_same_holds() -> None:
+    found = check(entry(), KEPT, now())
+    assert found.holds and not found.moved and not found.parts
+    assert summary([found]) == "2 figures of near are as they were accepted"
+
+
+@pytest.mark.parametrize("accepted, value", [(20.500001, 20.5), ("none", 20.5), (20.5, None)])
+def test_the_last_digit_counts(accepted: Value, value: float | None) -> None:
+    found = check(entry(accepted), KEPT, now(value))
+    assert not found.holds and [row.figure for row in found.moved] == ["o_s"]
+
+
+def test_a_figure_that_was_never_accepted_does_not_hold() -> None:
+    found = check(Entry("near", "default", ("logp",)), KEPT, now())
+    assert len(found.moved) == 2
+    assert "logp: o_s = 20.5: no value was accepted yet" in text(found)
+
+
+def test_a_part_that_moved_is_named_though_no_figure_did() -> None:
+    found = check(entry(), KEPT, now(kept=Kept(CONFIG, MOVED)))
+    assert not found.holds and not found.moved
+    assert found.parts == (("out: receive DMA", 18, 19),) and found.trip == (100, 101)
+    assert "out: receive DMA +1" in summary([found])
+
+
+def test_a_block_that_is_busy_longer_is_named() -> None:
+    busy = dataclasses.replace(SPLIT, blocks={"host, node 0": 1.0, "link, node 0": 0.52},
+                               bound="link")
+    found = check(entry(), KEPT, now(kept=Kept(CONFIG, busy)))
+    assert found.blocks == (("link, node 0", 25, 26),) and not found.holds
+    assert "g is bound by the host no more: by the link" in text(found)
+
+
+def test_another_description_is_told_and_fails_nothing() -> None:
+    config = {**CONFIG, "link": {**CONFIG["link"], "latency": 5}}
+    found = check(entry(), KEPT, now(kept=Kept(config, SPLIT)))
+    assert found.holds and found.knobs == (("link.latency", CONFIG["link"]["latency"], 5),)
+
+
+def test_a_split_that_is_not_kept_does_not_hold() -> None:
+    for kept, after in ((None, KEPT), (KEPT, Kept(CONFIG, None)), (Kept(CONFIG, None), KEPT)):
+        found = check(entry(), kept, now(kept=after))
+        assert not found.holds and "accept again" in text(found)
+    assert check(entry(), Kept(CONFIG, None), now(kept=Kept(CONFIG, None))).holds
+
+
+def test_reports_say_what_moved(capsys: pytest.CaptureFixture[str]) -> None:
+    moved = check(entry(20.25), KEPT, now(kept=Kept(CONFIG, MOVED)))
+    same = check(entry(), KEPT, now())
+    for item in (*lines(moved), *lines(same)):
+        console().print(item)
+    shown = capsys.readouterr().out
+    page = markdown([moved, same], "title")
+    for told in ("20.25", "+0.25", "+1.23 %", "out: receive DMA", "a round trip", "+1"):
+        assert told in shown and told in page
+    assert "near: 2 figures as accepted" in shown
+    assert "| logp | o_s | 20.25 | 20.5 | +0.25 | +1.23 % |" in page and "title" in page
+
+
+def test_junit_has_a_case_for_each_figure_and_the_round_trip() -> None:
+    moved = check(entry(20.25), KEPT, now(kept=Kept(CONFIG, MOVED)))
+    same = check(entry(), KEPT, now())
+    root = ElementTree.fromstring(junit([moved, same], "gate"))
+    one, other = root.findall("testsuite")
+    assert (one.get("tests"), one.get("failures")) == ("3", "2")
+    assert (other.get("tests"), other.get("failures")) == ("3", "0")
+    assert [case.get("name") for case in one.iter("testcase")] == [
+        "logp: o_s", "logp: g", "a round trip in parts"]
+    told = [failure.get("message") for failure in one.iter("failure")]
+    assert told == ["logp: o_s: 20.25 → 20.5 (+0.25)", "parts moved"]
+    assert "out: receive DMA: 18 → 19 (+1)" in (list(one.iter("failure"))[1].text or "")
