@@ -1,5 +1,6 @@
-"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``gate``, ``list``, ``profile``,
-``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``, ``synth``, ``test``, ``why``.
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``gate``, ``list``,
+``profile``, ``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``, ``synth``,
+``test``, ``why``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
