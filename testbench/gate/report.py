@@ -28,8 +28,8 @@ def summary(findings: Sequence[Finding]) -> str:
     moved = sum(not row.holds for row in rows)
     wrong = [one for one in findings if not one.holds]
     if not wrong:
-        return (f"{len(rows)} figures of {', '.join(one.name for one in findings)} are as they "
-                "were accepted")
+        names = ", ".join(one.name for one in findings)
+        return f"{len(rows)} figures of {names} are as they were accepted"
     parts = sorted((row for one in wrong for row in one.parts),
                    key=lambda row: -abs(row[2] - row[1]))
     named = list(dict.fromkeys(f"{name} {_more(one, other)}" for name, one, other in parts))
