@@ -32,21 +32,20 @@ def kernel_of(name: str, parameters: Mapping[str, Any], nodes: int) -> Kernel:
 async def run(lab: Any, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Run kernel ``name`` on all nodes, in the simulator's process; the outcome is plain data."""
     kernel = kernel_of(name, parameters, lab.description.fabric.nodes)
-    try:
-        found = await measure(lab, kernel, parameters)
-    except MpiError as error:
-        raise UserError(f"{name}: {error}", status=1) from None
-    except MemoryError:
-        raise UserError(f"{name}: a node's memory is full: memory.bytes = "
-                        f"{lab.description.memory.bytes}; try --set memory.bytes="
-                        f"{2 * lab.description.memory.bytes}", status=1) from None
+    found = await measure(lab, kernel, parameters)
     outcome = evaluate(found, kernel, parameters, float(lab.description.nic.clock_mhz))
     return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})
 
 
 async def measure(lab: Any, kernel: Kernel, parameters: Mapping[str, Any],
                   settings: Mapping[str, Any] | None = None) -> Any:
-    """The run. Each node's result is its part of the answer, and what it sent in the timed part."""
+    """The run. Each node's result is its part of the answer, and what it sent in the timed part.
+
+    Raises
+    ------
+    UserError
+        MPI refuses a call, or a node's memory is full.
+    """
     whole = parameters["compute"] == "whole" or kernel.by_data
     clock = float(lab.description.nic.clock_mhz)
     told = [0, parameters["iterations"] or kernel.iterations]
@@ -64,7 +63,15 @@ async def measure(lab: Any, kernel: Kernel, parameters: Mapping[str, Any],
             return answer, process.sent
 
     progress(0)
-    return await lab.run([program] * kernel.procs, settings=settings, progress=progress)
+    name = kernel.name.lower()
+    try:
+        return await lab.run([program] * kernel.procs, settings=settings, progress=progress)
+    except MpiError as error:
+        raise UserError(f"{name}: {error}", status=1) from None
+    except MemoryError:
+        raise UserError(f"{name}: a node's memory is full: memory.bytes = "
+                        f"{lab.description.memory.bytes}; try --set memory.bytes="
+                        f"{2 * lab.description.memory.bytes}", status=1) from None
 
 
 def evaluate(run: Any, kernel: Kernel, parameters: Mapping[str, Any], clock_mhz: float

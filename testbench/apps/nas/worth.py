@@ -17,12 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.apps.nas.kernel import Kernel
-from ....host.mpi import MpiError
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...benches.mpi.pingpong import Plan, measure_plan
 from ...benches.mpi.split import split
-from ...errors import UserError
 from ...estimate.compare import check
 from ...lab import apply_settings
 from ...report.document import number, plain
@@ -80,11 +78,7 @@ async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
             kernel = kernel_of(name, parameters, lab.description.fabric.nodes)
             some = iterations(kernel)
             lab.progress(f"{name} {what}", index * (1 + len(times)) + 1 + place, steps)
-            try:
-                found = await measure(_Quiet(lab), kernel, {**parameters, "iterations": some},
-                                      knobs)
-            except MpiError as error:
-                raise UserError(f"{name}: {error}", status=1) from None
+            found = await measure(_Quiet(lab), kernel, {**parameters, "iterations": some}, knobs)
             outcome = evaluate(found, kernel, {**parameters, "iterations": some}, 1.0)
             checks += [{**one, "check": f"{name} {what}: {one['check']}"}
                        for one in outcome["checks"] if not one["ok"]]

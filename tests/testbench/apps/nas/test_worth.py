@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 from nicbed.host.apps.nas.kernels import get
+from nicbed.host.mpi import ErrorClass, MpiError
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import worth, worth_report
 from nicbed.testbench.descriptions import load
+from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
 from nicbed.testbench.report.plots import render
 from rich.console import Console
@@ -136,3 +138,20 @@ def test_the_report(lab):
     assert [row[1] for row in rows if "1.7" in row] == ["ep", "cg"] * 2
     assert ["gm", "ep", "1.7", "30", "7", "11", "5.42", "3.16", "0.99"] in rows
     assert set(render(worth_report.draw_compared, document)) == {".png", ".svg"}
+
+
+@pytest.mark.parametrize("failure, text", [
+    (MemoryError("full"), "cg: a node's memory is full: memory.bytes = "),
+    (MpiError(ErrorClass.ERR_RANK, "no such rank"), "cg: MPI_ERR_RANK: no such rank"),
+])
+def test_a_kernel_that_does_not_run_is_told_in_one_line(monkeypatch, failure, text):
+    async def costs(lab, knobs):
+        return dict(BASE)
+
+    class Failing(Lab):
+        async def run(self, *_, **__):
+            raise failure
+
+    monkeypatch.setattr(worth, "_costs", costs)
+    with pytest.raises(UserError, match=f"^{text}"):
+        asyncio.run(worth.run(Failing(), worth.parameters(["cg"], "S")))
