@@ -166,6 +166,8 @@ class Stack:
     def made(self, connection: Connection) -> None:
         """A connection is there: it has a place for what it receives, and buffers for what it
         sends."""
+        for one in [one for one in self._areas if one.finished]:
+            self._free(one)
         area = (self._free_areas.pop() if self._free_areas
                 else self.node.allocate(self.settings.buffer))
         self._areas[connection] = area

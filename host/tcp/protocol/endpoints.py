@@ -112,6 +112,8 @@ class Endpoints:
         if listener is not None and calls:
             if len(listener.ready) + len(listener.opening) >= listener.backlog:
                 return None
+            if connection is not None:  # in TIME_WAIT; the new one takes its place
+                connection.reset()
             connection = self._new(*key, now, segment)
             listener.opening.append(connection)
             return connection

@@ -266,3 +266,31 @@ def test_calls_without_meaning_are_refused():
         return await socket.recv(1) == b""
 
     assert run(pair(caller, answerer)) == [True, True]
+
+
+def test_calls_from_one_port_again_and_again_use_one_buffer():
+    """The end that closes first is in TIME_WAIT when the next call comes."""
+    async def server(node):
+        async with Tcp(node) as tcp:
+            listener = await tcp.socket()
+            await listener.bind(PORT)
+            await listener.listen()
+            for _ in range(4):
+                socket = await listener.accept()
+                assert await socket.recv(10) == b"x"
+                await socket.close()
+            return len(tcp.stack._areas)
+
+    async def client(node):
+        async with Tcp(node) as tcp:
+            for _ in range(4):
+                socket = await tcp.socket()
+                await socket.bind(1000)
+                await tcp.compute(20_000)
+                await socket.connect(0, PORT)
+                await socket.send(b"x")
+                assert await socket.recv(10) == b""
+                await socket.close()
+                await tcp.compute(20_000)
+
+    assert run([server, client], tcp__time_wait=400_000) == [1, None]
