@@ -44,10 +44,20 @@ def _parameter(parameter: click.Parameter, context: click.Context) -> str:
     return f"| `{name.replace('|', '&#124;')}` | {default} | {text.replace('|', '&#124;')} |"
 
 
+def _commands() -> list[tuple[str, click.Command]]:
+    """Every command with its name; of a group itself and its commands."""
+    found = []
+    for name, command in nicbed.commands.items():
+        found.append((name, command))
+        if isinstance(command, click.Group):
+            found += [(f"{name} {part}", one) for part, one in command.commands.items()]
+    return found
+
+
 def command_line() -> str:
     """Markdown of every command: usage, what it does, arguments and options with their default."""
     lines = []
-    for name, command in nicbed.commands.items():
+    for name, command in _commands():
         context = click.Context(command, info_name=f"nicbed {name}",
                                 parent=None, **command.context_settings)
         lines += [f"## {name}", "", " ".join((command.help or "").split()), "",
