@@ -1,6 +1,6 @@
 """The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``gate``, ``list``,
 ``profile``, ``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``, ``synth``,
-``test``, ``why``.
+``test``, ``whatif``, ``why``.
 
 Imports stay inside the commands, so that a command's start-up time does not include modules it does
 not need.
@@ -596,6 +596,31 @@ def why(first: str, second: str, overrides: tuple[str, ...], layer: str, out: Pa
     from .commands.why import run_why
 
     run_why((first, second), overrides=overrides, layer=layer, out=out)
+
+
+@nicbed.command()
+@click.argument("nic", required=False, default="default", metavar="[NIC]")
+@click.option("--knobs", multiple=True, metavar="PATTERN",
+              help="Only knobs whose names match, such as 'cpu.*'. May be given again.  [default: "
+                   "all that matter]")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob before all else. May be given again.")
+@_layer("am")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
+              help="Changes that are measured at the same time.")
+@_FRESH
+@_OUT
+@_modes
+def whatif(nic: str, knobs: tuple[str, ...], overrides: tuple[str, ...], layer: str, workers: int,
+           fresh: bool, out: Path) -> None:
+    """Say what each timing and cost knob of NIC does to o_s, o_r, g, L, RTT and bandwidth: halved,
+    doubled and made free, one at a time; with elasticities, and with what the work of a round trip
+    predicts. What is in the store is not measured again, so an interrupted run goes on where it
+    was."""
+    from .commands.whatif import run_whatif
+
+    run_whatif(nic, overrides=overrides, layer=layer, knobs=knobs, workers=workers, fresh=fresh,
+               out=out)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

@@ -18,6 +18,7 @@ In the order in which to read:
 - :mod:`.sweep`: ``nicbed sweep``: benchmarks at many points of a design, as one table
 - :mod:`.gate`: ``nicbed gate``: figures that were accepted, and a check that they are still the
   same
+- :mod:`.whatif`: ``nicbed whatif``: each knob halved, doubled and made free, one at a time
 - :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
   verified
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs

@@ -22,7 +22,8 @@ FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/be
            "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
            "testbench/backends")
 """Folders whose files can change a cycle, or what is made of the cycles."""
-MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py")
+MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py",
+           "testbench/whatif/probe.py", "testbench/why/observation.py")
 """And single files."""
 SUFFIXES = (".py", ".c", ".h", ".S", ".ld", ".cpp", ".v")
 _PACKAGE = Path(__file__).resolve().parents[2]

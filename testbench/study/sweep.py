@@ -20,7 +20,7 @@ from .executor import Executor, Local, Task
 from .plan import Plan, planned
 from .table import ERROR, Table, of_document
 
-__all__ = ["Prepared", "measured", "prepare", "sweep"]
+__all__ = ["Prepared", "Remaining", "measured", "prepare", "sweep"]
 
 
 @dataclass
@@ -147,7 +147,7 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
     tasks, plan = prepared.tasks, prepared.plan
     documents: dict[int, dict[str, Any]] = {}
     errors: dict[int, str] = {}
-    remaining = _Remaining(len(tasks))
+    remaining = Remaining(len(tasks))
     for count, outcome in enumerate(executor.outcomes(tasks), 1):
         index = outcome.number // len(plan.benches)
         if outcome.document is None:
@@ -208,21 +208,21 @@ def _document(prepared: Prepared, columns: Sequence[Mapping[str, str]],
             "versions": files.versions(plan.sim), "columns": list(columns), "rows": list(rows)}
 
 
-class _Remaining:
+class Remaining:
     """How much time is left, by the time of what has been measured so far."""
 
     def __init__(self, total: int) -> None:
-        self._total = total
+        self.total = total
         self._begin = time.monotonic()
         self._measured = 0
 
     def after(self, count: int, stored: bool) -> str:
         """What to say after ``count``; a ``stored`` one took no time."""
         self._measured += not stored
-        text = f"{count} of {self._total}"
-        if not self._measured or count == self._total:
+        text = f"{count} of {self.total}"
+        if not self._measured or count == self.total:
             return text
-        left = (time.monotonic() - self._begin) / self._measured * (self._total - count)
+        left = (time.monotonic() - self._begin) / self._measured * (self.total - count)
         return f"{text}, {_span(left)} left"
 
 
