@@ -8,9 +8,9 @@ import pytest
 from nicbed.host.apps import mm, radix_sort, sample_sort
 from nicbed.host.apps.data import fixed_bytes, random_keys, random_matrix
 from nicbed.host.splitc import SplitCError
-from nicbed.layouts.description import Description
 from nicbed.testbench import apps
 from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.descriptions.load import load
 
 from tests.programs import apps as programs
 from tests.programs.am import FAULTY, describe
@@ -224,4 +224,4 @@ def test_on_every_way_to_the_nic_and_within_the_memory_that_is_asked_for(way):
 
 def test_defaults_fit_in_the_memory_of_the_default_nic():
     for app in apps.APPS.values():
-        assert apps.parameters(app, {}, Description())
+        assert apps.parameters(app, {}, load(nodes=app.nodes))

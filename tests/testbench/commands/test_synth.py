@@ -78,17 +78,18 @@ def test_top_wants_a_board_and_a_core():
 def _changed(knob):
     section, key = knob.name.split(".")
     value = getattr(getattr(descriptions.load(), section), key)
-    if isinstance(value, str):
-        others = [one for one in knob.bounds.split("|") if one != value]
-        return f"{knob.name}={others[0]}"
     if isinstance(value, float):
         return f"{knob.name}=0.25"
-    low, high = (Fraction(one) for one in knob.bounds.removeprefix("> ").split(" to "))
-    for other in (value - 8, value + 8, value - 1, value + 1, low, high):
-        if low <= other <= high and other != value:
-            with suppress(UserError):
-                descriptions.load("default", [f"{knob.name}={other}"])
-                return f"{knob.name}={other}"
+    if isinstance(value, (bool, str)):
+        others = [one for one in knob.bounds.split("|") if one != str(value).lower()]
+    else:
+        low, high = (Fraction(one) for one in knob.bounds.removeprefix("> ").split(" to "))
+        others = [one for one in (value - 8, value + 8, value - 1, value + 1, low, high)
+                  if low <= one <= high and one != value]
+    for other in others:
+        with suppress(UserError):
+            descriptions.load("default", [*NEEDS.get(knob.name, []), f"{knob.name}={other}"])
+            return f"{knob.name}={other}"
     raise AssertionError(f"no other value of {knob.name}")
 
 

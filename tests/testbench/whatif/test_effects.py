@@ -105,7 +105,9 @@ def test_effects_stand_in_the_order_of_elasticities_and_those_without_apart() ->
     assert found["effects"][1]["surprises"] == ["RTT +8"]
 
 
-def test_tables_and_plot(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_and_plot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+                         ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     out = console(pipe=132)
     for item in lines(whole()):
         out.print(item)

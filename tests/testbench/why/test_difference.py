@@ -74,7 +74,9 @@ def test_an_observation_survives_json() -> None:
     assert Observation.of(json.loads(json.dumps(B.plain()))) == B
 
 
-def test_tables_and_plot(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_and_plot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+                         ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     found = difference(A, B)
     document = {"checks": found.pop("checks"), "results": found, "clock_mhz": [66, 66],
                 "layer": "am", "sides": ["one", "two"]}
