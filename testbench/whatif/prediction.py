@@ -24,9 +24,9 @@ _OF_ALL_PRICES = ("nic.clock_mhz", "cpu.clock_mhz", "cpu.path_scale")
 
 
 def work_of(truth: Mapping[str, Any]) -> Work | None:
-    """The work of a round trip, from the truth of a probe; None where a CPU is charged more than
-    its calls take on the path: it is charged for polls while it waits, and they are no part of
-    it."""
+    """The work of a round trip, from the truth of a probe; None where it was not counted, or
+    where a CPU is charged more than its calls take on the path: it is charged for polls while it
+    waits, and they are no part of it."""
     found = []
     for cpu, work in zip(truth["cpus"], truth["work"], strict=True):
         counts = {item: Fraction(count) for item, (count, _) in work.items()}
@@ -34,7 +34,7 @@ def work_of(truth: Mapping[str, Any]) -> Work | None:
                ) > Fraction(cpu):
             return None
         found.append(counts)
-    return found
+    return found or None
 
 
 def predicted(knob: str, before: Description, after: Description, work: Work | None

@@ -111,4 +111,5 @@ def test_no_work_where_a_cpu_is_charged_while_it_waits() -> None:
     assert work_of(truth) is None
     truth["cpus"] = ["10", "11"]
     assert work_of(truth) == [{"load": 20}, {"load": 20}]
+    assert work_of({"cpus": [], "work": []}) is None
     assert predicted("cpu.load", Description(), Description(), None) == {}

@@ -85,3 +85,15 @@ def test_a_point_that_fails_is_a_line(found: dict[str, Any], place: Path) -> Non
     assert len(made["results"]["effects"]) == len(found["results"]["effects"]) - 1
     with pytest.raises(UserError, match="it hung"):
         ask(Question.of(patterns=PATTERNS), Failing(place, 0))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("layer, overrides", [("via", ()), ("mpl", ()),
+                                              ("gm", ("nic.processor=picorv32",))])
+def test_other_layers(layer: str, overrides: tuple[str, ...]) -> None:
+    """Links are predicted everywhere, prices where a round trip's work is what is on its path."""
+    question = Question.of(layer=layer, overrides=overrides, patterns=["link.latency", "cpu.load"])
+    made = ask(question, Local(1))["results"]["effects"]
+    [doubled] = [row for row in made if (row["knob"], row["how"]) == ("link.latency", "doubled")]
+    assert doubled["grown"]["RTT"] == pytest.approx(doubled["predicted"]["RTT"], abs=3)
+    assert not any(row["predicted"] for row in made if row["knob"] == "cpu.load")
