@@ -12,13 +12,15 @@ from ..study.executor import Executor, Outcome, Task
 from ..study.sweep import Remaining
 from ..testbed.bed import one_nic
 from ..testbed.listener import Progress
-from ..why.observation import LAYERS
 from .changes import FREE, Change, Refused, changed, matter
 from .effects import Effect, Probed, effects
 from .prediction import predicted, work_of
 from .probe import NAME, SIZE, measurement
 
 __all__ = ["Question", "ask"]
+
+LAYERS = ("am", "via", "gm", "fm", "mpl")
+"""Layers whose figures the probe measures."""
 
 NODES = 2
 _BASE = 0
@@ -51,7 +53,7 @@ class Question:
         nic, overrides
             The description and knobs as texts, as for :class:`~nicbed.Testbed`.
         layer
-            One of :data:`~nicbed.testbench.why.observation.LAYERS`.
+            One of :data:`LAYERS`.
         patterns
             Which knobs: names or patterns such as ``cpu.*``; none: all that matter.
 

@@ -12,7 +12,7 @@ from ...layouts.description import Description
 from ..benches import BENCHES
 from ..benches import run as run_bench
 from ..testbed.measurement import Measurement
-from ..why.observation import in_simulator
+from ..why.observation import LAYERS, in_simulator
 
 __all__ = ["BANDWIDTH", "FIGURES", "NAME", "SIZE", "measurement", "run"]
 
@@ -25,8 +25,6 @@ SIZE = 4096
 """Bytes of a message of the bandwidth."""
 _LEAST = 64
 
-_COUNTED = ("am", "via")
-"""Layers whose round trips are traced, so that their work is counted."""
 _SHORT: dict[str, dict[str, Any]] = {
     "am": {"issues": 256, "delays": ["0", "3/2"]},
     "via": {"sizes": [4], "delays": ["0"], "interrupts": 0},
@@ -48,7 +46,7 @@ async def run(lab: Any, layer: str, parameters: Mapping[str, Any]) -> dict[str, 
     watched = _Watched(lab)
     outcomes = {name: await run_bench(watched, name, layer, dict(parameters[name]))
                 for name in ("logp", BANDWIDTH)}
-    trip = await in_simulator(watched, layer) if layer in _COUNTED else {"cpus": (), "work": ()}
+    trip = await in_simulator(watched, layer) if layer in LAYERS else {"cpus": (), "work": ()}
     found = outcomes["logp"]["results"]
     rtt = found["rtt"] if "rtt" in found else 2 * found["half"]
     return {

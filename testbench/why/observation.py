@@ -22,7 +22,8 @@ from ..truth.spans import spans
 
 __all__ = ["LAYERS", "Observation", "figures", "in_simulator"]
 
-LAYERS = ("am", "via", "gm", "fm", "mpl")
+LAYERS = ("am", "via")
+"""Whose round trips are traced."""
 """Layers whose round trips have the marks and stages of which the parts are made."""
 SIZE = 4
 """Bytes of a message of the round trip."""

@@ -46,10 +46,8 @@ def test_a_side_against_itself_does_not_differ(one: Observation) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("layer", ["via", "gm"])
-def test_other_layers(layer: str) -> None:
-    overrides = ("nic.processor=picorv32",) if layer == "gm" else ()
-    found = observe("default", overrides, layer, quiet)
+def test_messages_of_via() -> None:
+    found = observe("default", (), "via", quiet)
     assert all(check["ok"] for check in difference(found, found)["checks"])
     assert found.work[0] and found.work[1]
 
@@ -70,7 +68,7 @@ def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side, overrides, layer, told", [
     ("nothing", (), "am", "nothing"),
     ("nothing.json", (), "am", "cannot be read"),
-    ("default", (), "mpi", "why takes am, via, gm, fm, mpl$"),
+    ("default", (), "mpi", "why takes am, via$"),
     ("default", (), "tcp", "why takes am, via"),
     ("default", ("node.nics=2",), "am", "why measures nodes with one NIC"),
     ("default@nothing", (), "am", "revision nothing"),
