@@ -12,12 +12,13 @@ __all__ = ["run_why"]
 
 def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str, out: Path) -> None:
     """Measure both sides and print where they differ."""
-    from ..why import difference, observe
+    from ..why import difference, prepared
 
     check_places(out)
+    measures = [prepared(side, overrides, layer) for side in sides]
     plots = Plots()
     with progress_bar("why") as tell:
-        first, second = (observe(side, overrides, layer, tell) for side in sides)
+        first, second = (measure(tell) for measure in measures)
 
     from ..report import document as files
     from ..report.tables import console

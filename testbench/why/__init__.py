@@ -11,6 +11,6 @@ In the order in which to read:
 """
 
 from .difference import difference
-from .sides import observe
+from .sides import observe, prepared
 
-__all__ = ["difference", "observe"]
+__all__ = ["difference", "observe", "prepared"]

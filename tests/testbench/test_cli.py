@@ -15,7 +15,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
            ) -> subprocess.CompletedProcess:
     plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     return subprocess.run([sys.executable, "-m", module, *arguments],
-                          capture_output=True, text=True, timeout=60, env={**plain, **variables})
+                          capture_output=True, text=True, timeout=300, env={**plain, **variables})
 
 
 @pytest.mark.parametrize(("arguments", "parts"), [
