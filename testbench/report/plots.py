@@ -36,6 +36,10 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+Draw = Callable[[Mapping[str, Any], Figure], None]
+"""What draws a document into a figure."""
+
+
 def ramp(index: int, count: int) -> str:
     """Colour ``index`` of ``count`` on the ramp from dark blue to red."""
     return _RAMP[round(index * (len(_RAMP) - 1) / max(count - 1, 1))]
@@ -127,9 +131,6 @@ def warm_up() -> None:
         axes.annotate("D", (1, 0))
 
     render(dummy, {})
-
-
-Draw = Callable[[Mapping[str, Any], Figure], None]
 
 
 def drawn(draw: Draw, document: Mapping[str, Any]) -> Figure:
