@@ -1,12 +1,12 @@
 """The parameters of LogGP in seconds, from result files."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..report.document import read
 
 __all__ = ["Parameters", "parameters"]
 
@@ -38,7 +38,7 @@ def parameters(files: Sequence[Path]) -> Parameters:
     """
     small = bulk = None
     for path in files:
-        document = _read(path)
+        document = read(path)
         if document["benchmark"] == "logp":
             small = _once(small, path, document)
         elif document["benchmark"] in ("bulk", "bandwidth"):
@@ -60,18 +60,6 @@ def parameters(files: Sequence[Path]) -> Parameters:
                       measured["config"]["fabric"]["nodes"],
                       f"nicbed, {measured['layer']}: logp {measured['config_hash'][:10]}, "
                       f"{sizes['benchmark']} {sizes['config_hash'][:10]}")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or "benchmark" not in document:
-        raise UserError(f"{path}: is no result file of nicbed")
-    return document
 
 
 def _once(before: Any, path: Path, document: dict[str, Any]) -> tuple[Path, dict[str, Any]]:

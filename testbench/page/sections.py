@@ -10,12 +10,12 @@ from typing import Any
 from ..descriptions import load
 from ..errors import UserError
 from ..report import comparison, plots, tables
+from ..report import document as files
 from .cells import Cells, cells, plain
 from .figures import interactive
 from .first_messages import first_messages
 
 __all__ = ["Plot", "Section", "section"]
-
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def section(path: Path) -> Section:
                        [Plot("First messages", first_messages(path))])
     if path.suffix == ".csv":
         return _sweep(path)
-    document = _document(path)
+    document = files.read(path, other=", no sweep's table (.csv) and no time line (.pftrace)")
     name = document["benchmark"]
     found = Section(f"{name} over {document['layer']}",
                     f"{path.name} · {document['sim']} · configuration "
@@ -75,19 +75,6 @@ def section(path: Path) -> Section:
         raise UserError(f"{path}: has no {error}, as a result of {name} has: it is damaged, or of "
                         "another version of nicbed") from None
     return found
-
-
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or not {"benchmark", "layer", "config_hash"} <= set(document):
-        raise UserError(f"{path}: is no result file of nicbed, no sweep's table (.csv) and no time "
-                        "line (.pftrace)")
-    return document
 
 
 def _differences(document: Mapping[str, Any]) -> Cells | str:

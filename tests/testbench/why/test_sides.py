@@ -84,11 +84,16 @@ def test_what_is_no_side_is_refused(side: str, overrides: tuple[str, ...], layer
     assert "\n" not in str(error.value)
 
 
+RESULT = {"benchmark": "logp", "layer": "am", "config_hash": "0"}
+
+
 @pytest.mark.parametrize("content, overrides, told", [
     ("{}", (), "is no result file"),
     ("[", (), "is no result file"),
-    (json.dumps({"config": {}, "study": {}}), (), "is no result file of one"),
-    (json.dumps({"config": {"nic": {"mtu": 3}}}), (), "does not go with this nicbed: nic.mtu"),
+    (json.dumps({**RESULT, "config": {}, "study": {}}), (), "is no result file of one"),
+    (json.dumps(RESULT), (), "is no result file of one"),
+    (json.dumps({**RESULT, "config": {"nic": {"mtu": 3}}}), (),
+     "does not go with this nicbed: nic.mtu"),
     ("{}", ("link.latency=5",), "--set does not go with a result file"),
 ])
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str, overrides: tuple[str, ...],
