@@ -97,12 +97,7 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
         if number and buf is None:
             raise ValueError(f"message: buffer is None but count is {number}")
     elif len(flat):
-        extent = _extent(datatype, "infer count")
-        number, rest = divmod(len(flat), extent)
-        if rest:
-            raise ValueError(f"message: cannot infer count, buffer length {len(flat)} is not a "
-                             f"multiple of datatype extent {extent} (lb:{datatype.lb}, "
-                             f"ub:{datatype.ub})")
+        number = _inferred(flat, datatype)
         if blocks > 1:
             whole, rest = divmod(number, blocks)
             if rest:
@@ -112,6 +107,17 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
     else:
         number = 0
     return [flat, number, datatype.inner]
+
+
+def _inferred(flat: Any, datatype: Any) -> int:
+    """How many of ``datatype`` fill ``flat``."""
+    extent = _extent(datatype, "infer count")
+    number, rest = divmod(len(flat), extent)
+    if rest:
+        raise ValueError(f"message: cannot infer count, buffer length {len(flat)} is not a "
+                         f"multiple of datatype extent {extent} (lb:{datatype.lb}, "
+                         f"ub:{datatype.ub})")
+    return number
 
 
 def _numbers(given: Any, blocks: int) -> list[int]:
@@ -134,14 +140,7 @@ def vector(message: Any, readonly: bool, blocks: int) -> list[Any]:
     buf, counts, displacements, given = _parts(message, tuple)
     flat, datatype = _basic(buf, given, readonly)
     if counts is None:
-        number = 0
-        if len(flat):
-            extent = _extent(datatype, "infer count")
-            number, rest = divmod(len(flat), extent)
-            if rest:
-                raise ValueError(f"message: cannot infer count, buffer length {len(flat)} is not a "
-                                 f"multiple of datatype extent {extent} (lb:{datatype.lb}, "
-                                 f"ub:{datatype.ub})")
+        number = _inferred(flat, datatype) if len(flat) else 0
         counts = [number // blocks + (number % blocks > one) for one in range(blocks)]
     elif _is_number(counts):
         counts = [index(counts)] * blocks
