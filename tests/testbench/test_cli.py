@@ -212,6 +212,16 @@ def test_what_a_command_prints(mode, out, capsys):
                          "a program's line\n" if alone else "")
 
 
+def test_what_a_command_is_told_ends_with_it(monkeypatch, capsys):
+    """A process that calls two commands: the second one prints as it does alone."""
+    from nicbed.testbench.cli import run_command
+    from nicbed.testbench.commands.output import MODE, Mode
+
+    monkeypatch.setattr(sys, "argv", ["nicbed", "list", "--json"])
+    run_command()
+    assert json.loads(capsys.readouterr().out) and MODE.get() is Mode.NORMAL
+
+
 def test_help_says_the_exit_codes():
     text = " ".join(nicbed("--help").stdout.split())
     assert all(f" {code} " in text for code in (0, 1, 2, 70, 130, 141))

@@ -229,7 +229,7 @@ def small(monkeypatch, tmp_path):
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["nicbed", "synth", "--out", str(tmp_path), *arguments])
-        cli.main()
+        cli.run_command()
 
     return run
 

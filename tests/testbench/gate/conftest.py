@@ -5,16 +5,7 @@ from pathlib import Path
 
 import pytest
 from nicbed.testbench.commands.gate import run_init
-from nicbed.testbench.commands.output import MODE, Mode
 from nicbed.testbench.descriptions.load import find
-
-
-@pytest.fixture(autouse=True)
-def tables() -> Iterator[None]:
-    """Commands print tables, whatever one in this process was told before."""
-    token = MODE.set(Mode.NORMAL)
-    yield
-    MODE.reset(token)
 
 
 @pytest.fixture(scope="session")

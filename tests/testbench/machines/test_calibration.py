@@ -216,7 +216,7 @@ def test_write_refuses_knobs_that_are_not_in_the_file(tmp_path, monkeypatch, cap
     monkeypatch.setattr(sys, "argv", ["nicbed", "fit", str(own), "--set", "cpu.load=3", "--write",
                                       "--out", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        cli.run_command()
     assert ended.value.code == 2
     assert "--write would fit mine.toml to a knob that is not in it" in capsys.readouterr().err
 

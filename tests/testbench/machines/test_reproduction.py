@@ -63,7 +63,7 @@ def test_without_a_study_the_tables_are_listed(capsys, tmp_path):
 def test_what_is_wrong_is_one_line(monkeypatch, capsys, tmp_path, arguments, said):
     monkeypatch.setattr(sys, "argv", ["nicbed", "reproduce", *arguments, "--out", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        cli.run_command()
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert said in error and len(error.splitlines()) == 1

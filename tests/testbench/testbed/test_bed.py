@@ -187,7 +187,7 @@ def running(process: int) -> bool:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Ctrl-C as Python has it, whatever the command line set in this process before."""
+    """Ctrl-C as Python has it; a shell's background jobs begin with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,0 +1,5 @@
+"""``python -m nicbed.testbench.cli``."""
+
+from .entry import main
+
+main()

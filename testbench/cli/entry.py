@@ -1,0 +1,68 @@
+"""How the command line begins and ends: what it prints of an error, and its exit code."""
+
+import os
+import signal
+import sys
+import threading
+from contextvars import copy_context
+from typing import NoReturn
+
+import click
+
+from ..errors import UserError
+from .group import nicbed
+
+__all__ = ["main", "run_command"]
+
+
+class _Interrupted(BaseException):
+    """Raised in place of KeyboardInterrupt, for which click would print an empty line."""
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    """Treat a termination like an interrupt: the simulator's process must end, too."""
+    raise _Interrupted
+
+
+def _fail(text: str, status: int) -> NoReturn:
+    print(f"nicbed: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
+    """Entry point of a process, in which a signal ends the command."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    run_command(command, name)
+
+
+def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
+    """Do what ``sys.argv`` says. A user's error is one line; Ctrl-C prints "interrupted". Whatever
+    the command line chooses, such as what is printed, holds for this call alone."""
+    try:
+        copy_context().run(command.main, prog_name=name, standalone_mode=False)
+    except UserError as error:
+        if os.environ.get("NICBED_DEBUG") and getattr(error, "details", ""):
+            print(error.details, file=sys.stderr)  # type: ignore[attr-defined]
+        _fail(str(error), error.status)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        where = f" (nicbed {context.info_name} --help)" if context and context.parent else ""
+        _fail(" ".join(error.format_message().split()) + where, 2)
+    except (_Interrupted, KeyboardInterrupt, click.Abort):
+        if threading.active_count() > 1:  # what threads have begun ends with this process
+            print("nicbed: interrupted", file=sys.stderr, flush=True)
+            os._exit(130)
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except Exception as error:
+        if os.environ.get("NICBED_DEBUG"):
+            raise
+        said = (str(error).splitlines() or [""])[0]
+        _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
+              "where)", 70)

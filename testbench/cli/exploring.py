@@ -1,0 +1,138 @@
+"""``nicbed compare``, ``sweep``, ``whatif`` and ``why``: what differs between descriptions."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import UserError
+from .group import nicbed
+from .options import FRESH, OUT, check, layer_option, mode_options, target_options
+
+
+@nicbed.command()
+@click.argument("nics", nargs=-1, metavar="A.toml B.toml ...")
+@click.option("--bench", "benches", metavar="NAME[,NAME]",
+              help="Benchmarks to run on each description.  [with --axis: logp,bandwidth]")
+@click.option("--app", "programs", metavar="NAME[,NAME]",
+              help="NAS kernels to run on each description in place of benchmarks: what a cycle of "
+                   "o, of g and of L is worth to them.")
+@click.option("--class", "size", metavar="CLASS",
+              help="Of NAS kernels: their size, S, W or A.  [default: S]")
+@click.option("--axis", "axes", multiple=True, metavar="AXIS",
+              help="Compare the points of a design axis, processor or attachment, on top of one "
+                   "description. With both axes: every combination.")
+@layer_option()
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after this many target cycles.  [default: 200000000]")
+@FRESH
+@target_options(nic=False)
+def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, size: str | None,
+            axes: tuple[str, ...], layer: str | None, limit: int | None, fresh: bool,
+            overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
+    """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
+    the points of a design axis: print and plot them side by side, with the knobs that differ. With
+    --app: NAS kernels, and what o, g and L are worth to them."""
+    from ..commands.compare import run_compare
+    from ..commands.worth import run_worth
+
+    check(layer or "am", sim)
+    if sim == "board":
+        raise UserError("--sim board: a board carries one configuration, compare needs several; "
+                        "try --sim uart, or bench on each")
+    if programs is not None:
+        if benches is not None or axes:
+            raise UserError("--app: goes without --bench and --axis")
+        run_worth(nics or ("default",), programs, size=size or "S", overrides=overrides,
+                  nodes=nodes, layer=layer, sim=sim, out=out, limit=limit, fresh=fresh)
+        return
+    if size is not None:
+        raise UserError(f"--class {size}: goes with --app alone")
+    run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
+                out=out, limit=limit, fresh=fresh)
+
+
+@nicbed.command()
+@click.argument("study", required=False, metavar="[STUDY.toml]",
+                type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--vary", multiple=True, metavar="KNOB=VALUES",
+              help="Values of a knob: 256,1024, or 4:64:*2 (times 2 each), 4:64:10 (10 more each), "
+                   "4:64 (to choose from). May be given again.")
+@click.option("--bench", "benches", metavar="NAME[,NAME]",
+              help="Benchmarks and programs to measure at each point.  [default: logp]")
+@click.option("--method", metavar="METHOD",
+              help="grid, zip, random or lhs (Latin hypercube).  [default: grid; with --points "
+                   "lhs]")
+@click.option("--points", type=int, metavar="N", help="Points of random or lhs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Seed of random and lhs.")
+@click.option("--where", "constraints", multiple=True, metavar="CONDITION",
+              help="Leave out points without it: 'via.window * 2 <= via.send_slots'.")
+@click.option("--metric", "metrics", multiple=True, metavar="[NAME=]BENCH:FIGURE",
+              help="A column, such as logp:o_s or g=logp:truth.g.  [default: all figures]")
+@click.option("--pareto", "front", nargs=2, metavar="METRIC METRIC",
+              help="Also plot the points that none beats in both, less being better.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
+              help="Points that are measured at the same time.")
+@click.option("--nic", metavar="FILE.toml",
+              help="NIC description to start from.  [default: default]")
+@layer_option()
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after this many target cycles.  [default: 200000000]")
+@FRESH
+@target_options(nic=False)
+def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
+    """Measure benchmarks at many points of a design: the combinations of what --vary says, or what
+    a study's file says. Points that are in the store are not measured again, so an interrupted
+    sweep goes on where it was. Writes one table (CSV, Parquet, JSON) and its plot."""
+    from ..commands.sweep import run_sweep
+
+    check(layer or "am", sim)
+    if sim == "board":
+        raise UserError("--sim board: a board carries one configuration, sweep needs several; try "
+                        "--sim uart")
+    run_sweep(study, sim=sim, layer=layer, **given)
+
+
+@nicbed.command()
+@click.argument("nic", required=False, default="default", metavar="[NIC]")
+@click.option("--knobs", multiple=True, metavar="PATTERN",
+              help="Only knobs whose names match, such as 'cpu.*'. May be given again.  [default: "
+                   "all that matter]")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob before all else. May be given again.")
+@layer_option("am")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
+              help="Changes that are measured at the same time.")
+@FRESH
+@OUT
+@mode_options
+def whatif(nic: str, knobs: tuple[str, ...], overrides: tuple[str, ...], layer: str, workers: int,
+           fresh: bool, out: Path) -> None:
+    """Say what each timing and cost knob of NIC does to o_s, o_r, g, L, RTT and bandwidth: halved,
+    doubled and made free, one at a time; with elasticities, and with what the work of a round trip
+    predicts. What is in the store is not measured again, so an interrupted run goes on where it
+    was."""
+    from ..commands.whatif import run_whatif
+
+    run_whatif(nic, overrides=overrides, layer=layer, knobs=knobs, workers=workers, fresh=fresh,
+               out=out)
+
+
+@nicbed.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+              help="Change a knob on both sides. May be given again.")
+@click.option("--layer", default="am", metavar="LAYER", show_default=True,
+              help="Communication layer: am, via, gm, fm or mpl.")
+@OUT
+@mode_options
+def why(first: str, second: str, overrides: tuple[str, ...], layer: str, out: Path) -> None:
+    """Say why the figures of A and B differ: the difference of a round trip in cost items and
+    stages, which add up to it, and of g by blocks. A and B are NIC descriptions (files, or names
+    that `nicbed list` shows) or result files; with @REVISION behind it, such as default@HEAD~3, a
+    revision of the project measures."""
+    from ..commands.why import run_why
+
+    run_why((first, second), overrides=overrides, layer=layer, out=out)

@@ -1,0 +1,118 @@
+"""Options that several commands have, and what refuses them."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..backends import BOARDS
+from ..commands.output import MODE, Mode
+from ..errors import UserError
+
+__all__ = ["FRESH", "MODES", "OUT", "check", "check_port", "layer_option", "measure_options",
+           "mode_options", "target_options"]
+
+
+def _mode(mode: Mode) -> Any:
+    """Callback of a flag that chooses what is printed."""
+    def choose(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            before = ctx.meta.setdefault("nicbed.mode", mode)
+            if before is not mode:
+                raise UserError("-v, -q and --json: give one of them")
+            MODE.set(mode)
+    return choose
+
+
+MODES = [
+    click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_mode(Mode.VERBOSE),
+                 help="Print each step on standard error."),
+    click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_mode(Mode.QUIET),
+                 help="Print the path of the result file and nothing else."),
+    click.option("--json", is_flag=True, expose_value=False, callback=_mode(Mode.JSON),
+                 help="Print the result as JSON on standard output and nothing else there."),
+]
+
+
+def mode_options(command: Any) -> Any:
+    for option in reversed(MODES):
+        command = option(command)
+    return command
+
+
+OUT = click.option("--out", default="results", metavar="DIR", show_default=True,
+                    type=click.Path(file_okay=False, path_type=Path),
+                    help="Folder for result files and plots.")
+
+
+def target_options(nic: bool = True) -> Any:
+    """Common options of all commands that simulate; ``nic``: with --nic."""
+    found = [
+        click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
+                     help="Change a knob, such as link.latency=12. May be given again."),
+        click.option("--nodes", type=int, metavar="N", help="Nodes on the fabric."),
+        click.option("--sim", default="verilator", metavar="SIM", show_default=True,
+                     help="What runs the target. Simulators: verilator, icarus; one-design is "
+                          "Verilator with all nodes in one netlist. FPGA board: board. A board's "
+                          "logic in a simulator: uart; its netlist: gates."),
+        click.option("--out", default="results", metavar="DIR", show_default=True,
+                     type=click.Path(file_okay=False, path_type=Path),
+                     help="Folder for result files and plots."),
+        *MODES,
+    ]
+    if nic:
+        found.insert(0, click.option(
+            "--nic", default="default", metavar="FILE.toml", show_default=True,
+            help="NIC description: a file, or the name of one that `nicbed list` shows."))
+
+    def add(command: Any) -> Any:
+        for option in reversed(found):
+            command = option(command)
+        return command
+
+    return add
+
+
+def layer_option(default: str | None = None) -> Any:
+    return click.option("--layer", default=default, metavar="LAYER", show_default=True,
+                        help="Communication layer: am, via, gm, fm, mpl, tcp, mpi or rpc."
+                        + ("" if default else "  [default: am if the benchmark has it]"))
+
+
+FRESH = click.option("--fresh", is_flag=True,
+                      help="Measure anew what the store has, and check that it is the same.")
+
+
+def measure_options(command: Any) -> Any:
+    """These options, and those of commands that measure messages."""
+    for option in reversed([
+        click.option("--port", metavar="DEVICE",
+                     help="Serial port of the board, such as /dev/ttyUSB0 (--sim board)."),
+        click.option("--wave", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+                     help="Record a waveform; this builds a separate simulator."),
+        click.option("--timeline", metavar="FILE",
+                     type=click.Path(dir_okay=False, path_type=Path),
+                     help="Record a time line of all runs, which ui.perfetto.dev opens. Changes no "
+                          "cycle."),
+        click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+                     help="Stop a run after this many target cycles.  [default: 200000000]"),
+    ]):
+        command = option(command)
+    return target_options()(command)
+
+
+def check(layer: str, sim: str) -> None:
+    from ..testbed.bed import check_layer, check_sim
+
+    check_layer(layer)
+    check_sim(sim)
+
+
+def check_port(sim: str, port: str | None, wave: Path | None) -> None:
+    if sim == "board" and port is None:
+        raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
+    if sim != "board" and port is not None:
+        raise UserError(f"--port {port}: only --sim board has one")
+    if sim in BOARDS and wave is not None:
+        raise UserError(f"--wave {wave}: --sim {sim} records none; cycles are the same with "
+                        "--sim verilator")

@@ -1,0 +1,165 @@
+"""``nicbed bench``, ``app``, ``run``, ``profile`` and ``speed``: what runs on one description."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import UserError
+from .group import nicbed
+from .options import FRESH, check, check_port, layer_option, measure_options, target_options
+
+
+@nicbed.command()
+@click.argument("name")
+@layer_option()
+@measure_options
+@FRESH
+@click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
+@click.option("--full", is_flag=True,
+              help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
+def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
+          sim: str, out: Path, port: str | None, wave: Path | None, timeline: Path | None,
+          limit: int | None,
+          breakdown: bool, full: bool, fresh: bool) -> None:
+    """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
+    from ..benches import get
+    from ..commands.measure import run_bench
+
+    layer = layer or next(iter(get(name).layers))
+    check(layer, sim)
+    check_port(sim, port, wave)
+    run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
+              out=out, wave=wave, timeline=timeline, limit=limit, breakdown=breakdown, full=full,
+              fresh=fresh)
+
+
+class _Program(click.Command):
+    """What comes after -- is the program's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[ARGUMENTS] = tuple(args[at + 1:])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+ARGUMENTS = "nicbed.arguments"
+
+
+@nicbed.command(cls=_Program)
+@click.argument("names", nargs=-1, required=True, metavar="NAME | FILE.py | FILE.c ...")
+@click.option("--cflags", default="", metavar="FLAGS",
+              help="Of a program in C: more options for the compiler, such as '-DN=100'.")
+@click.option("--variant", metavar="VARIANT",
+              help="Of a sort: sm, two keys a message, or lg, in bulk.  [default: lg]")
+@click.option("--keys", type=int, metavar="N", help="Of a sort: keys a process.  [default: 2048]")
+@click.option("--passes", type=int, metavar="N", help="Of radix-sort: passes.  [default: 3]")
+@click.option("--blocks", type=int, metavar="N",
+              help="Of mm: blocks in a row of a matrix.  [default: 4]")
+@click.option("--block", type=int, metavar="N",
+              help="Of mm: doubles in a row of a block.  [default: 16]")
+@click.option("--seed", type=int, metavar="N", help="Seed of the data.  [default: 1]")
+@click.option("--class", "class_", metavar="CLASS",
+              help="Of a NAS kernel: its size, S, W or A.  [default: S]")
+@click.option("--compute", metavar="HOW",
+              help="Of a NAS kernel: do the arithmetic (whole), or charge alone what it takes "
+                   "(charged).  [default: whole]")
+@click.option("--iterations", type=int, metavar="K",
+              help="Of a NAS kernel: K timed iterations; the whole run's time follows by their "
+                   "slope.  [default: all]")
+@click.option("--layer", metavar="LAYER",
+              help="Layer of the program, which has one.  [am, of a NAS kernel mpi]")
+@FRESH
+@measure_options
+@click.pass_context
+def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | None, nic: str,
+        overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path, port: str | None,
+        wave: Path | None, timeline: Path | None, limit: int | None, fresh: bool,
+        **given: Any) -> None:
+    """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
+    cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
+    messages; draw a plot, write its result file.
+
+    Or run a program of MPI as it was written: FILE.py, for mpi4py, or FILE.c, several of them, or
+    their folder. What comes after -- are its arguments."""
+    from ..commands.app import run_app
+    from ..commands.program import is_program, run_program
+
+    name = next(iter(names))
+    if is_program(name):
+        check("mpi", sim)
+        check_port(sim, port, wave)
+        wrong = [key.rstrip("_") for key, value in given.items() if value is not None]
+        if wrong:
+            raise UserError(f"--{wrong[0]}: is for programs that come with nicbed")
+        if layer not in (None, "mpi"):
+            raise UserError(f"--layer {layer}: programs of MPI run over mpi")
+        run_program(names, ctx.meta.get(ARGUMENTS, ()), flags=cflags, nic=nic, overrides=overrides,
+                    nodes=nodes, sim=sim, port=port, out=out, wave=wave, timeline=timeline,
+                    limit=limit)
+        return
+    if len(names) > 1 or cflags or ARGUMENTS in ctx.meta:
+        raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
+                        "programs of MPI")
+
+    check(layer or "am", sim)
+    check_port(sim, port, wave)
+    run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
+            layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
+            wave=wave, timeline=timeline, limit=limit, fresh=fresh)
+
+
+@nicbed.command(context_settings={"ignore_unknown_options": True})
+@click.argument("file", metavar="FILE.py")
+@layer_option("am")
+@measure_options
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
+        out: Path, port: str | None, wave: Path | None, timeline: Path | None, limit: int | None,
+        arguments: tuple[str, ...]) -> None:
+    """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
+    `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`. With --layer
+    mpi it may also be a program for mpi4py, which `nicbed app` runs, too."""
+    from ..commands.measure import run_experiment
+    from ..commands.program import run_program
+    from ..testbed.experiment import defined
+
+    check(layer, sim)
+    check_port(sim, port, wave)
+    if layer == "mpi" and not defined(Path(file)):
+        run_program([file], arguments, flags="", nic=nic, overrides=overrides, nodes=nodes,
+                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
+        return
+    run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
+                   sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
+
+
+@nicbed.command()
+@layer_option("am")
+@target_options()
+def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
+          out: Path) -> None:
+    """Measure how fast the simulation runs, against the bare loop over the same netlist."""
+    from ..commands.measure import run_speed
+
+    check(layer, sim)
+    run_speed(nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out)
+
+
+@nicbed.command()
+@layer_option("am")
+@click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
+              show_default=True, help="Bytes of a message.")
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after this many target cycles.  [default: 200000000]")
+@target_options()
+def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
+            nodes: int | None, sim: str, out: Path) -> None:
+    """Show the cycles of the NIC's processor for each message, by function and source line."""
+    from ..commands.measure import run_profile
+
+    check(layer, sim)
+    run_profile(nic=nic, overrides=overrides, layer=layer, size=size, sim=sim, out=out,
+                limit=limit)
