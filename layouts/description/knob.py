@@ -1,0 +1,44 @@
+"""What a knob is, and a section of them."""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Kind", "Section", "cost", "knob", "power_of_two", "structure", "timing"]
+
+
+class Kind(StrEnum):
+    """Kind of a knob: what a change of it costs."""
+
+    STRUCTURE = "structure"
+    TIMING = "timing"
+    COST = "cost"
+
+
+def knob(default: Any, *, kind: Kind, unit: str, doc: str, **bounds: Any) -> Any:
+    return Field(default, description=doc, json_schema_extra={"kind": kind.value, "unit": unit},
+                 **bounds)
+
+
+def structure(default: Any, *, unit: str = "", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.STRUCTURE, unit=unit, doc=doc, **bounds)
+
+
+def timing(default: Any, *, unit: str = "cycles", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.TIMING, unit=unit, doc=doc, **bounds)
+
+
+def cost(default: Any, *, unit: str = "CPU cycles", doc: str, **bounds: Any) -> Any:
+    return knob(default, kind=Kind.COST, unit=unit, doc=doc, **bounds)
+
+
+class Section(BaseModel):
+    """A table of a NIC description."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def power_of_two(name: str, value: int) -> None:
+    if value & (value - 1):
+        raise ValueError(f"{name} = {value}: must be a power of two")

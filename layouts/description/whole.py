@@ -1,0 +1,148 @@
+"""The whole description: its sections, and the combinations that cannot work."""
+
+from pydantic import model_validator
+
+from ..fabric import topology
+from ..packet import HEADER_BYTES
+from .cpu import Cpu
+from .knob import Section
+from .layers import Am, Apps, Gm, Mpi, Mpl, Tcp, Via
+from .target import (
+    LONG_PACKET,
+    MAX_PORTS,
+    Bus,
+    Fabric,
+    Faults,
+    Link,
+    Memory,
+    Nic,
+    Node,
+    Processor,
+    Switch,
+)
+
+__all__ = ["Description"]
+
+TCP_HEADERS = 40
+"""Bytes of the headers of IP and TCP, without options."""
+
+
+class Description(Section):
+    """A whole NIC description: the nodes, what they run on and what joins them."""
+
+    nic: Nic = Nic()
+    link: Link = Link()
+    switch: Switch = Switch()
+    fabric: Fabric = Fabric()
+    node: Node = Node()
+    bus: Bus = Bus()
+    memory: Memory = Memory()
+    cpu: Cpu = Cpu()
+    am: Am = Am()
+    via: Via = Via()
+    gm: Gm = Gm()
+    tcp: Tcp = Tcp()
+    mpl: Mpl = Mpl()
+    mpi: Mpi = Mpi()
+    apps: Apps = Apps()
+    processor: Processor = Processor()
+    faults: Faults = Faults()
+
+    @model_validator(mode="after")
+    def _combinations(self) -> "Description":
+        if self.nic.attachment == "memory_bus" and self.bus.max_burst < 32:
+            raise ValueError(f"bus.max_burst = {self.bus.max_burst}: must be at least a cache line "
+                             "of 32 bytes where nic.attachment = 'memory_bus'")
+        if self.nic.attachment == "memory_bus":
+            for name, value, needed in (("cpu.line_bytes", self.cpu.line_bytes, 32),
+                                        ("memory.width", self.memory.width, 8),
+                                        ("cpu.cas_place", self.cpu.cas_place, "memory"),
+                                        ("cpu.copy_by", self.cpu.copy_by, "cache")):
+                if value != needed:
+                    raise ValueError(f"{name} = {value}: must be {needed} where nic.attachment = "
+                                     "'memory_bus'")
+        if self.am.message_processor == "cpu":
+            if self.node.cpus < 2:
+                raise ValueError(f"am.message_processor = 'cpu': needs at least two CPUs a node "
+                                 f"(node.cpus = {self.node.cpus})")
+            if self.nic.processor != "none":
+                raise ValueError(f"am.message_processor = 'cpu': drives a NIC without a processor "
+                                 f"(nic.processor = {self.nic.processor})")
+        if self.via.design == "firmware" and self.nic.processor == "none":
+            raise ValueError("via.design = 'firmware': needs a NIC processor (nic.processor)")
+        if self.via.design == "engine" and self.nic.processor != "none":
+            raise ValueError(f"nic.processor = {self.nic.processor}: with via.design = 'engine' "
+                             "there is no processor: a NIC has the one or the other")
+        self._not_coherent()
+        self._several_nics()
+        self._long_packets()
+        self._segments()
+        if self.am.firmware != "am" and self.nic.processor == "none":
+            raise ValueError(f"am.firmware = {self.am.firmware!r}: needs a NIC processor "
+                             "(nic.processor)")
+        if self.am.firmware == "elan" and self.processor.host_access != "uncached":
+            raise ValueError("am.firmware = 'elan': needs processor.host_access = 'uncached', by "
+                             "which it loads messages")
+        if (self.am.bulk == "copy") != (self.am.firmware == "tb2"):
+            raise ValueError(f"am.bulk = {self.am.bulk!r}: firmware 'tb2' (am.firmware) has "
+                             "entries, to which data are copied: it needs 'copy', and nothing else "
+                             "can")
+        ports = self.fabric.nodes * self.node.cpus
+        if ports > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
+                             "the host ports of a target")
+        topology(self)
+        return self
+
+    def _not_coherent(self) -> None:
+        if self.bus.coherent:
+            return
+        for name, value, needed in (
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("node.cpus", self.node.cpus, (1,)), ("node.nics", self.node.nics, (1,)),
+                ("cpu.copy_by", self.cpu.copy_by, ("cache",))):
+            if value not in needed:
+                raise ValueError(f"{name} = {value}: must be {' or '.join(map(str, needed))} where "
+                                 "bus.coherent = false")
+
+    def _several_nics(self) -> None:
+        nics = self.node.nics
+        if nics == 1:
+            return
+        if self.am.message_processor != "none":
+            raise ValueError(f"node.nics = {nics}: must be 1 where am.message_processor = "
+                             f"{self.am.message_processor!r}, which drives one NIC")
+        addresses = self.fabric.nodes * nics
+        if addresses > MAX_PORTS:
+            raise ValueError(f"fabric.nodes * node.nics = {addresses}: must be at most "
+                             f"{MAX_PORTS}, the wire addresses of a fabric")
+
+    def _long_packets(self) -> None:
+        if self.nic.mtu <= LONG_PACKET:
+            return
+        for name, value, needed in (
+                ("nic.processor", self.nic.processor, ("none",)),
+                ("nic.attachment", self.nic.attachment, ("io_bus", "local_bus")),
+                ("via.design", self.via.design, ("auto", "kernel"))):
+            if value not in needed:
+                raise ValueError(f"nic.mtu = {self.nic.mtu}: must be at most {LONG_PACKET} where "
+                                 f"{name} = {value!r}; NICs with rings, off the memory bus, take "
+                                 "longer packets")
+
+    def _segments(self) -> None:
+        if self.tcp.mss > self.nic.mtu - TCP_HEADERS:
+            raise ValueError(f"tcp.mss = {self.tcp.mss}: must be at most nic.mtu = {self.nic.mtu} "
+                             f"less the headers of {TCP_HEADERS}")
+        if self.tcp.socket_buffer < 2 * self.segment_bytes:
+            raise ValueError(f"tcp.socket_buffer = {self.tcp.socket_buffer}: must hold two "
+                             f"segments of {self.segment_bytes} bytes (tcp.mss, nic.mtu)")
+
+    @property
+    def segment_bytes(self) -> int:
+        """Most data of a segment of TCP."""
+        return self.tcp.mss or self.nic.mtu - TCP_HEADERS
+
+    @property
+    def slot_bytes(self) -> int:
+        """Stride of the receive ring: completion word, header, payload; whole cache lines."""
+        return -(-(8 + HEADER_BYTES + 16 + self.nic.mtu) // 64) * 64
