@@ -59,13 +59,13 @@ async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: 
         party = kind(node, size)
         await party.open()
         await party.send()
-        await party.until(1)
+        await party.answered(1)
         found = Stream(0, stamp(node))
         for index in range(count):
             await party.send()
             node.port.mark(Activity.COMPUTE, Kind.BEGIN, index)
             found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
-        await party.until(2)
+        await party.answered(2)
         found.done = stamp(node)
         await party.close()
         return found

@@ -19,18 +19,52 @@ PORT = 2
 TCP_PORT = 5001
 BUFFERS = 8
 """Receive buffers of a GM port."""
+ANSWER = 4
+"""Bytes of the answer to a stream."""
 OPEN = 8
 """Sends of MPL that are open at once, at most."""
 
 
-class GmParty:
-    """A GM port with buffers for messages of one size, on nodes 0 and 1."""
+class Party:
+    """A node's side of an exchange of messages of one size between nodes 0 and 1."""
 
     def __init__(self, node: Node, size: int) -> None:
         self.node = node
         self.size = size
         self.peer = 1 - node.number
         self.received = 0
+        """Messages that have arrived."""
+
+    async def open(self) -> None:
+        """The first call: open the layer."""
+        raise NotImplementedError
+
+    async def send(self) -> None:
+        """Send one message; wait for room."""
+        raise NotImplementedError
+
+    async def until(self, messages: int) -> None:
+        """Wait until ``messages`` have arrived in total."""
+        raise NotImplementedError
+
+    async def answer(self) -> None:
+        """Tell the other node in a short message that a stream has arrived."""
+        raise NotImplementedError
+
+    async def answered(self, times: int) -> None:
+        """Wait until the other node has answered ``times`` in total."""
+        await self.until(times)
+
+    async def close(self) -> None:
+        """Wait until all that was sent has arrived, then close."""
+        raise NotImplementedError
+
+
+class GmParty(Party):
+    """A GM port with buffers for messages of one size, on nodes 0 and 1."""
+
+    def __init__(self, node: Node, size: int) -> None:
+        super().__init__(node, size)
         self._gm = Gm(Process(node, 1))
         self._class = gm_min_size_for_length(size)
         self._port: Any = None
@@ -46,17 +80,11 @@ class GmParty:
 
     async def send(self) -> None:
         """Send one message; wait for a token if there is none."""
-        while True:
-            status = await self._gm.gm_send_with_callback(
-                self._port, self._source, self._class, self.size, 0, self.peer, PORT, self._sent)
-            if status is not GM_STATUS.GM_TRY_AGAIN:
-                break
-            await self._event()
-        self._sound("gm_send_with_callback", status)
+        await self._send(self.size)
 
     async def answer(self) -> None:
-        """Tell the other node that a stream has arrived."""
-        await self.send()
+        """Tell the other node that a stream has arrived: 4 bytes, into a buffer for a message."""
+        await self._send(ANSWER)
 
     async def until(self, messages: int) -> None:
         """Wait until ``messages`` have arrived in total."""
@@ -67,6 +95,15 @@ class GmParty:
         """Wait until all sends are acknowledged, then close."""
         while len(self._port.free_sends) < self._port.send_tokens:
             await self._event()
+
+    async def _send(self, length: int) -> None:
+        while True:
+            status = await self._gm.gm_send_with_callback(
+                self._port, self._source, self._class, length, 0, self.peer, PORT, self._sent)
+            if status is not GM_STATUS.GM_TRY_AGAIN:
+                break
+            await self._event()
+        self._sound("gm_send_with_callback", status)
 
     async def _event(self) -> None:
         event = await self._gm.gm_blocking_receive(self._port)
@@ -95,23 +132,16 @@ class GmParty:
             raise UserError(f"{call}: {status.name}", status=1)
 
 
-class FmParty:
+class FmParty(Party):
     """Fast Messages between nodes 0 and 1. A message is one FM_send_4 up to 16 bytes, else as many
     frames as it needs."""
 
     def __init__(self, node: Node, size: int) -> None:
-        self.node = node
-        self.size = size
-        self.peer = 1 - node.number
+        super().__init__(node, size)
         self._pieces = [min(FRAME_BYTES, size - at) for at in range(0, size, FRAME_BYTES)]
         self._frames = 0
         self._fm = Fm(node, [self._took_words, self._took_frame])
         self._source = node.allocate(max(size, 8), 4096)
-
-    @property
-    def received(self) -> int:
-        """Messages that have arrived."""
-        return self._frames // (1 if self.size <= 16 else len(self._pieces))
 
     async def open(self) -> None:
         """The first call: open the layer."""
@@ -120,7 +150,7 @@ class FmParty:
     async def send(self) -> None:
         """Send one message."""
         if self.size <= 16:
-            await self._fm.FM_send_4(self.peer, self._took_words, 1, 2, 3, 4)
+            await self.answer()
             return
         at = self._source
         for length in self._pieces:
@@ -128,8 +158,8 @@ class FmParty:
             at += length
 
     async def answer(self) -> None:
-        """Tell the other node that a stream has arrived."""
-        await self.send()
+        """Tell the other node that a stream has arrived: one FM_send_4."""
+        await self._fm.FM_send_4(self.peer, self._took_words, 1, 2, 3, 4)
 
     async def until(self, messages: int) -> None:
         """Wait until ``messages`` have arrived in total."""
@@ -140,20 +170,20 @@ class FmParty:
         await self._fm.FM_finalize()
 
     def _took_words(self, fm: Fm, source: int, *words: int) -> None:
-        self._frames += 1
+        self.received += 1
 
     def _took_frame(self, fm: Fm, source: int, address: int, length: int) -> None:
         self._frames += 1
+        if self._frames == len(self._pieces):
+            self._frames = 0
+            self.received += 1
 
 
-class MplParty:
+class MplParty(Party):
     """MPL between nodes 0 and 1: mp_send, and mp_brecv in a row."""
 
     def __init__(self, node: Node, size: int) -> None:
-        self.node = node
-        self.size = size
-        self.peer = 1 - node.number
-        self.received = 0
+        super().__init__(node, size)
         self._open: deque[int] = deque()
         self._source, self._target = (node.allocate(max(size, 8), 4096) for _ in range(2))
         self._mpl = Mpl(node)
@@ -188,14 +218,12 @@ class MplParty:
         self._open.append(await self._mpl.mp_send(self._source, size, self.peer, 0))
 
 
-class TcpParty:
+class TcpParty(Party):
     """A connection of TCP between nodes 0 and 1, short segments at once. A message is its bytes; a
     receive takes what has come."""
 
     def __init__(self, node: Node, size: int) -> None:
-        self.node = node
-        self.size = size
-        self.received = 0
+        super().__init__(node, size)
         self._bytes = 0
         self._tcp = Tcp(node)
         allocate = self._tcp.process.allocate
@@ -219,20 +247,30 @@ class TcpParty:
         await self._socket.sendall_from([(self._source, self.size)])
 
     async def answer(self) -> None:
-        """Tell the other node that a stream has arrived."""
-        await self.send()
+        """Tell the other node that a stream has arrived: 4 bytes."""
+        await self._socket.sendall_from([(self._source, ANSWER)])
 
     async def until(self, messages: int) -> None:
         """Wait until ``messages`` have arrived in total."""
         while self.received < messages:
-            self._bytes += await self._socket.recv_into([(self._target,
-                                                          self.size - self._bytes % self.size)])
+            self._bytes += await self._receive(self.size - self._bytes % self.size)
             self.received = self._bytes // self.size
+
+    async def answered(self, times: int) -> None:
+        """Wait for the next answer; ``times`` counts it."""
+        left = ANSWER
+        while left:
+            left -= await self._receive(left)
 
     async def close(self) -> None:
         """Wait until the peer has closed, too."""
         await self._tcp.close()
 
+    async def _receive(self, most: int) -> int:
+        got: int = await self._socket.recv_into([(self._target, most)])
+        if not got:
+            raise UserError("the other node has closed its connection", status=1)
+        return got
 
-PARTIES: dict[str, Any] = {"gm": GmParty, "fm": FmParty, "mpl": MplParty,
-                            "tcp": TcpParty}
+
+PARTIES: dict[str, type[Party]] = {"gm": GmParty, "fm": FmParty, "mpl": MplParty, "tcp": TcpParty}
