@@ -1,7 +1,9 @@
 """Plots as PNG and SVG: one style, the same bytes for the same data."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import matplotlib
@@ -34,6 +36,16 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False, "legend.fontsize": 8.5, "figure.dpi": 100, "savefig.dpi": 130,
     "figure.facecolor": "white",
 }
+
+_DRAWING = threading.Lock()
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    """The style, for this block alone: matplotlib's settings are those of the whole process, and
+    threads draw."""
+    with _DRAWING, matplotlib.rc_context(_STYLE):
+        yield
 
 
 Draw = Callable[[Mapping[str, Any], Figure], None]
@@ -135,7 +147,7 @@ def warm_up() -> None:
 
 def drawn(draw: Draw, document: Mapping[str, Any]) -> Figure:
     """The figure that ``draw`` makes of ``document``, with everything in its place."""
-    with matplotlib.rc_context(_STYLE):
+    with _styled():
         figure = _figure(draw, document)
         FigureCanvasAgg(figure).draw()
         return figure
@@ -149,7 +161,7 @@ def _figure(draw: Draw, document: Mapping[str, Any]) -> Figure:
 
 def render(draw: Draw, document: Mapping[str, Any]) -> dict[str, bytes]:
     """The figure that ``draw`` makes of ``document``, by file suffix."""
-    with matplotlib.rc_context(_STYLE):
+    with _styled():
         figure = _figure(draw, document)
         found = {}
         for suffix, canvas, metadata in ((".png", FigureCanvasAgg, {"Software": None}),
