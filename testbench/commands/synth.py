@@ -1,7 +1,6 @@
 """``nicbed synth``: a NIC description on a board."""
 
 from collections.abc import Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,14 @@ from ..descriptions import load
 from ..errors import UserError
 from ..synth.boards import board as find_board
 from ..synth.clocks import clock_divisor, clocks, parse_clock
-from ..synth.flow.tools import Progress, ToolError, need, tool_version
+from ..synth.flow.tools import Progress, need, tool_errors, tool_version
 
 if TYPE_CHECKING:
     from ...rtl.boards.devices.board import Board
     from ..synth.flow.netlist import Netlist
     from ..synth.plan import Plan
 
-__all__ = ["run_synth", "tool_errors"]
+__all__ = ["run_synth"]
 
 
 def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
@@ -114,14 +113,3 @@ def _make(board: "Board", description: Any, clock_mhz: Fraction, seeds: Sequence
         versions={name: tool_version(name) for name in ("yosys", "nextpnr", "boards")})
     return {"document": document, "area": made.area, "paths": paths,
             "bitstream": best.placed.bitstream}
-
-
-@contextmanager
-def tool_errors():
-    """Turn a tool's failure into a user's error."""
-    try:
-        yield
-    except ToolError as error:
-        found = UserError(f"synthesis failed: {error}", status=1)
-        found.details = error.log  # type: ignore[attr-defined]
-        raise found from None

@@ -8,8 +8,8 @@ from ..errors import UserError, nearest
 from ..testbed.bed import Testbed
 from .checking import Row, compare, why
 from .file import Entry, Gate, read
-from .measuring import figures_of, split_of
-from .record import Kept, recall
+from .measuring import figures_of, kept_of
+from .record import recall
 from .report import summary, text
 
 __all__ = ["GatedTestbed"]
@@ -66,8 +66,8 @@ class GatedTestbed(Testbed):
                             figures_of(self, self.entry, bench, names))
         if metrics is not None and all(row.holds for row in rows):
             return
-        now = Kept(self.description.model_dump(mode="json"), split_of(self, self.entry))
-        found = why(self.entry.name, rows, recall(self.path).get(self.entry.name), now)
+        found = why(self.entry.name, rows, recall(self.path).get(self.entry.name),
+                    kept_of(self, self.entry))
         if not found.holds:
             raise AssertionError(f"{self.path}: {summary([found])}\n{text(found)}")
 

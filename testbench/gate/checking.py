@@ -60,6 +60,8 @@ class Finding:
         The block that bounds g, accepted and now; None where none is split.
     knobs
         Knobs that the description has otherwise now. They are no failure by themselves.
+    area
+        Cells of the NIC's blocks that are more or fewer, each block with what is inside.
     unknown
         Why there are no parts, where there should be.
     """
@@ -71,6 +73,7 @@ class Finding:
     blocks: tuple[Moved, ...] = ()
     bound: tuple[str, str] | None = None
     knobs: tuple[Moved, ...] = field(default=())
+    area: tuple[Moved, ...] = ()
     unknown: str = ""
 
     @property
@@ -81,13 +84,13 @@ class Finding:
     @property
     def holds(self) -> bool:
         """Whether everything is as it was accepted."""
-        return not (self.moved or self.parts or self.blocks or self.unknown)
+        return not (self.moved or self.parts or self.blocks or self.area or self.unknown)
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
         return {"name": self.name, "holds": self.holds, "knobs": self.knobs, "trip": self.trip,
                 "parts": self.parts, "blocks": self.blocks, "bound": self.bound,
-                "unknown": self.unknown,
+                "area": self.area, "unknown": self.unknown,
                 "figures": [{"benchmark": row.bench, "figure": row.figure, "unit": row.unit,
                              "accepted": row.accepted, "now": row.now, "holds": row.holds}
                             for row in self.rows]}
@@ -109,21 +112,36 @@ def compare(bench: str, accepted: Mapping[str, Value], figures: Sequence[Headlin
 def why(name: str, rows: Sequence[Row], kept: Kept | None, now: Kept) -> Finding:
     """A finding with ``rows``, and what moved in the configuration and in the round trip."""
     if kept is None or (kept.split is None) != (now.split is None):
-        nothing = now.split is None and kept is None
+        nothing = now.split is None and now.area is None and kept is None
         return Finding(name, tuple(rows), unknown="" if nothing else "no round trip was accepted, "
                        "or there is none now: accept again")
+    if (kept.area is None) != (now.area is None):
+        return Finding(name, tuple(rows), unknown="no area of blocks was accepted, or there is "
+                       "none now: accept again")
     others = tuple(_knobs(kept.config, now.config))
+    area = tuple(_cells(kept.area or {}, now.area or {}))
     if kept.split is None or now.split is None:
-        return Finding(name, tuple(rows), knobs=others)
+        return Finding(name, tuple(rows), knobs=others, area=area)
     found = difference(kept.split, now.split)
     one, other = found["bound"]
     trip, now_trip = found["total"]
     return Finding(name, tuple(rows), (trip, now_trip), _moved(found["parts"]),
-                   _moved(found["blocks"]), (one, other), others)
+                   _moved(found["blocks"]), (one, other), others, area)
 
 
 def _moved(rows: Sequence[Sequence[Any]]) -> tuple[Moved, ...]:
     return tuple((name, one, other) for name, one, other in rows if one != other)
+
+
+def _cells(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
+           ) -> list[Moved]:
+    """The blocks with another count of a kind of cell; 0 for a block that is not there."""
+    found = []
+    for block in dict.fromkeys([*one, *other]):
+        a, b = one.get(block, {}), other.get(block, {})
+        found += [(f"{block}: {cell}", a.get(cell, 0), b.get(cell, 0))
+                  for cell in dict.fromkeys([*a, *b]) if a.get(cell, 0) != b.get(cell, 0)]
+    return found
 
 
 def _knobs(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Moved]:

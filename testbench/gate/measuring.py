@@ -9,11 +9,13 @@ from ..benches.common.headline import Headline
 from ..descriptions import load
 from ..errors import UserError
 from ..testbed.bed import Testbed
+from ..testbed.measurement import AREA
+from ..testbed.result import Result
 from ..why.observation import LAYERS, Observation, figures
 from .file import NONE, Entry, Gate, Value
 from .record import Kept
 
-__all__ = ["Measured", "figures_of", "measured", "split_of", "value_of"]
+__all__ = ["Measured", "figures_of", "kept_of", "measured", "value_of"]
 
 _NODES = 2
 """Nodes of a round trip."""
@@ -53,8 +55,7 @@ def measured(gate: Gate, **options: Any) -> dict[str, Measured]:
         try:
             bed = Testbed(entry.place(gate.path), overrides=entry.overrides, nodes=entry.nodes,
                           **options)
-            for bench in entry.benches:
-                bed.benchmark(bench, layer=entry.layer)
+            bed.wanted(entry.benches, layer=entry.layer)
         except UserError as error:
             raise _told(gate, entry, error) from None
         beds[entry.name] = bed
@@ -65,7 +66,7 @@ def measured(gate: Gate, **options: Any) -> dict[str, Measured]:
                 found[entry.name] = Measured(
                     {bench: figures_of(bed, entry, bench, entry.accepted.get(bench, ()))
                      for bench in entry.benches},
-                    Kept(bed.description.model_dump(mode="json"), split_of(bed, entry)))
+                    kept_of(bed, entry))
             except UserError as error:
                 raise _told(gate, entry, error) from None
     return found
@@ -75,15 +76,27 @@ def figures_of(bed: Testbed, entry: Entry, bench: str, names: Iterable[str]
                ) -> tuple[Headline, ...]:
     """The figures ``names`` of ``bench``; all by which descriptions are compared if none is
     named."""
-    result = bed.bench(bench, layer=entry.layer)
+    result = _result(bed, entry, bench)
     return tuple(map(result.metric, names)) or tuple(result.figures)
 
 
-def split_of(bed: Testbed, entry: Entry) -> Observation | None:
+def _result(bed: Testbed, entry: Entry, bench: str) -> Result:
+    """The result of one of the entry's benchmarks, or the area."""
+    return bed.measure(bed.wanted(entry.benches, layer=entry.layer)[bench])
+
+
+def kept_of(bed: Testbed, entry: Entry) -> Kept:
+    """The configuration of ``bed``'s NIC, a round trip in parts, and the area of its blocks if the
+    entry has it."""
+    return Kept(bed.description.model_dump(mode="json"), _split(bed, entry),
+                _result(bed, entry, AREA).document["blocks"] if AREA in entry.benches else None)
+
+
+def _split(bed: Testbed, entry: Entry) -> Observation | None:
     """A round trip of ``bed``'s NIC in parts, over the layer of the entry's first benchmark; None
     where that layer has none, or the entry does without."""
-    layer = bed.benchmark(entry.benches[0], layer=entry.layer).layer
-    if not entry.why or layer not in LAYERS:
+    layer = next(iter(bed.wanted(entry.benches, layer=entry.layer).values())).layer
+    if not entry.why or layer not in LAYERS or set(entry.benches) == {AREA}:
         return None
     description = load.for_layer(load.load(bed.description, nodes=_NODES), layer)
     logp = bed.bench("logp", layer=layer, knobs={"fabric.nodes": _NODES})

@@ -17,11 +17,13 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Kept:
-    """What an entry was when it was accepted: the configuration, as plain data, and what
-    ``nicbed why`` measures of it, without events; None where there is no round trip to split."""
+    """What an entry was when it was accepted: the configuration, as plain data; what
+    ``nicbed why`` measures of it, without events, None where there is no round trip to split; and
+    the area of each block of the NIC with what is inside, None where it is not held to."""
 
     config: Mapping[str, Any]
     split: Observation | None
+    area: Mapping[str, Mapping[str, int]] | None = None
 
 
 def beside(gate: Path) -> Path:
@@ -38,7 +40,9 @@ def keep(gate: Path, entries: Mapping[str, Kept]) -> None:
         The file cannot be written.
     """
     plain = {name: {"config": dict(one.config), "split": None if one.split is None else
-                    replace(one.split, events=[]).plain()} for name, one in entries.items()}
+                    replace(one.split, events=[]).plain(),
+                    **({} if one.area is None else {"area": one.area})}
+             for name, one in entries.items()}
     files.save(beside(gate), files.text({"format": FORMAT, "gates": plain}).encode())
 
 
@@ -57,7 +61,7 @@ def recall(gate: Path) -> dict[str, Kept]:
             raise UserError(f"{path}: is of form {found['format']}, this nicbed reads {FORMAT}: "
                             "remove it and accept again")
         return {name: Kept(dict(one["config"]), None if one["split"] is None
-                           else Observation.of(one["split"]))
+                           else Observation.of(one["split"]), _area(one.get("area")))
                 for name, one in found["gates"].items()}
     except FileNotFoundError:
         return {}
@@ -66,3 +70,8 @@ def recall(gate: Path) -> dict[str, Kept]:
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
         raise UserError(f"{path}: is not what `nicbed gate accept` writes: restore it, or remove "
                         "it and accept again") from None
+
+
+def _area(found: Any) -> dict[str, dict[str, int]] | None:
+    return None if found is None else {block: {cell: int(count) for cell, count in one.items()}
+                                       for block, one in found.items()}

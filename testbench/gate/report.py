@@ -14,6 +14,7 @@ DIGITS = 6
 NAMED = 4
 """Parts that one line names."""
 PARTS = "a round trip in parts"
+AREA = "area by block"
 
 
 def said(value: Any) -> str:
@@ -34,9 +35,13 @@ def summary(findings: Sequence[Finding]) -> str:
                    key=lambda row: -abs(row[2] - row[1]))
     named = list(dict.fromkeys(f"{name} {_more(one, other)}" for name, one, other in parts))
     more = f" and {len(named) - NAMED} parts more" if len(named) > NAMED else ""
+    cells = sorted((row for one in wrong for row in one.area),
+                   key=lambda row: -abs(row[2] - row[1]))
+    area = "; ".join(f"{name} {_more(one, other)}" for name, one, other in cells[:NAMED])
     return (f"{moved} of {len(rows)} figures are not as they were accepted, in "
             f"{', '.join(one.name for one in wrong)}"
-            + (f"; moved most: {'; '.join(named[:NAMED])}{more}" if named else ""))
+            + (f"; moved most: {'; '.join(named[:NAMED])}{more}" if named else "")
+            + (f"; area: {area}" if area else ""))
 
 
 def lines(finding: Finding) -> list[Any]:
@@ -84,6 +89,12 @@ def junit(findings: Sequence[Finding], title: str) -> bytes:
             if not row.holds:
                 ElementTree.SubElement(case, "failure", message=_line(row))
         tests = len(finding.rows)
+        if finding.area:
+            tests, failed = tests + 1, failed + 1
+            case = ElementTree.SubElement(suite, "testcase", classname=f"{title}.{finding.name}",
+                                          name=AREA)
+            ElementTree.SubElement(case, "failure", message="blocks moved").text = "\n".join(
+                f"{name}: {one} → {other}" for name, one, other in finding.area)
         if finding.trip is not None or finding.unknown:
             tests += 1
             case = ElementTree.SubElement(suite, "testcase", classname=f"{title}.{finding.name}",
@@ -129,6 +140,8 @@ def _reasons(finding: Finding) -> list[tuple[str, list[tuple[str, str, str, str]
     if finding.blocks:
         found.append(("Cycles in which a block is busy for a message, in steady state",
                       list(finding.blocks)))
+    if finding.area:
+        found.append(("Cells of the NIC's blocks, each with what is inside", list(finding.area)))
     return [(title, [(name, said(one), said(other), _more(one, other))
                      for name, one, other in rows]) for title, rows in found]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..build.cache import key as hash_of
 from ..build.cache import tree_hash
+from ..build.simulator import structure
 from ..report.document import plain, versions
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/be
            "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
            "testbench/backends")
 """Folders whose files can change a cycle, or what is made of the cycles."""
+SYNTHESIS = ("layouts", "rtl", "testbench/build", "testbench/synth")
+"""Folders whose files can change an area."""
 MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py",
            "testbench/whatif/probe.py", "testbench/why/observation.py")
 """And single files."""
@@ -38,8 +41,19 @@ def sources() -> str:
                                for name in MODULES)])
 
 
+@cache
+def _synthesis() -> str:
+    """A hash of all sources that can change an area."""
+    return tree_hash([_PACKAGE.joinpath(*name.split("/")) for name in SYNTHESIS], SUFFIXES)
+
+
 def key(wanted: "Measurement", limit: int | None = None) -> str:
     """The key of ``wanted``'s result, measured with ``limit`` cycles a run at most."""
+    if wanted.synthesis:
+        return hash_of([_synthesis(), wanted.name, wanted.layer,
+                        json.dumps(wanted.presentation.config(wanted.description)),
+                        structure(wanted.description).get("core", ""),
+                        json.dumps(wanted.presentation.versions(), sort_keys=True)])
     return hash_of([sources(), json.dumps(_tools(wanted), sort_keys=True), wanted.name,
                     wanted.layer, wanted.sim, wanted.function, repr(limit),
                     json.dumps(wanted.description.model_dump(mode="json"), sort_keys=True),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UserError, nearest
+from ..testbed.measurement import AREA
 from .axis import MOST, Axis, axis
 from .constraint import Constraint
 
@@ -35,7 +36,7 @@ class Plan:
     points
         The knobs of each point, by name.
     benches
-        Benchmarks and programs that are measured at each point.
+        Benchmarks and programs that are measured at each point; ``area``.
     metrics
         What becomes a column; if there are none, all figures of all benchmarks.
     constraints
@@ -138,7 +139,7 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     vary
         Values by knob, as lists or texts (:func:`.axis.axis`).
     benches
-        Names of benchmarks and of programs.
+        Names of benchmarks and of programs, and ``area``, which a metric of it adds by itself.
     method
         One of :data:`METHODS`.
     points, seed
@@ -161,6 +162,9 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     from ..apps import APPS
     from ..benches import BENCHES
 
+    known = [*BENCHES, *APPS, AREA]
+    if any(text.startswith(f"{AREA}:") for text in (metrics or {}).values()):
+        benches = list(dict.fromkeys([*benches, AREA]))
     if method not in METHODS:
         raise UserError(f"no method is called {method}{nearest(method, list(METHODS))}")
     axes = [axis(knob, values) for knob, values in vary.items()]
@@ -171,9 +175,8 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     if not benches:
         raise UserError("a study needs a benchmark, such as logp")
     for name in benches:
-        if name not in BENCHES and name not in APPS:
-            raise UserError(f"no benchmark or program is called {name}"
-                            f"{nearest(name, [*BENCHES, *APPS])}")
+        if name not in known:
+            raise UserError(f"no benchmark or program is called {name}{nearest(name, known)}")
     for point in given:
         for knob, value in point.items():
             axis(knob, [value])

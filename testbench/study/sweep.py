@@ -89,8 +89,6 @@ def prepare(plan: Plan) -> Prepared:
     UserError
         No point is left, or the benchmarks do not exist on the layer.
     """
-    from ..apps import APPS
-
     found = Prepared(plan)
     with Testbed(plan.nic, overrides=plan.overrides, nodes=plan.nodes, sim=plan.sim,
                  limit=plan.limit, store=None) as bed:
@@ -103,9 +101,7 @@ def prepare(plan: Plan) -> Prepared:
                     if not all(one.holds(values) for one in plan.constraints):
                         found.excluded += 1
                         continue
-                for name in plan.benches:
-                    wanted[name] = (bed.program(name, knobs=point) if name in APPS else
-                                    bed.benchmark(name, layer=plan.layer, knobs=point))
+                wanted = bed.wanted(plan.benches, layer=plan.layer, knobs=point)
             except UserError as error:
                 found.refused[len(found.points)] = str(error).removeprefix("set: ")
                 wanted = {}

@@ -4,6 +4,7 @@ In the order in which to read:
 
 - :mod:`.plan`: The design to synthesise: a NIC description on a board, or the same without a
   board's pins
+- :mod:`.nic`: The area of a NIC by itself: what ``area`` is as a metric
 - :mod:`.identity`: The hash that identifies a bitstream's configuration
 - :mod:`.boards`: The supported boards
 - :mod:`.clocks`: Clocks of a board: those that its PLL can make and that give the line's rate

@@ -9,10 +9,9 @@ import click
 from .. import cli
 from ..benches import LAYERS
 from ..build.board import DIVISOR
-from ..commands.synth import tool_errors
 from ..descriptions import load
 from . import gates
-from .flow.tools import need
+from .flow.tools import need, tool_errors
 
 __all__ = ["main"]
 

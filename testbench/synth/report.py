@@ -26,7 +26,10 @@ DEPTH = 6
 def area_rows(found: Mapping[str, Area], depth: int = DEPTH) -> list[tuple[str, Area]]:
     """Each block down to ``depth`` levels with everything inside it, below its parent; the whole
     design first, called ""."""
-    whole = totals(found)
+    return _rows(totals(found), depth)
+
+
+def _rows(whole: Mapping[str, Area], depth: int) -> list[tuple[str, Area]]:
     return [(name, area) for name, area in sorted(whole.items(), key=lambda one: _order(one[0]))
             if name.count(".") < depth]
 
@@ -35,12 +38,12 @@ def _order(name: str) -> list[str]:
     return name.split(".") if name else []
 
 
-def area_table(found: Mapping[str, Area], title: str) -> "Table":
-    """Area by block."""
+def area_table(found: Mapping[str, Area], title: str, *, whole: bool = False) -> "Table":
+    """Area by block; ``whole``: each area already includes that of the blocks inside."""
     from ..report.tables import table
 
     rows = []
-    for name, area in area_rows(found):
+    for name, area in _rows(found, DEPTH) if whole else area_rows(found):
         if not area.any:
             continue
         label = f"{'  ' * name.count('.')}{name.rpartition('.')[2]}" if name else "all"

@@ -20,7 +20,7 @@ from ..store import Store, standard
 from . import measurement
 from .keeping import kept
 from .listener import Listener
-from .measurement import Measurement
+from .measurement import AREA, Measurement
 from .program_run import ProgramRun
 from .result import Result
 
@@ -140,6 +140,11 @@ class Testbed:
         return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave,
                             timeline=timeline)
 
+    def area(self, *, layer: str = "am", knobs: Mapping[str, Any] | None = None) -> Result:
+        """The area of the NIC on an ECP5, from synthesis; the others as for :meth:`bench`. Only
+        structure knobs change it."""
+        return self.measure(self.wanted([AREA], layer=layer, knobs=knobs)[AREA])
+
     def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
                    wave: Path | None = None, timeline: Path | None = None) -> Result:
         """Run the experiment in ``file``, as ``nicbed run`` does; the others as for
@@ -208,6 +213,26 @@ class Testbed:
         description = load.for_layer(self._with(knobs, app.nodes), app.layer)
         return measurement.program(app, parameters, description, sim=self.sim)
 
+    def wanted(self, names: Sequence[str], *, layer: str | None = None,
+               knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
+        """What is measured under ``names``, those of benchmarks and programs and ``area``, without
+        measuring it. ``layer`` is that of benchmarks. The area is that of a NIC for this layer, or
+        else for that of the first other name."""
+        from ..apps import APPS
+
+        found: dict[str, Measurement] = {}
+        for name in sorted(names, key=lambda name: name == AREA):
+            if name in APPS:
+                found[name] = self.program(name, knobs=knobs)
+            elif name != AREA:
+                found[name] = self.benchmark(name, layer=layer, knobs=knobs)
+            else:
+                over = layer or next((one.layer for one in found.values()), "am")
+                check_layer(over)
+                found[name] = measurement.area(load.for_layer(self._with(knobs), over), layer=over,
+                                               sim=self.sim)
+        return {name: found[name] for name in names}
+
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
                             layer: str = "am") -> Measurement:
         """What :meth:`experiment` measures, without measuring it."""
@@ -239,6 +264,9 @@ class Testbed:
         label = label or wanted.name
 
         def run() -> dict[str, Any]:
+            if wanted.synthesis:
+                with self.listener.progress(label) as tell:
+                    return wanted.document(wanted.presentation.measure(wanted.description, tell))
             outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
                                label=label, wave=wave, timeline=timeline, modules=wanted.modules,
                                limit=wanted.limit)

@@ -1,4 +1,4 @@
-"""What is to be measured: a benchmark, a program or an experiment on a description."""
+"""What is to be measured: a benchmark, a program, an experiment or the area of a description."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from ..apps import App
     from ..benches import Bench
 
-__all__ = ["Measurement", "benchmark", "experiment", "mpi_program", "program"]
+__all__ = ["AREA", "Measurement", "area", "benchmark", "experiment", "mpi_program", "program"]
 
+AREA = "area"
+"""Name under which the area is measured, beside the names of benchmarks and programs."""
 _PACKAGE = __name__.split(".")[0]
 
 
@@ -42,6 +44,8 @@ class Measurement:
         Whether the outcome depends on nothing else, neither a user's files nor a board.
     limit
         Target cycles after which it is stopped, if nobody says otherwise.
+    synthesis
+        Whether it is synthesised, in the caller's process, and no simulator runs.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Measurement:
     module: str
     pure: bool = True
     limit: int | None = None
+    synthesis: bool = False
 
     @property
     def presentation(self) -> ModuleType:
@@ -69,6 +74,9 @@ class Measurement:
         """The document of the result file."""
         from ..report import document as files
 
+        if self.synthesis:
+            return self.presentation.document(self.name, self.layer, self.description,
+                                              outcome)
         return files.build(self.name, self.layer, self.sim, self.description, self.parameters,
                            outcome)
 
@@ -90,6 +98,13 @@ def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
                        f"{_PACKAGE}.testbench.benches:run",
                        {"name": bench.name, "layer": layer, "parameters": parameters},
                        module.__name__, pure=sim != "board")
+
+
+def area(description: Description, *, layer: str, sim: str) -> Measurement:
+    """The area of the description's NIC, from synthesis."""
+    module = f"{_PACKAGE}.testbench.synth.nic"
+    return Measurement(AREA, layer, sim, description, {}, f"{module}:measure", {}, module,
+                       synthesis=True)
 
 
 def program(app: "App", given: Mapping[str, Any], description: Description, *, sim: str

@@ -100,9 +100,7 @@ class Result:
         figures = {one.name: one for one in self.figures}
         if name in figures:
             return figures[name]
-        found: Any = self.document
-        for part in name.split("."):
-            found = found.get(part) if isinstance(found, dict) else None
+        found = _at(self.document, name)
         if isinstance(found, (int, float)) and not isinstance(found, bool):
             return Headline(name, found, "")
         raise UserError(f"{self.document['benchmark']} has no figure {name}"
@@ -111,7 +109,7 @@ class Result:
     def frame(self) -> Any:
         """The figures as a ``pandas.DataFrame``: figure, value, unit, and µs where the unit is
         cycles."""
-        clock = self.document["clock_mhz"]
+        clock = self.document.get("clock_mhz", 1)  # an area has none, and no cycles
         return frame(["figure", "value", "unit", "µs"],
                      ((one.name, one.value, one.unit, one.value / clock if one.unit == "cycles"
                        and one.value is not None else None) for one in self.figures))
@@ -211,3 +209,17 @@ class Result:
         shown = ", ".join(f"{one.name} {'-' if one.value is None else f'{one.value:g}'}"
                           + (f" {one.unit}" if one.unit else "") for one in self.figures[:6])
         return f"<{self.document['benchmark']} on {self.document['layer']}: {shown}>"
+
+
+def _at(found: Any, place: str) -> Any:
+    """What is at ``place`` in a document, such as ``truth.g``; None if nothing is. Its keys may
+    have dots themselves."""
+    if not place:
+        return found
+    if isinstance(found, dict):
+        for key, inner in found.items():
+            if place == key or place.startswith(f"{key}."):
+                value = _at(inner, place[len(key) + 1:])
+                if value is not None:
+                    return value
+    return None

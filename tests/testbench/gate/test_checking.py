@@ -50,6 +50,24 @@ def test_a_block_that_is_busy_longer_is_named() -> None:
     assert "g is bound by the host no more: by the link" in text(found)
 
 
+def test_a_block_with_another_area_is_named() -> None:
+    area = {"send_dma": {"lut": 20, "ram": 1}, "merge": {"lut": 3, "ram": 0}}
+    before = dataclasses.replace(KEPT, area=area)
+    after = dataclasses.replace(KEPT, area={**area, "send_dma": {"lut": 25, "ram": 1}})
+    assert check(entry(), before, now(kept=before)).holds
+    found = check(entry(), before, now(kept=after))
+    assert not found.holds and found.area == (("send_dma: lut", 20, 25),)
+    assert summary([found]).endswith("area: send_dma: lut +5")
+    assert "send_dma: lut: 20 → 25 (+5)" in text(found)
+    assert found.plain()["area"] == (("send_dma: lut", 20, 25),)
+    assert "| send_dma: lut | 20 | 25 | +5 |" in markdown([found], "gate")
+    case = ElementTree.fromstring(junit([found], "gate")).find(".//testcase[@name='area by block']")
+    assert case is not None and case.find("failure") is not None
+    for one, other in ((KEPT, after), (before, KEPT)):
+        found = check(entry(), one, now(kept=other))
+        assert not found.holds and found.unknown.startswith("no area of blocks was accepted")
+
+
 def test_another_description_is_told_and_fails_nothing() -> None:
     config = {**CONFIG, "link": {**CONFIG["link"], "latency": 5}}
     found = check(entry(), KEPT, now(kept=Kept(config, SPLIT)))
