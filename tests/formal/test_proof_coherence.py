@@ -1,10 +1,10 @@
-"""Caches of several CPUs: one owner of a line, and no word kept that another's store has replaced,
-proven for all time; broken ones are refuted."""
+"""Caches of several CPUs: one owner of a line, no word kept that another's store has replaced, no
+store that a NIC on the memory bus is not told of, proven for all time; broken ones are refuted."""
 
 from typing import Any
 
 import pytest
-from amaranth.hdl import Assert, Assume, Cat, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Assert, Assume, Cat, Const, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
 from nicbed.rtl.cpu.coherence import AddressBus, covers
@@ -289,3 +289,104 @@ def test_words_kept_too_long_are_refuted(tmp_path: Any) -> None:
     (tmp_path / "other").mkdir()
     with pytest.raises(Refuted):
         check_spinner(tmp_path / "other", CoherentCache(lines=2), Stubborn())
+
+
+class Told(wiring.Elaboratable):
+    """A cache beside a NIC on the memory bus: of any line, what a store put there after the NIC has
+    read it is told of.
+
+    A store has landed in memory when the access has ended, so what the NIC reads in that very cycle
+    is the line before it. A snoop comes in the cycle after the read. So the NIC knows of a store if
+    it has not read the line since it was told of it last: not before the store's last cycle, as
+    snoops tell, and not in that cycle, whose snoop comes in the next one. Else the store itself has
+    to be told of.
+    """
+
+    def __init__(self, cache: CoherentCache) -> None:
+        self.cache = cache
+        self.line = Signal(32 - LINE_BITS)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        cache, bus = self.cache, self.cache.bus
+        m.submodules.cache = cache.elaborate(platform)
+        holds_inputs(m, cache, "cache")
+        states(m, cache, "cache")
+        line = self.line
+        stays(m, line)
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            # As the address bus: a grant answers a request, a phase is another's, and one that
+            # takes effect waits for no cache.
+            Assume(~bus.grant | (bus.request & ~bus.phase.valid)),
+            Assume(~bus.commits | (bus.phase.valid & ~bus.busy)),
+        ]
+        tags = cache._tags.read_port(domain="comb")
+        index_bits = len(cache._epoch)
+        state = Signal(Mesi)
+        m.d.comb += tags.addr.eq(line[:index_bits])
+        with m.If((tags.data.epoch == cache._epoch) & (tags.data.tag == line[index_bits:])):
+            m.d.comb += state.eq(tags.data.state)
+
+        def of(address: Value) -> Value:
+            return address[LINE_BITS:] == line
+
+        told, seen, stored = Signal(), Signal(), Signal()
+        m.d.comb += [
+            told.eq(cache.taken.valid & of(cache.taken.address)),
+            seen.eq(cache.snoop.valid & ~cache.snoop.write & of(cache.snoop.address)),
+            stored.eq(cache.done & cache.store & of(cache.address)),
+        ]
+        # Whether the NIC has read the line since it was told of it; and in the cycle after a store
+        # of which it was not told in its last cycle.
+        read, quiet = Signal(init=1), Signal()
+        m.d.sync += [read.eq((read | seen) & ~told), quiet.eq(stored & ~told)]
+        m.d.comb += [
+            Assert(state != Mesi.E),
+            Assert((state != Mesi.M) | ~read),
+            Assert(~(stored & ~told) | ~(read | seen)),
+            Assert(~(quiet & seen) | told),
+        ]
+        return m
+
+
+def check_told(work: Any, cache: CoherentCache) -> None:
+    given = [Value.cast(value) for _, member, value in cache.signature.flatten(cache)
+             if member.flow == wiring.In]
+    given += [Value.cast(value) for value in (cache.bus.grant, cache.bus.shared, cache.bus.dirty,
+                                              cache.bus.phase, cache.bus.commits)]
+    top = Told(cache)
+    prove(top, [top.line, *{id(value): value for value in given}.values()], work, depth=2)
+
+
+def test_no_store_is_untold(tmp_path: Any) -> None:
+    check_told(tmp_path, CoherentCache(lines=2, coherent=True))
+
+
+class Hasty(CoherentCache):
+    """Tells of no store late: the NIC may read the line in the last cycle of a store to it."""
+
+    def _tell(self, m: Module, *, nic_changes: Value) -> None:
+        super()._tell(m, nic_changes=Const(0))
+
+
+class Exclusive(CoherentCache):
+    """Gets a line that it loads in E, as without a NIC on the memory bus."""
+
+    def _access(self, m: Module, *, entered: Signal, **given: Any) -> None:
+        super()._access(m, entered=entered, **given)
+        with m.If(~self.store):
+            m.d.comb += entered.eq(Mesi.E)
+
+
+class Eager(CoherentCache):
+    """A store to a line in M ends in the cycle in which it is known that the NIC has read it."""
+
+    def _access(self, m: Module, *, loses: Value, **given: Any) -> None:
+        super()._access(m, loses=Const(0), **given)
+
+
+@pytest.mark.parametrize("broken", [Hasty, more(Exclusive), more(Eager)])
+def test_untold_stores_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
+    with pytest.raises(Refuted):
+        check_told(tmp_path, broken(lines=2, coherent=True))
