@@ -7,7 +7,7 @@ from ..attached import OVERHEAD as BSEND_OVERHEAD
 from ..constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
 from . import others as _others
 from .attributes import INVALID as KEYVAL_INVALID
-from .comm import (
+from .communicators import (
     APPNUM,
     COMM_NULL,
     COMM_SELF,
@@ -23,7 +23,7 @@ from .comm import (
     Intracomm,
     Message,
 )
-from .comm import NO_PROC as _NO_PROC
+from .communicators import NO_PROC as _NO_PROC
 from .datatypes import DATATYPE_NULL, NAMED, ORDER_C, ORDER_FORTRAN, Datatype
 from .environment import *
 from .environment import (

@@ -9,11 +9,11 @@ In the order in which to read:
 - :mod:`.MPI`: What a program sees
 - :mod:`.handles`: Objects of MPI as programs have them: handles, which stand for something
 - :mod:`.errors`: Errors of MPI as mpi4py has them
-- :mod:`.comm`: Communicators
+- :mod:`.communicators`: Communicators, as programs in Python have them
 - :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
 - :mod:`.memory`: Memory under the buffer interface
 - :mod:`.objects`: Objects of Python as messages
-- :mod:`.requests`: Requests, and messages that a probe has taken
+- :mod:`.requests`: Requests, of buffers and of objects
 - :mod:`.status`, :mod:`.datatypes`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`,
   :mod:`.attributes`, :mod:`.places`: the other classes and constants
 - :mod:`.environment`: Beginning, end, time

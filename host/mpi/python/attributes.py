@@ -56,6 +56,7 @@ class Keyvals:
 class Attributed(Handle):
     """A handle of something that may have attributes, by key."""
 
+    abstract = True
     _keyvals: Keyvals
 
     @property

@@ -26,8 +26,10 @@ def given(name: str) -> "Handle":
 
 
 class Handle:
-    """Base of all handles. ``_of`` is what it stands for; None: the null handle."""
+    """Base of all handles. ``_of`` is what it stands for; None: the null handle. ``abstract`` says
+    of a class that it is none of MPI's."""
 
+    abstract = True
     __slots__ = ("_of", "__weakref__", "__dict__")
     _of: Any
 
@@ -45,7 +47,7 @@ class Handle:
     def kind(cls) -> type["Handle"]:
         """The class of MPI to which it belongs."""
         return next(one for one in reversed(cls.__mro__)
-                    if issubclass(one, Handle) and one is not Handle)
+                    if issubclass(one, Handle) and not vars(one).get("abstract"))
 
     @classmethod
     def standing_for(cls: type[Own], thing: Any) -> Own:

@@ -1,6 +1,6 @@
 """Classes and constants of what is not supported: they can be named, and every use says so."""
 
-from .comm import Comm, Intracomm
+from .communicators import Comm, Intracomm
 from .handles import Handle
 from .refused import refused, refuses
 from .requests import Request

@@ -1,4 +1,4 @@
-"""Requests, of buffers and of objects, and messages that a probe has taken."""
+"""Requests, of buffers and of objects."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from .errors import CLASSES, Exception, blocking
 from .handles import Handle
 from .status import Status
 
-__all__ = ["Begun", "Prequest", "Probing", "REQUEST_NULL", "Request"]
+__all__ = ["Begun", "Prequest", "REQUEST_NULL", "Request"]
 
 Own = TypeVar("Own", bound="Request")
 
@@ -285,18 +285,3 @@ class Prequest(Request):
 
 REQUEST_NULL = Request()
 
-
-class Probing(Handle):
-    """Calls by which a message is taken, as the class of messages has them."""
-
-    @classmethod
-    def Probe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
-              ) -> Any:
-        return comm.Mprobe(source, tag, status)
-
-    @classmethod
-    def Iprobe(cls, comm: Any, source: int = -1, tag: int = -1, status: Status | None = None
-               ) -> Any:
-        return comm.Improbe(source, tag, status)
-
-    probe, iprobe = Probe, Iprobe

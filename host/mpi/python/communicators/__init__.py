@@ -1,0 +1,25 @@
+"""Communicators, as programs in Python have them.
+
+A call has up to three ways: it waits, it begins, or it is kept to be begun later. What the library
+is to do is the same for all of them, and is described once.
+
+In the order in which to read:
+
+- :mod:`.state`: What a communicator's handles stand for
+- :mod:`.base`: What a communicator is: its group, name, attributes and errors
+- :mod:`.ways`: A call of the library as methods: one that waits, one that begins, one that is kept
+- :mod:`.point_to_point`: What messages of buffers and of objects ask of the library
+- :mod:`.collective`: What collective calls on buffers ask of the library
+- :mod:`.matched`: Messages that a probe has taken
+- :mod:`.attached`: The buffer of buffered sends
+- :mod:`.comm`: The classes Comm and Intracomm, with all their calls
+"""
+
+from .attached import Attach_buffer, Detach_buffer
+from .comm import COMM_NULL, COMM_SELF, COMM_WORLD, Comm, Intracomm
+from .matched import NO_PROC, Message
+from .state import APPNUM, IO, LASTUSEDCODE, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL
+
+__all__ = ["APPNUM", "Attach_buffer", "COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm",
+           "Detach_buffer", "IO", "Intracomm", "LASTUSEDCODE", "Message", "NO_PROC", "TAG_UB",
+           "UNIVERSE_SIZE", "WTIME_IS_GLOBAL"]

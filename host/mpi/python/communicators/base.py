@@ -1,0 +1,163 @@
+"""What a communicator is: its group, name, attributes and errors."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from ... import communicator
+from ...sync import RankError, current
+from ..attributes import Attributed, Keyvals
+from ..errors import CLASSES, Errhandler, Exception, blocking
+from ..groups import Group
+from ..info import Info
+from .state import GIVEN, UNIVERSE_SIZE, State, World
+
+__all__ = ["Communicator"]
+
+Result = TypeVar("Result")
+
+
+class Communicator(Attributed):
+    """A communicator without its messages."""
+
+    abstract = True
+    _keyvals = Keyvals()
+
+    @property
+    def _state(self) -> State:
+        if self._of is None:
+            raise Exception(CLASSES["ERR_COMM"])
+        return self._of.state if isinstance(self._of, World) else self._of
+
+    @property
+    def inner(self) -> communicator.Comm:
+        """The library's communicator."""
+        return self._state.comm
+
+    def _wait(self, call: Coroutine[Any, Any, Result]) -> Result:
+        return blocking(call, self._state.handler)
+
+    def Get_rank(self) -> int:
+        return self.inner.rank
+
+    def Get_size(self) -> int:
+        return self.inner.size
+
+    rank = property(Get_rank)
+    size = property(Get_size)
+
+    def Get_group(self) -> Group:
+        return Group.standing_for(self.inner.group)
+
+    @property
+    def group(self) -> Group:
+        return self.Get_group()
+
+    def Is_inter(self) -> bool:
+        self.inner  # noqa: B018 — refuses the null handle
+        return False
+
+    def Is_intra(self) -> bool:
+        self.inner  # noqa: B018 — refuses the null handle
+        return True
+
+    is_inter = property(Is_inter)
+    is_intra = property(Is_intra)
+
+    def Get_topology(self) -> int:
+        self.inner  # noqa: B018 — refuses the null handle
+        return -32766
+
+    topology = property(Get_topology)
+
+    @property
+    def is_topo(self) -> bool:
+        return False
+
+    def Get_name(self) -> str:
+        return self._state.name if self else "MPI_COMM_NULL"
+
+    def Set_name(self, name: str) -> None:
+        self._state.name = name
+        self.inner.Set_name(name)
+
+    name = property(Get_name, Set_name)
+
+    def Compare(self, comm: "Communicator") -> int:
+        return self.inner.Compare(comm.inner)
+
+    # End
+
+    def Free(self) -> None:
+        state = self._state
+        if isinstance(self._of, World):
+            raise Exception(CLASSES["ERR_COMM"])
+        self._drop_all()
+        self._wait(state.comm.Barrier())
+        state.comm.Free()
+        self._of = None
+
+    def free(self) -> None:
+        if self and not isinstance(self._of, World):
+            self.Free()
+
+    Disconnect = Free
+
+    @property
+    def is_predefined(self) -> bool:
+        return self._of is None or isinstance(self._of, World)
+
+    def Abort(self, errorcode: int = 0) -> None:
+        current().abort(self.inner.name, errorcode)
+
+    # Attributes, information, errors
+
+    @property
+    def _attributes(self) -> dict[int, Any]:
+        return self._state.attributes
+
+    def Get_attr(self, keyval: int) -> Any:
+        if keyval in GIVEN:
+            return self.inner.library.size if keyval == UNIVERSE_SIZE else GIVEN[keyval]
+        return super().Get_attr(keyval)
+
+    def Set_info(self, info: Info) -> None:
+        self._state.info = dict(info.items())
+
+    def Get_info(self) -> Info:
+        return Info.Create(dict(self._state.info))
+
+    @property
+    def info(self) -> Info:
+        return self.Get_info()
+
+    @info.setter
+    def info(self, info: Info) -> None:
+        self.Set_info(info)
+
+    @classmethod
+    def Create_errhandler(cls, errhandler_fn: Callable[["Communicator", int], None]) -> Errhandler:
+        return Errhandler.standing_for(errhandler_fn)
+
+    def Get_errhandler(self) -> Errhandler:
+        handler = self._state.handler
+        return Errhandler.standing_for(getattr(handler, "function", handler))
+
+    def Set_errhandler(self, errhandler: Errhandler) -> None:
+        if not errhandler:
+            raise Exception(CLASSES["ERR_ARG"])
+        handler = errhandler._of
+        if callable(handler):
+            def handle(code: int, function: Callable[..., Any] = handler) -> None:
+                function(self, code)
+            handle.function = handler  # type: ignore[attr-defined]
+            handler = handle
+        self._state.handler = handler
+
+    def Call_errhandler(self, errorcode: int) -> None:
+        handler = self._state.handler
+        if handler == "return":
+            return
+        if callable(handler):
+            handler(errorcode)
+            return
+        raise RankError(f"rank {current().number}: {Exception(errorcode)}")

@@ -1,0 +1,128 @@
+"""What collective calls on buffers ask of the library. Buffers that count at the root alone are not
+looked at elsewhere."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import collectives, operators
+from ..messages import simple, vector
+from ..operators import Op
+from ..places import IN_PLACE
+
+__all__ = ["DEFAULT", "allgather", "allgatherv", "alltoall", "alltoallv", "barrier", "bcast",
+           "gather", "gatherv", "reduce", "reduce_all", "reduce_scatter", "reduce_scatter_block",
+           "scatter", "scatterv"]
+
+DEFAULT = Op.standing_for(operators.SUM)
+"""The operation where a program names none."""
+
+
+def _is_in_place(buf: Any) -> bool:
+    """As in mpi4py, None says the same."""
+    return buf is IN_PLACE or buf is None
+
+
+def _in_place(buf: Any, readonly: bool = True) -> Any:
+    return collectives.IN_PLACE if _is_in_place(buf) else simple(buf, readonly)
+
+
+def _op(op: Op | None) -> Any:
+    return DEFAULT.inner if op is None else op.inner
+
+
+def barrier(_: Any) -> tuple[Any, ...]:
+    """Wait for all."""
+    return ()
+
+
+def bcast(comm: Any, buf: Any, root: int = 0) -> tuple[Any, ...]:
+    """``buf`` of ``root`` to all."""
+    return simple(buf, comm.rank == root), root
+
+
+def gather(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
+    """Each rank's buffer to ``root``."""
+    into = simple(recvbuf, False, comm.size) if comm.rank == root else None
+    return _in_place(sendbuf), into, root
+
+
+def gatherv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
+    """Each rank's buffer, of its own length, to ``root``."""
+    into = vector(recvbuf, False, comm.size) if comm.rank == root else None
+    return _in_place(sendbuf), into, root
+
+
+def scatter(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
+    """A part of ``root``'s buffer to each rank."""
+    out = simple(sendbuf, True, comm.size) if comm.rank == root else None
+    return out, _in_place(recvbuf, False), root
+
+
+def scatterv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
+    """A part of its own length of ``root``'s buffer to each rank."""
+    out = vector(sendbuf, True, comm.size) if comm.rank == root else None
+    return out, _in_place(recvbuf, False), root
+
+
+def allgather(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
+    """Each rank's buffer to all."""
+    return _in_place(sendbuf), simple(recvbuf, False, comm.size)
+
+
+def allgatherv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
+    """Each rank's buffer, of its own length, to all."""
+    return _in_place(sendbuf), vector(recvbuf, False, comm.size)
+
+
+def alltoall(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
+    """A part to and from each rank."""
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, comm.size)
+    return out, simple(recvbuf, False, comm.size)
+
+
+def alltoallv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
+    """A part of its own length to and from each rank."""
+    into = vector(recvbuf, False, comm.size)
+    out = ([into[0].copy(), *into[1:]] if _is_in_place(sendbuf)
+           else vector(sendbuf, True, comm.size))
+    return out, into
+
+
+def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: int = 0
+           ) -> tuple[Any, ...]:
+    """``op`` over all, to ``root``."""
+    into = simple(recvbuf, False) if comm.rank == root else None
+    return _in_place(sendbuf), into, _op(op), root
+
+
+def reduce_all(_: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None) -> tuple[Any, ...]:
+    """``op`` over all, to each; or over those up to each one, or before it."""
+    return _in_place(sendbuf), simple(recvbuf, False), _op(op)
+
+
+def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[int] | None = None,
+                   op: Op | None = None) -> tuple[Any, ...]:
+    """``op`` over all, a part of the result to each."""
+    into = simple(recvbuf, False)
+    out = into if _is_in_place(sendbuf) else simple(sendbuf, True)
+    if recvcounts is not None and len(recvcounts) != comm.size:
+        raise ValueError(f"expecting {comm.size} items, got {len(recvcounts)}")
+    if _is_in_place(sendbuf):
+        if recvcounts is None:
+            raise ValueError("IN_PLACE needs recvcounts")
+        into = [into[0], int(recvcounts[comm.rank]), into[2]]
+    return out, into, recvcounts, _op(op)
+
+
+def reduce_scatter_block(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None
+                         ) -> tuple[Any, ...]:
+    """The same in equal parts."""
+    size = comm.size
+    if _is_in_place(sendbuf):
+        into = simple(recvbuf, False, size)
+        out = [into[0], into[1] * size, into[2]]
+    else:
+        into = simple(recvbuf, False)
+        out = simple(sendbuf, True, size)
+        out[1] *= size
+    return out, into, [into[1]] * size, _op(op)

@@ -1,0 +1,249 @@
+"""The classes Comm and Intracomm, with all their calls."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from ... import communicator
+from ... import status as statuses_
+from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from .. import objects
+from ..groups import Group
+from ..info import Info
+from ..refused import refuses
+from ..requests import Begun, Request
+from ..status import Status
+from . import collective, point_to_point
+from .attached import Attach_buffer, Detach_buffer
+from .base import Communicator
+from .matched import NO_PROC, Message
+from .state import State, World
+from .ways import begun, persistent, waits
+
+__all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
+
+Own = TypeVar("Own", bound="Comm")
+
+
+@refuses("Iagree Ibarrier Ibcast Igather Igatherv Iscatter Iscatterv Iallgather Iallgatherv "
+         "Ialltoall Ialltoallv Ialltoallw Ireduce Iallreduce Ireduce_scatter Ireduce_scatter_block "
+         "Barrier_init Bcast_init Gather_init Gatherv_init Scatter_init Scatterv_init "
+         "Allgather_init Allgatherv_init Alltoall_init Alltoallv_init Alltoallw_init Reduce_init "
+         "Allreduce_init Reduce_scatter_init Reduce_scatter_block_init Psend_init Precv_init "
+         "Idup Idup_with_info Alltoallw Split_type Revoke Is_revoked Get_failed Ack_failed Agree "
+         "Shrink Ishrink Iflush_buffer Flush_buffer Join Isendrecv Isendrecv_replace")
+class Comm(Communicator):
+    """A communicator."""
+
+    # Others made of it
+
+    def _made(self, comm: communicator.Comm | None, kind: type[Any]) -> Any:
+        made = kind()
+        if comm is not None:
+            state = State(comm)
+            state.handler = self._state.handler
+            made._of = state
+        return made
+
+    def Dup(self: Own, info: Info | None = None) -> Own:
+        made = self._made(self._wait(self.inner.Dup()), type(self))
+        made._of.attributes = self._keyvals.copied(self, self._state.attributes)
+        made._of.info = dict(self._state.info)
+        if info is not None:
+            made.Set_info(info)
+        return made
+
+    def Dup_with_info(self: Own, info: Info) -> Own:
+        return self.Dup(info)
+
+    def Clone(self: Own) -> Own:
+        return self.Dup()
+
+    def Create(self, group: Group) -> "Intracomm":
+        return self._made(self._wait(self.inner.Create(group.inner)), Intracomm)
+
+    def Split(self, color: int = 0, key: int = 0) -> "Intracomm":
+        return self._made(self._wait(self.inner.Split(color, key)), Intracomm)
+
+    @classmethod
+    def Get_parent(cls) -> "Comm":
+        """None: nobody has spawned this program."""
+        return COMM_NULL
+
+    # Messages of buffers
+
+    Send = waits("Send", point_to_point.sent)
+    Bsend = waits("Bsend", point_to_point.sent)
+    Ssend = waits("Ssend", point_to_point.sent)
+    Rsend = waits("Rsend", point_to_point.sent)
+    Isend = begun("Isend", point_to_point.sent)
+    Ibsend = begun("Ibsend", point_to_point.sent)
+    Issend = begun("Issend", point_to_point.sent)
+    Irsend = begun("Irsend", point_to_point.sent)
+    Irecv = begun("Irecv", point_to_point.received)
+    Send_init = persistent("Isend", point_to_point.sent)
+    Bsend_init = persistent("Ibsend", point_to_point.sent)
+    Ssend_init = persistent("Issend", point_to_point.sent)
+    Rsend_init = persistent("Irsend", point_to_point.sent)
+    Recv_init = persistent("Irecv", point_to_point.received)
+
+    def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG,
+             status: Status | None = None) -> None:
+        _tell(status, self._wait(self.inner.Recv(
+            *point_to_point.received(self, buf, source, tag))))
+
+    def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
+                 source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Status | None = None
+                 ) -> None:
+        _tell(status, self._wait(self.inner.Sendrecv(*point_to_point.exchanged(
+            self, sendbuf, dest, sendtag, recvbuf, source, recvtag))))
+
+    def Sendrecv_replace(self, buf: Any, dest: int, sendtag: int = 0, source: int = ANY_SOURCE,
+                         recvtag: int = ANY_TAG, status: Status | None = None) -> None:
+        _tell(status, self._wait(self.inner.Sendrecv_replace(
+            *point_to_point.replaced(self, buf, dest, sendtag, source, recvtag))))
+
+    def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+              ) -> bool:
+        _tell(status, self._wait(self.inner.Probe(source, tag)))
+        return True
+
+    def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+               ) -> bool:
+        found = self._wait(self.inner.Iprobe(source, tag))
+        if found is not None:
+            _tell(status, found)
+        return found is not None
+
+    def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+               ) -> Message:
+        if source == PROC_NULL:
+            _tell(status, statuses_.Status(PROC_NULL))
+            return Message.standing_for(NO_PROC)
+        message, found = self._wait(self.inner.Mprobe(source, tag))
+        _tell(status, found)
+        return Message.standing_for((message, found.count))
+
+    def Improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+                ) -> Message | None:
+        if source == PROC_NULL:
+            return self.Mprobe(source, tag, status)
+        got = self._wait(self.inner.Improbe(source, tag))
+        if got is None:
+            return None
+        message, found = got
+        _tell(status, found)
+        return Message.standing_for((message, found.count))
+
+    def Attach_buffer(self, buf: Any) -> None:
+        Attach_buffer(buf)
+
+    def Detach_buffer(self) -> Any:
+        return Detach_buffer()
+
+    # Collective calls
+
+    Barrier = waits("Barrier", collective.barrier)
+    Bcast = waits("Bcast", collective.bcast)
+    Gather = waits("Gather", collective.gather)
+    Gatherv = waits("Gatherv", collective.gatherv)
+    Scatter = waits("Scatter", collective.scatter)
+    Scatterv = waits("Scatterv", collective.scatterv)
+    Allgather = waits("Allgather", collective.allgather)
+    Allgatherv = waits("Allgatherv", collective.allgatherv)
+    Alltoall = waits("Alltoall", collective.alltoall)
+    Alltoallv = waits("Alltoallv", collective.alltoallv)
+    Reduce = waits("Reduce", collective.reduce)
+    Allreduce = waits("Allreduce", collective.reduce_all)
+    Reduce_scatter = waits("Reduce_scatter", collective.reduce_scatter)
+    Reduce_scatter_block = waits("Reduce_scatter", collective.reduce_scatter_block)
+
+    # Objects
+
+    send = waits("Send", point_to_point.pickled)
+    bsend = waits("Bsend", point_to_point.pickled)
+    ssend = waits("Ssend", point_to_point.pickled)
+    isend = begun("Isend", point_to_point.pickled)
+    ibsend = begun("Ibsend", point_to_point.pickled)
+    issend = begun("Issend", point_to_point.pickled)
+
+    def recv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG,
+             status: Status | None = None) -> Any:
+        if source == PROC_NULL:
+            self.Recv(bytearray(), source, tag, status)
+            return None
+        if buf is not None and not isinstance(buf, int):
+            return self.irecv(buf, source, tag).wait(status)
+        return self.Mprobe(source, tag, status).recv(status)
+
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        if source == PROC_NULL:
+            return self.Irecv(bytearray(), source, tag)
+        into = point_to_point.room(buf)
+        return Request.standing_for(Begun(self._wait(self.inner.Irecv(into, source, tag)),
+                                          load=point_to_point.loads(into)))
+
+    def sendrecv(self, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
+                 source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Status | None = None
+                 ) -> Any:
+        request = self.isend(sendobj, dest, sendtag)
+        found = self.recv(recvbuf, source, recvtag, status)
+        request.wait()
+        return found
+
+    probe, iprobe = Probe, Iprobe
+    mprobe, improbe = Mprobe, Improbe
+    barrier = Barrier
+
+    def bcast(self, obj: Any, root: int = 0) -> Any:
+        return self._wait(objects.bcast(self.inner, obj, root))
+
+    def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
+        return self._wait(objects.gather(self.inner, sendobj, root))
+
+    def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
+        return self._wait(objects.scatter(self.inner, sendobj, root))
+
+    def allgather(self, sendobj: Any) -> list[Any]:
+        return self._wait(objects.allgather(self.inner, sendobj))
+
+    def alltoall(self, sendobj: Iterable[Any]) -> list[Any]:
+        return self._wait(objects.alltoall(self.inner, sendobj))
+
+    def reduce(self, sendobj: Any, op: Any = None, root: int = 0) -> Any:
+        found = self.gather(sendobj, root)
+        return None if found is None else objects.fold(found, _on_objects(op))
+
+    def allreduce(self, sendobj: Any, op: Any = None) -> Any:
+        return objects.fold(self.allgather(sendobj), _on_objects(op))
+
+
+@refuses("Create_from_group Create_group Create_cart Create_graph Create_dist_graph_adjacent "
+         "Create_dist_graph "
+         "Create_intercomm Cart_map Graph_map Iscan Iexscan Scan_init Exscan_init Spawn "
+         "Spawn_multiple Accept Connect")
+class Intracomm(Comm):
+    """A communicator of one group."""
+
+    Scan = waits("Scan", collective.reduce_all)
+    Exscan = waits("Exscan", collective.reduce_all)
+
+    def scan(self, sendobj: Any, op: Any = None) -> Any:
+        return objects.fold(self.allgather(sendobj)[:self.rank + 1], _on_objects(op))
+
+    def exscan(self, sendobj: Any, op: Any = None) -> Any:
+        before = self.allgather(sendobj)[:self.rank]
+        return objects.fold(before, _on_objects(op)) if before else None
+
+
+def _tell(status: Status | None, found: statuses_.Status) -> None:
+    if status is not None:
+        status._set(found)
+
+
+def _on_objects(op: Any) -> Callable[[Any, Any], Any]:
+    return collective.DEFAULT if op is None else op
+
+
+COMM_NULL = Comm()
+COMM_WORLD = Intracomm.standing_for(World("COMM_WORLD"))
+COMM_SELF = Intracomm.standing_for(World("COMM_SELF"))

@@ -1,0 +1,50 @@
+"""What a communicator's handles stand for."""
+
+from typing import Any
+
+from ... import communicator
+from ...constants import MAX_TAG, PROC_NULL
+from ...sync import current
+from ..errors import CLASSES
+
+__all__ = ["APPNUM", "GIVEN", "IO", "LASTUSEDCODE", "State", "TAG_UB", "UNIVERSE_SIZE",
+           "WTIME_IS_GLOBAL", "World"]
+
+TAG_UB, IO, WTIME_IS_GLOBAL, UNIVERSE_SIZE, APPNUM, LASTUSEDCODE = range(1, 7)
+GIVEN = {TAG_UB: MAX_TAG, WTIME_IS_GLOBAL: 1, IO: PROC_NULL, UNIVERSE_SIZE: None, APPNUM: 0,
+         LASTUSEDCODE: CLASSES["ERR_LASTCODE"]}
+"""The attributes that MPI defines, by key; None: each rank's library knows."""
+
+
+class State:
+    """A communicator of one rank.
+
+    Attributes
+    ----------
+    comm
+        The library's.
+    handler
+        What happens to errors: "return", "fatal", "abort", or a function.
+    """
+
+    def __init__(self, comm: communicator.Comm, name: str = "") -> None:
+        self.comm = comm
+        self.name = name
+        self.handler: Any = "return"
+        self.attributes: dict[int, Any] = {}
+        self.info: dict[str, str] = {}
+
+
+class World:
+    """A communicator that MPI defines: each rank has its own of this name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def state(self) -> State:
+        rank = current()
+        found: State | None = rank.kept.get(self.name)
+        if found is None:
+            found = rank.kept[self.name] = State(getattr(rank.mpi, self.name), f"MPI_{self.name}")
+        return found

@@ -1,0 +1,45 @@
+"""A call of the library as methods of a communicator: one that waits, one that begins, and one that
+is kept to be begun later.
+
+``described(comm, ...)`` makes of a program's arguments those of the library's call, and raises what
+mpi4py raises where they describe nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..requests import Begun, Prequest, Request
+
+__all__ = ["begun", "persistent", "waits"]
+
+Described = Callable[..., tuple[Any, ...]]
+
+
+def waits(call: str, described: Described) -> Callable[..., None]:
+    """The method that waits for ``call``."""
+    def method(self: Any, *arguments: Any, **named: Any) -> None:
+        self._wait(getattr(self.inner, call)(*described(self, *arguments, **named)))
+    return _called(method, call, described)
+
+
+def begun(call: str, described: Described) -> Callable[..., Request]:
+    """The method that begins ``call``, which is one of the library's that do not wait."""
+    def method(self: Any, *arguments: Any, **named: Any) -> Request:
+        asked = described(self, *arguments, **named)
+        return Request.standing_for(Begun(self._wait(getattr(self.inner, call)(*asked)),
+                                          kept=asked))
+    return _called(method, call, described)
+
+
+def persistent(call: str, described: Described) -> Callable[..., Prequest]:
+    """The method that keeps ``call`` for Start."""
+    def method(self: Any, *arguments: Any, **named: Any) -> Prequest:
+        inner, asked = self.inner, described(self, *arguments, **named)
+        return Prequest.standing_for(Begun(None, again=lambda: getattr(inner, call)(*asked)))
+    return _called(method, f"{call[1:].capitalize()}_init", described)
+
+
+def _called(method: Any, name: str, described: Described) -> Any:
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = described.__doc__
+    return method
