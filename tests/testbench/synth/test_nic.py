@@ -1,4 +1,4 @@
-"""The area of a NIC as a metric: its figures, on what it depends, and that it is synthesised once."""
+"""The area of a NIC as a metric: its figures, what changes it, and that it is made once."""
 
 from pathlib import Path
 from typing import Any
