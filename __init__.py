@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
+    from .testbench.optimise.run import optimise
+    from .testbench.optimise.trials import Trials
     from .testbench.study.sweep import sweep
     from .testbench.study.table import Table
     from .testbench.testbed.bed import Testbed, bench
@@ -32,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
            "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
-           "Result", "Run", "RunError", "Stuck", "Table", "Testbed", "UserError", "Vipl", "Watch",
-           "am", "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "rpc", "run_job", "smp",
-           "splitc", "sweep", "tcp", "via"]
+           "Result", "Run", "RunError", "Stuck", "Table", "Testbed", "Trials", "UserError", "Vipl",
+           "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "rpc",
+           "run_job", "smp", "splitc", "sweep", "tcp", "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
@@ -52,6 +54,8 @@ _FROM = {
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
     "testbench.backends.session": ["RunError", "run_job"],
+    "testbench.optimise.run": ["optimise"],
+    "testbench.optimise.trials": ["Trials"],
     "testbench.study.sweep": ["sweep"],
     "testbench.study.table": ["Table"],
     "testbench.testbed.bed": ["Testbed", "bench"],

@@ -1,4 +1,5 @@
-"""``nicbed compare``, ``sweep``, ``whatif`` and ``why``: what differs between descriptions."""
+"""``nicbed compare``, ``sweep``, ``optimise``, ``whatif`` and ``why``: what differs between
+descriptions."""
 
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,44 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
         raise UserError("--sim board: a board carries one configuration, sweep needs several; try "
                         "--sim uart")
     run_sweep(study, sim=sim, layer=layer, **given)
+
+
+@nicbed.command()
+@click.argument("study", required=False, metavar="[STUDY.toml]",
+                type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--vary", multiple=True, metavar="KNOB=VALUES",
+              help="Values of a knob to choose from: 256,1024, or 4:64:*2 (times 2 each), 4:64 "
+                   "(all between). May be given again.")
+@click.option("--minimise", multiple=True, metavar="[NAME=]BENCH:FIGURE",
+              help="A figure that is to be small, such as logp:L or area:lut. May be given again.")
+@click.option("--maximise", multiple=True, metavar="[NAME=]BENCH:FIGURE",
+              help="A figure that is to be large. May be given again.")
+@click.option("--where", "constraints", multiple=True, metavar="CONDITION",
+              help="Only points with it: 'via.window * 2 <= via.send_slots', 'area.lut <= 8000'.")
+@click.option("--trials", type=int, metavar="N", help="Points that are tried.  [default: 20]")
+@click.option("--seed", type=click.IntRange(0), metavar="N",
+              help="On which the choice of points depends.  [default: 1]")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
+              help="Points that are measured at the same time. Changes no point.")
+@click.option("--nic", metavar="FILE.toml",
+              help="NIC description to start from.  [default: default]")
+@layer_option()
+@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+              help="Stop a run after this many target cycles.  [default: 200000000]")
+@FRESH
+@target_options(nic=False)
+def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
+    """Search for the points of a design that no other beats in all goals, such as latency, gap and
+    area. The same seed gives the same points; those that are in the store are not measured again,
+    so an interrupted search goes on where it was. Writes one table (CSV, Parquet, JSON) and its
+    plot."""
+    from ..commands.optimise import run_optimise
+
+    check(layer or "am", sim)
+    if sim == "board":
+        raise UserError("--sim board: a board carries one configuration, optimise needs several; "
+                        "try --sim uart")
+    run_optimise(study, sim=sim, layer=layer, **given)
 
 
 @nicbed.command()

@@ -1,7 +1,7 @@
 """``nicbed sweep``: benchmarks at many points of a design, as one table."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..study.table import ERROR, Table
 from .measure import Plots, check_places
 from .output import finish, progress_bar
 
-__all__ = ["run_sweep"]
+__all__ = ["failures", "printed", "run_sweep", "varied", "written"]
 
 ROWS, COLUMNS = 40, 8
 """Rows, and metrics, that are printed; the files have all."""
@@ -48,14 +48,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or Local(
             workers, store=standard(), fresh=fresh, limit=plan.limit), tell)
-    path = out / f"{plan.title}-{found.document['config_hash'][:10]}.json"
-    files.save(path.with_suffix(".csv"), found.csv())
-    try:
-        files.save(path.with_suffix(".parquet"), found.parquet())
-    except UserError as error:
-        print(f"nicbed: no Parquet: {error}", file=sys.stderr, flush=True)
-    text = files.text(dict(found.document))
-    files.save(path, text.encode())
+    path, text = written(found, out)
     draw = drawing(found)
     if draw:
         plots.save(draw, found.document, path)
@@ -65,9 +58,28 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     finish(text, lambda: _show(found, prepared.excluded), path)
 
 
-def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: int | None,
-          seed: int, constraints: Sequence[str], metrics: Sequence[str], base: dict[str, Any]
-          ) -> Plan:
+def written(found: Table, out: Path) -> tuple[Path, str]:
+    """Write a table into ``out`` as CSV, Parquet and JSON; return the path of the last one, and
+    what it says."""
+    path = out / f"{found.document['benchmark']}-{found.document['config_hash'][:10]}.json"
+    files.save(path.with_suffix(".csv"), found.csv())
+    try:
+        files.save(path.with_suffix(".parquet"), found.parquet())
+    except UserError as error:
+        print(f"nicbed: no Parquet: {error}", file=sys.stderr, flush=True)
+    text = files.text(dict(found.document))
+    files.save(path, text.encode())
+    return path, text
+
+
+def varied(vary: Sequence[str]) -> dict[str, str]:
+    """Values by knob, given as ``KNOB=VALUES``.
+
+    Raises
+    ------
+    UserError
+        They are not, or a knob is there twice.
+    """
     given = {}
     for text in vary:
         knob, equals, values = text.partition("=")
@@ -76,6 +88,13 @@ def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: 
         if knob.strip() in given:
             raise UserError(f"--vary {text}: {knob.strip()} is varied twice")
         given[knob.strip()] = values.strip()
+    return given
+
+
+def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: int | None,
+          seed: int, constraints: Sequence[str], metrics: Sequence[str], base: dict[str, Any]
+          ) -> Plan:
+    given = varied(vary)
     if not given:
         raise UserError("sweep needs --vary KNOB=VALUES, such as --vary link.latency=4:64:*2, or a "
                         "study's file")
@@ -90,23 +109,31 @@ def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: 
 
 def _show(found: Table, excluded: int) -> None:
     out = console()
-    metrics = found.metrics[:COLUMNS]
-    shown = [*found.knobs, *metrics]
-    rows = [[*(_cell(row.get(one.name)) for one in shown)] for row in found.rows[:ROWS]]
-    notes = []
-    if len(found.rows) > ROWS:
-        notes.append(f"and {len(found.rows) - ROWS} more points")
-    if len(found.metrics) > COLUMNS:
-        notes.append(f"and {len(found.metrics) - COLUMNS} more metrics")
-    out.print(table(f"{len(found.rows)} points", [
-        one.name.replace(".", "\n", 1) + (f"\n({one.unit})" if one.unit else "")
-        for one in shown], rows, caption=", ".join(notes) or None, left=0))
+    out.print(printed(f"{len(found.rows)} points", found, found.rows))
     if excluded:
         out.print(f"{excluded} points are excluded by the constraints")
-    failed = [row for row in found.rows if row[ERROR]]
-    for row in failed[:ROWS]:
-        place = ", ".join(f"{one.name}={row.get(one.name)}" for one in found.knobs)
-        out.print(f"{place}: {row[ERROR]}", markup=False)
+    for line in failures(found):
+        out.print(line, markup=False)
+
+
+def printed(title: str, found: Table, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Those ``rows`` of a table as one for a console: the first ones, and the first metrics."""
+    shown = [*found.knobs, *found.metrics[:COLUMNS]]
+    cells = [[*(_cell(row.get(one.name)) for one in shown)] for row in rows[:ROWS]]
+    notes = []
+    if len(rows) > ROWS:
+        notes.append(f"and {len(rows) - ROWS} more points")
+    if len(found.metrics) > COLUMNS:
+        notes.append(f"and {len(found.metrics) - COLUMNS} more metrics")
+    return table(title, [
+        one.name.replace(".", "\n", 1) + (f"\n({one.unit})" if one.unit else "")
+        for one in shown], cells, caption=", ".join(notes) or None, left=0)
+
+
+def failures(found: Table) -> list[str]:
+    """A line for each of the first points that failed: its knobs, and why."""
+    return [", ".join(f"{one.name}={row.get(one.name)}" for one in found.knobs) + f": {row[ERROR]}"
+            for row in [row for row in found.rows if row[ERROR]][:ROWS]]
 
 
 def _cell(value: Any) -> str:

@@ -3,6 +3,8 @@
 In the order in which to read:
 
 - :mod:`.axis`: The values of one knob in a study: a list, a range with a step, or a range alone
+- :mod:`.measured`: What is measured at a point: benchmarks, programs and ``area``; their figures
+  as metrics
 - :mod:`.constraint`: Conditions on knobs: comparisons, without anything else of Python
 - :mod:`.plan`: What a study measures: its points, benchmarks and metrics
 - :mod:`.file`: A study's file in TOML

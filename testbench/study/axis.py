@@ -26,6 +26,14 @@ class Axis:
     high: Fraction = Fraction(0)
     log: bool = False
 
+    @property
+    def numbers(self) -> list[Fraction] | None:
+        """The values as numbers; None if one is none."""
+        try:
+            return [Fraction(str(value)) for value in self.values]
+        except ValueError:
+            return None
+
     def at(self, share: float) -> Any:
         """The value at ``share``, 0 to 1, of the way from the first to the last."""
         if self.values:

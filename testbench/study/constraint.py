@@ -3,10 +3,13 @@
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
+from ...layouts.description import knobs
 from ..descriptions.load import check_name
 from ..errors import UserError
+from .measured import known
 
 __all__ = ["Constraint"]
 
@@ -22,14 +25,26 @@ class Constraint:
     """A condition such as ``via.window * 2 <= via.send_slots``: knobs, numbers, texts, arithmetic,
     comparisons, ``and``, ``or``, ``not``.
 
+    Parameters
+    ----------
+    figures
+        Whether it may also have what is measured, as ``area.lut``: benchmark and figure.
+
+    Attributes
+    ----------
+    figures
+        Benchmark and figure of each of these.
+
     Raises
     ------
     UserError
         The text is none, or a knob does not exist.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, figures: bool = False) -> None:
         self.text = text
+        self.figures: list[tuple[str, str]] = []
+        self._measured = _measured() if figures else ()
         try:
             self._tree = ast.parse(text.strip(), mode="eval").body
         except SyntaxError:
@@ -50,10 +65,32 @@ class Constraint:
         except (TypeError, ArithmeticError) as error:
             raise UserError(f"constraint {self.text!r}: {error}") from None
 
+    def misses(self, values: Mapping[str, Mapping[str, Any]]) -> float:
+        """By how much it does not hold for ``values``, which have the figures by benchmark, too; 0
+        if it holds. What is no comparison of numbers is missed by 1."""
+        return 0.0 if self.holds(values) else self._short(self._tree, values)
+
+    def _short(self, node: ast.AST, values: Mapping[str, Mapping[str, Any]]) -> float:
+        match node:
+            case ast.BoolOp():
+                parts = [self._short(one, values) for one in node.values]
+                return sum(parts) if isinstance(node.op, ast.And) else min(parts)
+            case ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+                one, other = (self._of(side, values) for side in (node.left, *node.comparators))
+                if bool(self._of(node, values)):
+                    return 0.0
+                if isinstance(one, (int, float, Fraction)):
+                    return float(abs(one - other)) or 1.0
+        return 0.0 if bool(self._of(node, values)) else 1.0
+
     def _check(self, node: ast.AST) -> None:
         match node:
-            case ast.Attribute(value=ast.Name(id=section), attr=name):
-                check_name(f"{section}.{name}")
+            case ast.Attribute():
+                bench, _, figure = ast.unparse(node).partition(".")
+                if bench in self._measured:
+                    self.figures.append((bench, figure))
+                else:
+                    check_name(f"{bench}.{figure}")
                 return
             case ast.Constant(value=bool() | int() | float() | str()):
                 return
@@ -73,7 +110,8 @@ class Constraint:
 
     def _of(self, node: Any, values: Mapping[str, Mapping[str, Any]]) -> Any:
         match node:
-            case ast.Attribute(value=ast.Name(id=section), attr=name):
+            case ast.Attribute():
+                section, _, name = ast.unparse(node).partition(".")
                 return values[section][name]
             case ast.Constant():
                 return node.value
@@ -88,3 +126,9 @@ class Constraint:
         several = [self._of(one, values) for one in (node.left, *node.comparators)]
         return all(_BINARY[type(op)](one, other) for op, one, other in zip(
             node.ops, several, several[1:], strict=False))
+
+
+def _measured() -> set[str]:
+    """What has figures, but for names that are sections of knobs."""
+    sections = {knob.name.partition(".")[0] for knob in knobs()}
+    return {*known()} - sections

@@ -1,19 +1,21 @@
 """A study's file in TOML."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, nearest
 from .plan import Plan, planned
 
-__all__ = ["overrides", "read", "toml"]
+__all__ = ["BASE", "checked", "flat", "overrides", "read", "started", "toml"]
 
+BASE: dict[str, type | tuple[type, ...]] = {"nic": str, "set": dict, "nodes": int, "layer": str,
+                                            "limit": int}
+"""What says from which description a study starts, and how it is measured."""
 _KINDS: dict[str, type | tuple[type, ...]] = {
-    "nic": str, "set": dict, "nodes": int, "layer": str, "bench": list, "method": str,
-    "vary": dict, "points": (int, list), "seed": int, "constraints": list, "metrics": dict,
-    "limit": int}
+    **BASE, "bench": list, "method": str, "vary": dict, "points": (int, list), "seed": int,
+    "constraints": list, "metrics": dict}
 _NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
 
 
@@ -25,30 +27,50 @@ def read(path: Path, **given: Any) -> Plan:
     UserError
         The file cannot be read, or is no study.
     """
-    table = toml(path)
-    for name, value in table.items():
-        if name not in _KINDS:
-            raise UserError(f"{path}: a study has no {name}{nearest(name, list(_KINDS))}")
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-            kinds = _KINDS[name] if isinstance(_KINDS[name], tuple) else (_KINDS[name],)
-            raise UserError(f"{path}: {name} must be "
-                            f"{' or '.join(_NAMES[kind] for kind in kinds)}")  # type: ignore
+    table = checked(path, _KINDS, "study", texts=("bench", "constraints", "metrics"))
     points = table.get("points")
-    for name, kind in (("bench", str), ("constraints", str), ("metrics", str), ("points", dict)):
-        _check_each(path, name, table.get(name), kind)
+    _check_each(path, "points", points, dict)
     method = table.get("method", "list" if isinstance(points, list) else "grid")
-    base: dict[str, Any] = {name: table[name] for name in ("nic", "nodes", "layer", "limit")
-                            if name in table}
-    base |= {name: value for name, value in given.items() if value is not None}
-    base["overrides"] = (*overrides(table.get("set", {})), *given.get("overrides", ()))
     try:
-        return planned(_flat(table.get("vary", {})), table.get("bench", []), method=method,
+        return planned(flat(table.get("vary", {})), table.get("bench", []), method=method,
                        points=points if isinstance(points, int) else None,
-                       given=[_flat(one) for one in points] if isinstance(points, list) else [],
+                       given=[flat(one) for one in points] if isinstance(points, list) else [],
                        seed=table.get("seed", 1), constraints=table.get("constraints", []),
-                       metrics=table.get("metrics"), title=path.stem, **base)
+                       metrics=table.get("metrics"), title=path.stem, **started(table, given))
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def checked(path: Path, known: Mapping[str, type | tuple[type, ...]], what: str,
+            texts: Sequence[str] = ()) -> dict[str, Any]:
+    """What file ``path`` says, if it is a ``what``: all of it ``known`` and of its kind, and what
+    lists and tables of the names ``texts`` hold are texts.
+
+    Raises
+    ------
+    UserError
+        It cannot be read, or is none.
+    """
+    table = toml(path)
+    for name, value in table.items():
+        if name not in known:
+            raise UserError(f"{path}: a {what} has no {name}{nearest(name, list(known))}")
+        wanted = known[name]
+        kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise UserError(f"{path}: {name} must be "
+                            f"{' or '.join(_NAMES[kind] for kind in kinds)}")
+    for name in texts:
+        _check_each(path, name, table.get(name), str)
+    return table
+
+
+def started(table: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """From which description a study's file starts, and how it is measured; what is ``given``
+    stands in place of what the file says."""
+    base: dict[str, Any] = {name: table[name] for name in BASE if name != "set" and name in table}
+    base |= {name: value for name, value in given.items() if value is not None}
+    return {**base, "overrides": (*overrides(table.get("set", {})), *given.get("overrides", ()))}
 
 
 def _check_each(path: Path, name: str, found: Any, kind: type) -> None:
@@ -79,10 +101,10 @@ def toml(path: Path) -> dict[str, Any]:
 
 def overrides(table: Mapping[str, Any]) -> tuple[str, ...]:
     """The knobs of a table ``set`` as texts, ``"link.latency=12"``."""
-    return tuple(f"{knob}={_text(value)}" for knob, value in _flat(table).items())
+    return tuple(f"{knob}={_text(value)}" for knob, value in flat(table).items())
 
 
-def _flat(table: Any) -> dict[str, Any]:
+def flat(table: Any) -> dict[str, Any]:
     """Knobs by dotted name, given as ``"link.latency"`` or in a table ``link``."""
     found = {}
     for name, value in table.items():

@@ -10,21 +10,13 @@ from ..errors import UserError, nearest
 from ..testbed.measurement import AREA
 from .axis import MOST, Axis, axis
 from .constraint import Constraint
+from .measured import Metric, check_measured, metric
 
-__all__ = ["METHODS", "Metric", "Plan", "planned"]
+__all__ = ["METHODS", "Plan", "planned"]
 
 METHODS = ("grid", "zip", "list", "random", "lhs")
 """How points are chosen: every combination; the first values together, then the second ones; given
 one by one; at random; as a Latin hypercube."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A column of the table: a figure of a benchmark, or a place in its result file."""
-
-    name: str
-    bench: str
-    figure: str
 
 
 @dataclass(frozen=True)
@@ -159,10 +151,6 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     UserError
         Something does not exist or does not go together.
     """
-    from ..apps import APPS
-    from ..benches import BENCHES
-
-    known = [*BENCHES, *APPS, AREA]
     if any(text.startswith(f"{AREA}:") for text in (metrics or {}).values()):
         benches = list(dict.fromkeys([*benches, AREA]))
     if method not in METHODS:
@@ -174,9 +162,7 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
         raise UserError(f"method {method} needs knobs that vary, such as link.latency=4:64:*2")
     if not benches:
         raise UserError("a study needs a benchmark, such as logp")
-    for name in benches:
-        if name not in known:
-            raise UserError(f"no benchmark or program is called {name}{nearest(name, known)}")
+    check_measured(benches)
     for point in given:
         for knob, value in point.items():
             axis(knob, [value])
@@ -187,10 +173,8 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
 
 
 def _metric(name: str, text: str, benches: Sequence[str]) -> Metric:
-    bench, colon, figure = text.partition(":")
-    if not colon or not figure:
-        raise UserError(f"metric {name} = {text}: must be BENCHMARK:FIGURE, such as logp:o_s")
-    if bench not in benches:
-        raise UserError(f"metric {name} = {text}: {bench} is not measured"
-                        f"{nearest(bench, list(benches))}")
-    return Metric(name, bench, figure)
+    found = metric(name, text)
+    if found.bench not in benches:
+        raise UserError(f"metric {name} = {text}: {found.bench} is not measured"
+                        f"{nearest(found.bench, list(benches))}")
+    return found

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ..errors import UserError
 from ..report.plots import INK, PALETTE
 
-__all__ = ["MOST", "drawing", "front", "pareto"]
+__all__ = ["MOST", "drawing", "front", "parallel", "pareto"]
 
 MOST = 4
 """Metrics that are drawn side by side."""
@@ -161,23 +161,32 @@ def _parallel(table: Table, figure: Any) -> None:
     from matplotlib import colormaps
 
     metrics = _drawn(table)
+    colours = colormaps["viridis"]
+    parallel(table, figure, metrics, lambda row, share: {"lw": 1, "alpha": 0.7,
+                                                         "color": colours(share)},
+             f"{len(table.rows)} points, coloured by {metrics[0].name}")
+
+
+def parallel(table: Table, figure: Any, metrics: Sequence[Column],
+             style: Callable[[Mapping[str, Any], float], Mapping[str, Any]], title: str) -> None:
+    """A line a point through all knobs that vary and ``metrics``. ``style``: how that of a row is
+    drawn, whose first metric is at a share, 0 to 1, of the way from the least value to the
+    greatest."""
     columns = [*(one for one in table.knobs if len(_distinct(table, one)) > 1), *metrics]
     scales = [_distinct(table, one) for one in columns]
     axes = figure.add_subplot()
-    colours = colormaps["viridis"]
     for row in table.rows:
         if all(row.get(one.name) is not None for one in columns):
             heights = [_share(_number(row[one.name]), scale)
                        for one, scale in zip(columns, scales, strict=True)]
-            axes.plot(range(len(columns)), heights, lw=1, alpha=0.7,
-                      color=colours(heights[-len(metrics)]))
+            axes.plot(range(len(columns)), heights, **style(row, heights[-len(metrics)]))
     axes.set_xticks(range(len(columns)), [one.name.replace(".", "\n", 1) for one in columns])
     axes.set_yticks([])
     for index, scale in enumerate(scales):
         for value, height, align in ((scale[0], -0.03, "top"), (scale[-1], 1.03, "bottom")):
             axes.text(index, height, _text(value), ha="center", va=align, fontsize=8, color=INK)
     axes.set_ylim(-0.1, 1.1)
-    axes.set_title(f"{len(table.rows)} points, coloured by {metrics[0].name}")
+    axes.set_title(title)
 
 
 def _share(value: Any, values: Sequence[Any]) -> float:

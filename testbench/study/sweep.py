@@ -138,19 +138,21 @@ def sweep(vary: Mapping[str, Any], benches: Sequence[str] = ("logp",), *, worker
                                                 limit=prepared.plan.limit))
 
 
-def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None) -> Table:
-    """Measure what is ``prepared``. A point that fails is a row with its line."""
+def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None,
+             remaining: "Remaining | None" = None) -> Table:
+    """Measure what is ``prepared``. A point that fails is a row with its line. ``remaining``: of
+    the work of which this is a part."""
     tasks, plan = prepared.tasks, prepared.plan
     documents: dict[int, dict[str, Any]] = {}
     errors: dict[int, str] = {}
-    remaining = Remaining(len(tasks))
-    for count, outcome in enumerate(executor.outcomes(tasks), 1):
+    remaining = remaining or Remaining(len(tasks))
+    for outcome in executor.outcomes(tasks):
         index = outcome.number // len(plan.benches)
         if outcome.document is None:
             errors.setdefault(index, outcome.error)
         else:
             documents[outcome.number] = outcome.document
-        tell(remaining.after(count, outcome.stored), count, len(tasks))
+        tell(*remaining.after(outcome.stored))
     results = [{name: Result(documents[number], each[name].presentation)
                 for place, name in enumerate(plan.benches)
                 if (number := index * len(plan.benches) + place) in documents}
@@ -210,16 +212,18 @@ class Remaining:
     def __init__(self, total: int) -> None:
         self.total = total
         self._begin = time.monotonic()
+        self._count = 0
         self._measured = 0
 
-    def after(self, count: int, stored: bool) -> str:
-        """What to say after ``count``; a ``stored`` one took no time."""
+    def after(self, stored: bool) -> tuple[str, int, int]:
+        """What to tell after one more; a ``stored`` one took no time."""
+        self._count += 1
         self._measured += not stored
-        text = f"{count} of {self.total}"
-        if not self._measured or count == self.total:
-            return text
-        left = (time.monotonic() - self._begin) / self._measured * (self.total - count)
-        return f"{text}, {_span(left)} left"
+        text = f"{self._count} of {self.total}"
+        if self._measured and self._count < self.total:
+            left = (time.monotonic() - self._begin) / self._measured * (self.total - self._count)
+            text += f", {_span(left)} left"
+        return text, self._count, self.total
 
 
 def _span(seconds: float) -> str:

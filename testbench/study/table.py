@@ -20,10 +20,10 @@ ERROR = "error"
 
 @dataclass(frozen=True)
 class Column:
-    """A column: a knob that was set, or a metric that was measured."""
+    """A column: a knob that was set, a metric that was measured, or a mark: a yes or no."""
 
     name: str
-    kind: Literal["knob", "metric"]
+    kind: Literal["knob", "metric", "mark"]
     unit: str = ""
 
     @property

@@ -89,8 +89,8 @@ class Result:
         return series(self.document) if series else None
 
     def metric(self, name: str) -> Headline:
-        """The figure called ``name``, or the number at that place in the document, such as
-        ``truth.g``.
+        """The figure called ``name``, in whatever case, or the number at that place in the
+        document, such as ``truth.g``.
 
         Raises
         ------
@@ -100,6 +100,9 @@ class Result:
         figures = {one.name: one for one in self.figures}
         if name in figures:
             return figures[name]
+        alike = [one for one in self.figures if one.name.casefold() == name.casefold()]
+        if len(alike) == 1:
+            return alike[0]
         found = _at(self.document, name)
         if isinstance(found, (int, float)) and not isinstance(found, bool):
             return Headline(name, found, "")

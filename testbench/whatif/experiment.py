@@ -135,19 +135,17 @@ class _Bar:
     """Progress over both passes, with the time left."""
 
     def __init__(self, total: int, tell: Progress) -> None:
-        self._total, self._done, self._tell = total, 0, tell
+        self._tell = tell
         self._remaining = Remaining(total)
 
     def drop(self, count: int) -> None:
         """So many need not be measured."""
-        self._total -= count
-        self._remaining.total = self._total
+        self._remaining.total -= count
 
     def follow(self, executor: Executor, tasks: Sequence[Task]) -> dict[int, Outcome]:
         """The outcomes of ``tasks`` by number."""
         found = {}
         for outcome in executor.outcomes(tasks):
             found[outcome.number] = outcome
-            self._done += 1
-            self._tell(self._remaining.after(self._done, outcome.stored), self._done, self._total)
+            self._tell(*self._remaining.after(outcome.stored))
         return found

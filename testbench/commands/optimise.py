@@ -1,0 +1,84 @@
+"""``nicbed optimise``: the points of a design that no other beats in all goals."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..descriptions import load
+from ..errors import UserError
+from ..optimise import Search, Trials, carried_out, searched
+from ..optimise.file import read
+from ..optimise.plots import drawing
+from ..optimise.space import Space
+from ..report.tables import console
+from ..store import standard
+from ..study.executor import Executor, Local
+from ..study.table import ERROR
+from .measure import Plots, check_places
+from .output import finish, progress_bar
+from .sweep import failures, printed, varied, written
+
+__all__ = ["run_optimise"]
+
+
+def run_optimise(study: Path | None, *, vary: Sequence[str], minimise: Sequence[str],
+                 maximise: Sequence[str], constraints: Sequence[str], trials: int | None,
+                 seed: int | None, nic: str | None, overrides: Sequence[str], nodes: int | None,
+                 layer: str | None, sim: str, limit: int | None, workers: int, fresh: bool,
+                 out: Path, executor: Executor | None = None) -> None:
+    """Try points of a design; print, plot and store the table of all, and the front."""
+    base: dict[str, Any] = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes,
+                            "layer": layer, "sim": sim, "limit": limit}
+    search = _search(study, vary, minimise, maximise, constraints, trials, seed, base)
+    space = Space(search)
+    check_places(out)
+    for line in space.remarks():
+        print(f"nicbed: {line}", file=sys.stderr, flush=True)
+    plots = Plots()
+    with progress_bar(search.title) as tell:
+        found = carried_out(search, space, executor or Local(
+            workers, store=standard(), fresh=fresh, limit=search.limit), tell)
+    path, text = written(found, out)
+    plots.save(drawing(found), found.document, path)
+    finish(text, lambda: _show(found, space), path)
+
+
+def _search(study: Path | None, vary: Sequence[str], minimise: Sequence[str],
+            maximise: Sequence[str], constraints: Sequence[str], trials: int | None,
+            seed: int | None, base: dict[str, Any]) -> Search:
+    if study is not None:
+        if vary or minimise or maximise or constraints:
+            raise UserError(f"{study}: a search's file says itself what varies and what the goals "
+                            "are")
+        return read(study, trials=trials, seed=seed, **base)
+    return searched(varied(vary), minimise, maximise=maximise, where=constraints,
+                    trials=20 if trials is None else trials, seed=1 if seed is None else seed,
+                    **{**base, "nic": base["nic"] or load.DEFAULT})
+
+
+def _show(found: Trials, space: Space) -> None:
+    out = console()
+    several = len(found.goals) > 1
+    if found.front:
+        out.print(printed("The front: no other trial beats these" if several else "The best",
+                          found, found.front))
+    out.print(_count(found, space), markup=False)
+    for line in failures(found):
+        out.print(line, markup=False)
+
+
+def _count(found: Trials, space: Space) -> str:
+    """How many trials there were, and what became of them."""
+    tried = len(found.rows)
+    every = "" if space.listed is None else f" of {len(space.listed):,} points"
+    missed = sum(row["holds"] is False for row in found.rows)
+    failed = sum(row[ERROR] is not None for row in found.rows)
+    parts = [f"{tried} trials{every}"]
+    if missed:
+        parts.append(f"{missed} miss a condition")
+    if failed:
+        parts.append(f"{failed} failed")
+    if space.excluded:
+        parts.append(f"the conditions exclude {space.excluded:,} points")
+    return "; ".join(parts)

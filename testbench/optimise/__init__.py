@@ -1,0 +1,20 @@
+"""Optimisation: the points of a design that no other beats in all goals, searched for with optuna.
+
+In the order in which to read:
+
+- :mod:`.goal`: A goal: a metric, and whether less of it is better or more
+- :mod:`.search`: What is optimised: knobs, goals, conditions, trials, seed
+- :mod:`.file`: A search's file in TOML
+- :mod:`.space`: The points that there are: what conditions exclude and descriptions refuse
+- :mod:`.chooser`: Chooses the next points from what is known of the ones before
+- :mod:`.front`: The points that no other beats, and the columns that say so
+- :mod:`.run`: From a search to its table: rounds of trials, measured, told to the chooser
+- :mod:`.trials`: The table of all trials
+- :mod:`.plots`: Its plot: the front of two goals, parallel coordinates above that
+"""
+
+from .run import carried_out, optimise
+from .search import Search, searched
+from .trials import Trials
+
+__all__ = ["Search", "Trials", "carried_out", "optimise", "searched"]

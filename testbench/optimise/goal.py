@@ -1,0 +1,49 @@
+"""A goal: a metric, and whether less of it is better or more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import UserError
+from ..study.measured import Metric, metric
+
+__all__ = ["Goal", "goals"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A metric to be made small, or to be made large."""
+
+    metric: Metric
+    more: bool = False
+
+    @property
+    def name(self) -> str:
+        """That of its column."""
+        return self.metric.name
+
+    def cost(self, value: float) -> float:
+        """``value`` such that less is better."""
+        return -value if self.more else value
+
+
+def goals(minimise: Sequence[str], maximise: Sequence[str] = ()) -> tuple[Goal, ...]:
+    """Goals given as ``logp:o_s`` or ``o=logp:o_s``, benchmark and figure.
+
+    Raises
+    ------
+    UserError
+        There is none, one is no metric, or a name is there twice.
+    """
+    found = []
+    for more, texts in ((False, minimise), (True, maximise)):
+        for text in texts:
+            name, equals, figure = text.partition("=")
+            found.append(Goal(metric(name.strip() if equals else text.strip(),
+                                     figure.strip() if equals else text.strip()), more))
+    if not found:
+        raise UserError("optimise needs a goal, such as --minimise logp:L")
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"the goal {name} is there twice")
+    return tuple(found)

@@ -1,0 +1,98 @@
+"""What is optimised: knobs, goals, conditions, trials, seed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UserError
+from ..study.axis import Axis, axis
+from ..study.constraint import Constraint
+from ..study.measured import Metric, check_measured
+from .goal import Goal, goals
+
+__all__ = ["MOST", "Search", "searched"]
+
+MOST = 10_000
+"""Trials."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search, checked but for what the descriptions refuse.
+
+    Attributes
+    ----------
+    axes
+        The values of the knobs that vary.
+    goals
+        What is to be small, or large.
+    conditions
+        Without those on knobs alone a point is not tried; without those that have figures, too, a
+        trial is not on the front.
+    trials
+        How many points are tried, if there are as many.
+    seed
+        On which the choice of points depends.
+    nic, overrides, nodes, layer, sim, limit
+        The description from which the points start, and how it is measured.
+    """
+
+    axes: tuple[Axis, ...]
+    goals: tuple[Goal, ...]
+    conditions: tuple[Constraint, ...] = ()
+    trials: int = 20
+    seed: int = 1
+    nic: str = "default"
+    overrides: tuple[str, ...] = ()
+    nodes: int | None = None
+    layer: str | None = None
+    sim: str = "verilator"
+    limit: int | None = None
+    title: str = "optimise"
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is measured: the goals, and the figures of the conditions."""
+        found = [goal.metric for goal in self.goals]
+        for condition in self.conditions:
+            for bench, figure in condition.figures:
+                if (bench, figure) not in {(one.bench, one.figure) for one in found}:
+                    found.append(Metric(f"{bench}:{figure}", bench, figure))
+        return tuple(found)
+
+    @property
+    def benches(self) -> tuple[str, ...]:
+        """The benchmarks, programs and ``area`` that have these metrics."""
+        return tuple(dict.fromkeys(one.bench for one in self.metrics))
+
+
+def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
+             maximise: Sequence[str] = (), where: Sequence[str] = (), trials: int = 20,
+             seed: int = 1, **base: Any) -> Search:
+    """The search that varies knobs.
+
+    Parameters
+    ----------
+    vary
+        Values by knob, as lists or texts (:func:`~..study.axis.axis`); ranges without a step, too.
+    minimise, maximise
+        Goals: ``"logp:o_s"``, ``"area:lut"`` or ``"o=logp:o_s"``.
+    where
+        Conditions on knobs and figures: ``"area.lut <= 8000"``.
+    trials, seed, base
+        As of :class:`Search`.
+
+    Raises
+    ------
+    UserError
+        Something does not exist or does not go together.
+    """
+    if not vary:
+        raise UserError("optimise needs knobs that vary, such as --vary nic.mtu=256,512,1024")
+    if not 1 <= trials <= MOST:
+        raise UserError(f"trials = {trials}: must be 1 to {MOST:,}")
+    found = Search(tuple(axis(knob, values) for knob, values in vary.items()),
+                   goals(minimise, maximise),
+                   tuple(Constraint(text, figures=True) for text in where), trials, seed, **base)
+    check_measured(found.benches)
+    return found
