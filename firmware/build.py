@@ -16,7 +16,7 @@ from . import cache
 from .header import c_header
 from .image import Image
 
-__all__ = ["BuildError", "CORES", "image", "main", "names"]
+__all__ = ["BuildError", "CORES", "image", "main", "names", "place"]
 
 HERE = Path(__file__).parent
 CORES = {core: (f"{isa}+zicsr", ("-DNICBED_MTVEC",)) if core in ("serv", "vexriscv") else (isa, ())
@@ -76,15 +76,24 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
     if core not in CORES:
         raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
     folder = _folder(name)
-    title = folder.name
+    return _built(folder.name, core, memory, cache.entry(
+        "firmware", _parts(folder, core, memory),
+        lambda work: _build(folder, core, memory, work)))
+
+
+def place(name: str, core: str, memory: int) -> Path:
+    """Where the image of firmware ``name`` lies in the cache, built or not."""
+    return cache.root() / "firmware" / cache.key(_parts(_folder(name), core, memory))
+
+
+def _parts(folder: Path, core: str, memory: int) -> list[str]:
+    """All on which an image depends."""
     base = HERE.parent
-    known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else title
-    parts = [known_as, core, str(memory), repr(CORES[core]),
-             repr((FLAGS, LINKING, WHOLE.get(title))), c_header(),
-             cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
-             version("ziglang"), Path(__file__).read_text()]
-    return _built(title, core, memory, cache.entry(
-        "firmware", parts, lambda work: _build(folder, core, memory, work)))
+    known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else folder.name
+    return [known_as, core, str(memory), repr(CORES[core]),
+            repr((FLAGS, LINKING, WHOLE.get(folder.name))), c_header(),
+            cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
+            version("ziglang"), Path(__file__).read_text()]
 
 
 @once

@@ -19,8 +19,8 @@ from .one_design import build_one_design, netlist
 from .verilator import Progress, toolchain, wave_format
 from .verilog import BuildError
 
-__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "same_simulator",
-           "structure", "tool_versions"]
+__all__ = ["SIMULATORS", "Simulator", "build", "find", "own_modules", "place",
+           "same_simulator", "structure", "tool_versions"]
 
 ARRAY_BYTES = 1 << 16
 """Up to this size Icarus gets the Amaranth memory that a board would have, above it the one of
@@ -117,6 +117,11 @@ def own_modules(name: str) -> list[Path]:
     return sorted(found)
 
 
+def place(description: Description, sim: str = "verilator") -> Path:
+    """Where the simulator for ``description`` lies in the cache, built or not."""
+    return cache.root() / sim / cache.key(_parts(description, sim, None, False, _DEFAULT_TARGET))
+
+
 def find(description: Description, sim: str = "verilator", *, wave: bool = False,
          bare: bool = False, target: str = _DEFAULT_TARGET) -> Path | None:
     """The simulator's folder, if it has been built."""
@@ -162,14 +167,14 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
         else:
             build_one_design(source, work, ports, description.fabric.nodes, form, progress)
 
-    place = cache.entry(sim, _parts(description, sim, form, bare, target), make)
+    found = cache.entry(sim, _parts(description, sim, form, bare, target), make)
     if sim == "icarus":
-        command = icarus_command(place, wave)
+        command = icarus_command(found, wave)
     else:
-        command = [str(place / "simulator")]
+        command = [str(found / "simulator")]
         if sim == "verilator":
             command += topology_options(description)
-    return Simulator(sim, place, command, form)
+    return Simulator(sim, found, command, form)
 
 
 def _design(sim: str, target: str) -> str:

@@ -75,6 +75,9 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
               help="Also plot the points that none beats in both, less being better.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
               help="Points that are measured at the same time.")
+@click.option("--dask", metavar="ADDRESS",
+              help="Measure on a Dask cluster: its scheduler's address, tcp://HOST:8786, or its "
+                   "file.")
 @click.option("--nic", metavar="FILE.toml",
               help="NIC description to start from.  [default: default]")
 @layer_option()

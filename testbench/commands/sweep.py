@@ -10,14 +10,14 @@ from ..errors import UserError
 from ..report import document as files
 from ..report.tables import amount, console, table
 from ..store import standard
-from ..study.executor import Executor, Local
+from ..study.executor import Executor
 from ..study.file import read
 from ..study.plan import Plan, planned
 from ..study.plots import drawing, pareto
-from ..study.sweep import measured, prepare
+from ..study.sweep import chosen, measured, prepare
 from ..study.table import ERROR, Table
 from .measure import Plots, check_places
-from .output import finish, progress_bar
+from .output import Terminal, finish, progress_bar
 
 __all__ = ["failures", "printed", "run_sweep", "varied", "written"]
 
@@ -29,7 +29,8 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
               points: int | None, seed: int, constraints: Sequence[str], metrics: Sequence[str],
               front: tuple[str, str] | None, nic: str | None, overrides: Sequence[str],
               nodes: int | None, layer: str | None, sim: str, limit: int | None, workers: int,
-              fresh: bool, out: Path, executor: Executor | None = None) -> None:
+              fresh: bool, out: Path, dask: str | None = None,
+              executor: Executor | None = None) -> None:
     """Measure all points of a study; print, plot and store its table."""
     base = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes, "layer": layer, "sim": sim,
             "limit": limit}
@@ -46,8 +47,9 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
         print(f"nicbed: {line}", file=sys.stderr, flush=True)
     plots = Plots()
     with progress_bar(plan.title) as tell:
-        found = measured(prepared, executor or Local(
-            workers, store=standard(), fresh=fresh, limit=plan.limit), tell)
+        found = measured(prepared, executor or chosen(
+            workers, dask, store=standard(), fresh=fresh, limit=plan.limit,
+            warn=Terminal().warn), tell)
     path, text = written(found, out)
     draw = drawing(found)
     if draw:

@@ -7,7 +7,7 @@ from ..report import document as files
 from ..store import standard
 from ..study.executor import Local
 from .measure import Plots, check_places
-from .output import finish, progress_bar
+from .output import Terminal, finish, progress_bar
 
 __all__ = ["run_whatif"]
 
@@ -23,7 +23,8 @@ def run_whatif(nic: str, *, overrides: Sequence[str], layer: str, knobs: Sequenc
     check_places(out)
     plots = Plots()
     with progress_bar("whatif") as tell:
-        document = ask(question, Local(workers, store=standard(), fresh=fresh), tell)
+        document = ask(question, Local(workers, store=standard(), fresh=fresh,
+                                       warn=Terminal().warn), tell)
     path = out / f"{files.stem(document)}.json"
     text = files.text(document)
     files.save(path, text.encode())

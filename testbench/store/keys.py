@@ -5,10 +5,12 @@ sources and tools that can change a cycle or an evaluation.
 """
 
 import json
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...layouts.processor import CORE_ISA
 from ..build.cache import key as hash_of
 from ..build.cache import tree_hash
 from ..build.simulator import structure
@@ -17,7 +19,7 @@ from ..report.document import plain, versions
 if TYPE_CHECKING:
     from ..testbed.measurement import Measurement
 
-__all__ = ["FOLDERS", "MODULES", "key", "sources"]
+__all__ = ["FOLDERS", "MODULES", "identity", "key", "sources"]
 
 FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/benches",
            "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
@@ -58,6 +60,22 @@ def key(wanted: "Measurement", limit: int | None = None) -> str:
                     wanted.layer, wanted.sim, wanted.function, repr(limit),
                     json.dumps(wanted.description.model_dump(mode="json"), sort_keys=True),
                     json.dumps(plain(wanted.parameters), sort_keys=True)])
+
+
+def identity(sim: str, synthesis: bool = False) -> dict[str, str]:
+    """With what this installation measures on back end ``sim``, or synthesises: hashes of sources,
+    and versions. Where it is the same, results are the same."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"sources": sources(), **_versions(sim)}
+    for core in CORE_ISA:
+        with suppress(PackageNotFoundError):
+            found[core] = version(f"pythondata-cpu-{core}")
+    if synthesis:
+        from ..synth import nic
+
+        found |= {"sources": sources() + _synthesis(), **nic.versions()}
+    return found
 
 
 def _tools(wanted: "Measurement") -> dict[str, str]:

@@ -20,7 +20,7 @@ from .executor import Executor, Local, Task
 from .plan import Plan, planned
 from .table import ERROR, Table, of_document
 
-__all__ = ["Prepared", "Remaining", "measured", "prepare", "sweep"]
+__all__ = ["Prepared", "Remaining", "chosen", "measured", "prepare", "sweep"]
 
 
 @dataclass
@@ -115,15 +115,21 @@ def prepare(plan: Plan) -> Prepared:
 
 
 def sweep(vary: Mapping[str, Any], benches: Sequence[str] = ("logp",), *, workers: int = 2,
-          fresh: bool = False, executor: Executor | None = None, **options: Any) -> Table:
+          fresh: bool = False, dask: Any = None, executor: Executor | None = None,
+          **options: Any) -> Table:
     """Measure ``benches`` at the points of a study.
 
     Parameters
     ----------
     vary, benches, options
         As for :func:`.plan.planned`: ``sweep({"link.latency": "4:64:*2"}, ["logp"], nodes=4)``.
-    workers, fresh, executor
-        As for :class:`.executor.Local`, or who else carries the measurements out.
+    workers, fresh
+        As for :class:`.executor.Local`.
+    dask
+        The cluster that measures in place of local processes, as for
+        :class:`~..cluster.executor.Cluster`.
+    executor
+        Who else carries the measurements out.
 
     Raises
     ------
@@ -134,8 +140,18 @@ def sweep(vary: Mapping[str, Any], benches: Sequence[str] = ("logp",), *, worker
     prepared = prepare(planned(vary, benches, **options))
     for line in prepared.remarks():
         warnings.warn(line, stacklevel=2)
-    return measured(prepared, executor or Local(workers, store=standard(), fresh=fresh,
-                                                limit=prepared.plan.limit))
+    return measured(prepared, executor or chosen(
+        workers, dask, store=standard(), fresh=fresh, limit=prepared.plan.limit))
+
+
+def chosen(workers: int, dask: Any, **keeping: Any) -> Executor:
+    """The executor: ``workers`` local ones, or the cluster ``dask``; ``keeping`` as of
+    :class:`.executor.Keeping`."""
+    if dask is None:
+        return Local(workers, **keeping)
+    from ..cluster.executor import Cluster
+
+    return Cluster(dask, **keeping)
 
 
 def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None,

@@ -1,0 +1,89 @@
+"""The connection to a cluster, or one line that says why there is none."""
+
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+from ..study.executor import Ended
+
+__all__ = ["SECONDS", "connected"]
+
+SECONDS = 5
+"""Time in which a scheduler must answer."""
+_LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.comm")
+
+
+@contextmanager
+def connected(address: Any) -> Iterator[Any]:
+    """A client of the cluster at ``address``: of a scheduler, such as ``tcp://host:8786``, or the
+    scheduler's file; or ``address`` itself, if it is a client.
+
+    Raises
+    ------
+    UserError
+        Dask is not installed.
+    Ended
+        There is no cluster.
+    """
+    if not isinstance(address, (str, Path)):
+        yield address
+        return
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise UserError("--dask needs distributed: pip install 'nicbed[cluster]'",
+                        status=1) from None
+    with _quiet():
+        client = _client(str(address))
+        try:
+            yield client
+        finally:
+            client.close(timeout=SECONDS)
+
+
+def _client(address: str) -> Any:
+    """A client of the scheduler at ``address``; what answers nothing must not hold it up."""
+    from distributed import Client
+
+    where: dict[str, Any] = {"address": address}
+    if address.endswith(".json"):
+        if not Path(address).is_file():  # Dask would wait for it
+            raise Ended(f"--dask {address}: no such file")
+        where = {"scheduler_file": address}
+    found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def connect() -> None:
+        try:
+            found.put(Client(**where, timeout=SECONDS, set_as_default=False, name="nicbed"))
+        except Exception as error:
+            found.put(error)
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        client = found.get(timeout=SECONDS + 1)
+    except queue.Empty:
+        raise Ended(f"--dask {address}: what is there does not answer as a scheduler of Dask"
+                    ) from None
+    if isinstance(client, Exception):
+        raise Ended(f"--dask {address}: there is no cluster: "
+                    f"{str(client) or type(client).__name__}") from None
+    return client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what Dask logs: what is wrong is an error of nicbed, in one line."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for one, level in zip(loggers, before, strict=True):
+            one.setLevel(level)
