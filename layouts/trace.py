@@ -3,7 +3,8 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["ARG_BITS", "PORT_SHIFT", "TICKS", "Block", "Kind", "Event", "Activity", "Mark"]
+__all__ = ["ARG_BITS", "OF_NODES", "OF_SWITCHES", "PORT_SHIFT", "TICKS", "Block", "Kind", "Event",
+           "Activity", "Mark"]
 
 ARG_BITS = 32
 PORT_SHIFT = 4
@@ -76,9 +77,16 @@ class Kind(IntEnum):
     peer's node."""
 
 
+OF_SWITCHES = frozenset({Block.SWITCH, Block.TRUNK})
+"""Blocks whose events have the number of a switch as ``node``, and one of its outputs as ``arg``;
+TRUNK is the link behind the output."""
+OF_NODES = frozenset({Block.MEMORY})
+"""Blocks whose events have the number of a node as ``node`` even where nodes have several NICs."""
+
+
 class Event(NamedTuple):
-    """One event. For the blocks SWITCH and TRUNK (the link behind an output) ``node`` is the
-    switch's number and ``arg`` its output."""
+    """One event. ``node`` is a wire address: where nodes have one NIC each, the node's number. Of
+    OF_SWITCHES it is a switch, of OF_NODES a node."""
 
     cycle: int
     node: int

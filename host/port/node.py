@@ -103,6 +103,20 @@ class Node:
         """The node, and with several NICs the layer's NIC, in words."""
         return f"node {self.number}"
 
+    @property
+    def home(self) -> int:
+        """The node's number among the nodes."""
+        return self.number
+
+    def address_on(self, node: int) -> int:
+        """What a layer here calls its peer on node ``node``: that number; on one of several NICs
+        the wire address of the NIC with the same number there."""
+        return node
+
+    def node_of(self, address: int) -> int:
+        """The node of a peer that a layer here calls ``address``."""
+        return address
+
     def register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
         return register_address(name) + self.nic_offset
@@ -302,6 +316,16 @@ class NodeNic(Node):
     def place(self) -> str:
         node = f"node {self._node.number}"
         return node if self.nics == 1 else f"{node}, NIC {self._nic}"
+
+    @property
+    def home(self) -> int:
+        return self._node.number
+
+    def address_on(self, node: int) -> int:
+        return node * self.nics + self._nic
+
+    def node_of(self, address: int) -> int:
+        return address // self.nics
 
     @property
     def nic_offset(self) -> int:

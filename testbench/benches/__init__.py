@@ -112,6 +112,8 @@ BENCHES = {bench.name: bench for bench in [
            am="load.incast", via="load.incast", firmware="load.incast"),
     _bench("alltoall", 4, "every node sends to every other: what each gets",
            am="load.alltoall", via="load.alltoall", firmware="load.alltoall"),
+    _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
+           am="load.nics", via="load.nics", firmware="load.nics"),
     _bench("latency", 2, "half the round trip of equal messages over sizes", am="latency",
            via="latency", one_way="latency", mpi="mpi.latency"),
     _bench("memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
@@ -153,10 +155,15 @@ def get(name: str) -> Bench:
 
 async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. It
-    includes the benchmark's checks and the check that nothing was sent again."""
+    includes the benchmark's checks and the check that nothing was sent again. On nodes with several
+    NICs a benchmark is on NIC 0 of each, unless it is on all."""
     from ..report.document import plain
+    from .common.one_nic import OneNic
 
     module = get(name).module(layer)
-    raw = await module.measure(lab, layer, parameters, lab.progress)
+    several = lab.description.node.nics > 1 and not getattr(module, "EVERY_NIC", False)
+    chosen = OneNic(lab) if several else lab
+    raw = await module.measure(chosen, layer, parameters, lab.progress)
     outcome = module.evaluate(raw, lab.description, parameters)
-    return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})
+    return plain({**outcome, **({"nic": 0} if several else {}),
+                  "checks": [*outcome["checks"], *lab.account.checks()]})

@@ -86,6 +86,7 @@ def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, si
     with Testbed(nic, overrides=overrides, sim=sim, limit=limit, listener=Terminal()) as bed:
         description = load.for_layer(bed.description, layer)
         check(description, sim)
+        one_nic(description, "profile")
         check_places(out)
         outcome = bed.job("nicbed.testbench.commands.profile:run", {"layer": layer, "size": size},
                           description=description, label="profile")

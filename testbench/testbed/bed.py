@@ -198,7 +198,8 @@ class Testbed:
         if description.fabric.nodes < found.nodes and found.nodes < 4:
             raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
                             f"{description.fabric.nodes}: must be at least {found.nodes}")
-        one_nic(description, found.name)
+        if layer == "mpi":
+            one_nic(description, f"{found.name} on layer mpi", "whose ranks are nodes")
         return measurement.benchmark(found, load.for_layer(description, layer), layer=layer,
                                      sim=self.sim, full=full)
 
@@ -211,6 +212,7 @@ class Testbed:
         if layer not in (None, app.layer):
             raise UserError(f"--layer {layer}: {name} runs over {app.layer}")
         description = load.for_layer(self._with(knobs, app.nodes), app.layer)
+        one_nic(description, app.name, "whose processes are nodes")
         return measurement.program(app, parameters, description, sim=self.sim)
 
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
@@ -248,6 +250,7 @@ class Testbed:
         from . import mpi_program
 
         description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
+        one_nic(description, files[0].name, "whose ranks are nodes")
         return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
                                        flags=flags)
 
@@ -376,8 +379,9 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
     return bed.bench(name, layer=layer, full=full).document
 
 
-def one_nic(description: Description, name: str) -> None:
-    """Refuse nodes with several NICs, whose programs would have to say which they drive.
+def one_nic(description: Description, name: str, why: str = "") -> None:
+    """Refuse nodes with several NICs for ``name``, which needs nodes with one; ``why`` says why, as
+    a relative clause.
 
     Raises
     ------
@@ -385,8 +389,8 @@ def one_nic(description: Description, name: str) -> None:
         Nodes have several.
     """
     if description.node.nics > 1:
-        raise UserError(f"{name} measures nodes with one NIC: node.nics = "
-                        f"{description.node.nics}; programs of your own (nicbed run) drive several")
+        raise UserError(f"node.nics = {description.node.nics}: {name}{why and f', {why},'} needs "
+                        "nodes with one NIC; programs of your own (nicbed run) drive several")
 
 
 def check_layer(layer: str) -> None:

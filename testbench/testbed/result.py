@@ -175,8 +175,13 @@ class Result:
         return path
 
     def tables(self) -> list[Any]:
-        """The tables, for a console of rich."""
-        return self._module.tables(self.document)
+        """The tables, for a console of rich; where nodes have several NICs, also which was
+        measured."""
+        found = self._module.tables(self.document)
+        if "nic" not in self.document:
+            return found
+        return [*found, f"measured on NIC {self.document['nic']} of each node (node.nics = "
+                        f"{self.document['config']['node']['nics']}); the others are idle"]
 
     def remarks(self) -> list[str]:
         """Notes about the description, and what the checks say."""

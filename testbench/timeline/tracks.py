@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...layouts.description import Description
-from ...layouts.trace import PORT_SHIFT, TICKS, Activity, Block, Event, Kind, Mark
+from ...layouts.trace import (
+    OF_NODES,
+    OF_SWITCHES,
+    PORT_SHIFT,
+    TICKS,
+    Activity,
+    Block,
+    Event,
+    Kind,
+    Mark,
+)
 from ..truth.spans import spans
 
 __all__ = ["Count", "Instant", "Slice", "Track", "counts", "instants", "rank", "slices"]
@@ -40,9 +50,6 @@ _BLOCKS: dict[int, str] = {
     Block.PROCESSOR: "NIC processor",
     Block.WATCH: "watch",
 }
-_SWITCHES = (Block.SWITCH, Block.TRUNK)
-_OF_NODES = (Block.MEMORY,)
-"""Blocks whose events name a node even where it has several NICs; all others name the NIC."""
 _POINTS = {Block.DOORBELL: "token", Block.WATCH: "line taken"}
 """Blocks whose events are points in time: a BEGIN without END."""
 _NAMED = {Block.PROCESSOR: "awake", Block.MEMORY: "taken", Block.TRANSLATION: "table walk"}
@@ -198,7 +205,7 @@ def _served(events: Iterable[Event], end: int) -> Iterable[tuple[Event, Event]]:
     for event in events:
         if event.block in _POINTS:
             continue
-        port = event.arg if event.block in _SWITCHES else 0
+        port = event.arg if event.block in OF_SWITCHES else 0
         key = (event.block, event.node, port, event.number)
         if event.kind == Kind.BEGIN:
             waiting.setdefault(key, deque()).append(event)
@@ -240,10 +247,10 @@ def _nic(description: Description, address: int) -> tuple[str, ...]:
 
 
 def _place(description: Description, event: Event) -> tuple[str, ...]:
-    if event.block in _SWITCHES:
+    if event.block in OF_SWITCHES:
         return (f"switch {event.node}",
                 f"{'output' if event.block == Block.SWITCH else 'link behind output'} {event.arg}")
-    place = (f"node {event.node}",) if event.block in _OF_NODES else _nic(description, event.node)
+    place = (f"node {event.node}",) if event.block in OF_NODES else _nic(description, event.node)
     return (*place, _BLOCKS[event.block])
 
 

@@ -68,10 +68,11 @@ def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
 
 
 def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: Sequence[int],
-              topology: Topology) -> Prediction:
-    """The gap of each of ``senders`` that send to ``receiver`` at once. It is ``gap``, the gap of
-    one alone, unless a stage that all senders share needs longer for one message of each."""
-    ways = [_way(topology, sender, receiver) for sender in senders]
+              topology: Topology, nics: int = 1) -> Prediction:
+    """The gap of each of ``senders`` that send to ``receiver`` at once, by NIC 0 of each node's
+    ``nics``. It is ``gap``, the gap of one alone, unless a stage that all senders share needs
+    longer for one message of each."""
+    ways = [_way(topology, sender * nics, receiver * nics) for sender in senders]
     best = Prediction(gap, OWN)
     for one in found:
         if one.port is not None:
@@ -95,7 +96,7 @@ def to_many(found: Sequence[Service], gap: Fraction, sender: int, receivers: int
 
 
 def _way(topology: Topology, source: int, destination: int) -> set[tuple[int, int]]:
-    """The switch ports from ``source`` to ``destination``."""
+    """The switch ports from wire address ``source`` to ``destination``."""
     here, ports = topology.places[source][0], topology.way(source, destination)
     joined: Mapping[tuple[int, int], tuple[int, int]] = {
         near: far for ends in topology.trunks for near, far in (ends, ends[::-1])}

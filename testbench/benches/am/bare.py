@@ -78,7 +78,7 @@ class Bare:
         port.put_poll(ring.slot, ring.phase, 1, LIMIT)
         await port.executed
         if port.status & TIMEOUT:
-            raise RuntimeError(f"no packet has come to node {self.node.number} for {LIMIT} cycles")
+            raise RuntimeError(f"no packet has come to {self.node.place} for {LIMIT} cycles")
         if ring.near:
             ring.read(ring.slot)
         else:
@@ -117,7 +117,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         found = []
         for _ in range(WARM_UP + trips):
             start = stamp(node)
-            await bare.send(1)
+            await bare.send(node.address_on(1))
             await bare.receive()
             found.append((start, stamp(node)))
         return found[WARM_UP:]
@@ -127,7 +127,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         await bare.open()
         for _ in range(WARM_UP + trips):
             await bare.receive()
-            await bare.send(0)
+            await bare.send(node.address_on(0))
         await node.port.flush()
 
     tell("without the layer", 0, 2)

@@ -41,7 +41,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
     async def side(node: Node) -> Any:
         party = BulkParty(node)
-        other = 1 - node.number
+        other = 1 - node.home
         await party.am.enable()
         await party.am.wait(lambda: party.started)
         start = stamp(node)
@@ -58,7 +58,7 @@ async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
         party = BulkParty(node)
         await party.am.enable()
         for one in (0, 1):
-            await party.am.request(one, START)
+            await party.am.request(party.peer(one), START)
         await party.am.disable()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: side, 1: side, 2: third}))
@@ -70,11 +70,11 @@ async def _one(lab: Any, size: int, count: int) -> dict[str, Any]:
     async def side(node: Node) -> Any:
         party = BulkParty(node)
         await party.start([1])
-        base = party.answers
+        base, peer = party.answers, party.peer(1)
         start = stamp(node)
         for _ in range(count):
-            await party.am.get(1, party.source, party.target, size, ARRIVED)
-            await party.am.store_async(1, party.source, party.target, size, STORED)
+            await party.am.get(peer, party.source, party.target, size, ARRIVED)
+            await party.am.store_async(peer, party.source, party.target, size, STORED)
         await party.am.wait(lambda: party.answers - base >= 2 * count)
         stop = stamp(node)
         await party.finish([1])

@@ -60,7 +60,8 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
     one = gaps[fewest]
     services = services_of(raw[fewest], 1, RECEIVER)
     graph = topology(description)
-    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph)
+    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
+                                  description.node.nics)
                  for count in gaps}
     checks = [check(f"the gap at {count} senders follows the prediction",
                     abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,

@@ -45,7 +45,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
             for _ in range(repeats):
                 wanted = party.answers + 1
                 start = stamp(node)
-                await party.am.request(1, ECHO, *range(words))
+                await party.am.request(party.peer(1), ECHO, *range(words))
                 times.append((start, stamp(node)))
                 await party.am.wait(lambda wanted=wanted: party.answers >= wanted)
             await party.finish([1])
@@ -90,7 +90,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
             await party.start([1])
             await node.port.delay(apart)
             for _ in range(count):
-                await party.am.request(1, ECHO, 1)
+                await party.am.request(party.peer(1), ECHO, 1)
             await node.port.delay(4 * apart)
             await party.finish([1])
 

@@ -4,6 +4,8 @@ In the order in which to read:
 
 - :mod:`.programs`: Common parts of the benchmarks' host programs: parties with the same handlers,
   clocks, streams
+- :mod:`.one_nic`: Benchmarks on nodes with several NICs: a lab whose programs, and whose events,
+  are of one NIC of each node
 - :mod:`.transfers`: Bulk transfers as streams of issues: store, store_async and get between two
   nodes
 - :mod:`.streams`: Streams of requests between many nodes at once: the gap of each, and its

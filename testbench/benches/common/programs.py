@@ -52,6 +52,10 @@ class Party:
         return Gam(node, [self._echo, self._answer, self._stop, self._stored, self._sink,
                           self._start, self._arrived])
 
+    def peer(self, node: int) -> int:
+        """What the layer calls its peer on node ``node``."""
+        return self.node.address_on(node)
+
     async def compute(self, cycles: int) -> None:
         """Compute for ``cycles``."""
         await self.node.port.delay(cycles)
@@ -100,7 +104,8 @@ class Party:
         await self.am.disable()
 
     async def start(self, peers: Sequence[int], words: int = 1) -> None:
-        """Enable the layer, and warm caches and windows by round trips to each of ``peers``."""
+        """Enable the layer, and warm caches and windows by round trips to each of the nodes
+        ``peers``."""
         await self.am.enable()
         for peer in peers:
             await self.trips(peer, WARM_UP, words)
@@ -109,17 +114,19 @@ class Party:
     async def finish(self, peers: Sequence[int]) -> None:
         """Send STOP to ``peers``, and end."""
         for peer in peers:
-            await self.am.request(peer, STOP)
+            await self.am.request(self.peer(peer), STOP)
         await self.am.disable()
 
     async def trips(self, peer: int, count: int, words: int = 1) -> list[tuple[Stamp, Stamp]]:
-        """``count`` round trips, one after the other; return when each began and ended."""
+        """``count`` round trips to node ``peer``, one after the other; return when each began and
+        ended."""
         found = []
+        address = self.peer(peer)
         arguments = tuple(range(1, words + 1))
         for _ in range(count):
             wanted = self.answers + 1
             start = stamp(self.node)
-            await self.am.request(peer, ECHO, *arguments)
+            await self.am.request(address, ECHO, *arguments)
             await self.am.wait(lambda wanted=wanted: self.answers >= wanted)
             found.append((start, stamp(self.node)))
         return found
@@ -145,12 +152,13 @@ class Party:
 
     def requests_to(self, peers: Sequence[int], words: int = 1
                     ) -> Callable[[int], Coroutine[Any, Any, None]]:
-        """Issue number i is a request to ``peers`` in turn."""
+        """Issue number i is a request to the nodes ``peers`` in turn."""
         am, count = self.am, len(peers)
+        addresses = [self.peer(peer) for peer in peers]
         arguments = tuple(range(1, words + 1))
 
         def issue(index: int) -> Coroutine[Any, Any, None]:
-            return am.request(peers[index % count], ECHO, *arguments)
+            return am.request(addresses[index % count], ECHO, *arguments)
 
         return issue
 

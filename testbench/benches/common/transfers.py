@@ -60,13 +60,13 @@ class BulkParty(Party):
 
     def transfers(self, kind: str, peer: int, size: int
                   ) -> Callable[[int], Coroutine[Any, Any, None]]:
-        """Issue number i is a transfer of ``size`` bytes."""
-        am, source, target = self.am, self.source, self.target
+        """Issue number i is a transfer of ``size`` bytes, to or from node ``peer``."""
+        am, source, target, address = self.am, self.source, self.target, self.peer(peer)
         if kind == "store":
-            return lambda index: am.store(peer, source, target, size, STORED)
+            return lambda index: am.store(address, source, target, size, STORED)
         if kind == "store_async":
-            return lambda index: am.store_async(peer, source, target, size, STORED)
-        return lambda index: am.get(peer, source, target, size, ARRIVED)
+            return lambda index: am.store_async(address, source, target, size, STORED)
+        return lambda index: am.get(address, source, target, size, ARRIVED)
 
 
 def data_way(kind: str) -> tuple[int, int]:

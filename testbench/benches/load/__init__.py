@@ -2,5 +2,6 @@
 
 In the order to read: :mod:`.traffic` says who sends how much to whom and runs it; a node takes part
 as a talker, one kind a layer, :mod:`.messages`, :mod:`.gm` and :mod:`.via`. :mod:`.cells` is what
-is told of a run. The benchmarks are :mod:`.incast` and :mod:`.alltoall`, and :mod:`.vis`.
+is told of a run. The benchmarks are :mod:`.incast` and :mod:`.alltoall`, and :mod:`.vis`; and
+:mod:`.nics`, whose traffic over several NICs at once is in :mod:`.every_nic`.
 """

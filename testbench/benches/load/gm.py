@@ -8,7 +8,7 @@ from ....host.port.node import Node
 from ....host.via.process import Process
 from ...errors import UserError
 from ..common.programs import Stamp, stamp
-from .traffic import Flow, Plan
+from .traffic import Flow, Plan, Spin
 
 __all__ = ["GmTalker"]
 
@@ -27,7 +27,7 @@ class GmTalker:
     def __init__(self, node: Node, plan: Plan) -> None:
         self.node = node
         self.plan = plan
-        me = node.number
+        me = node.home
         self.sent: dict[Flow, list[Stamp]] = {(me, peer, 0): [] for peer in plan.to(me)}
         self.arrived: dict[Flow, list[Stamp]] = {(peer, me, 0): [] for peer in plan.of(me)}
         self._gm = Gm(Process(node, 1))
@@ -47,39 +47,49 @@ class GmTalker:
         status, self._port = await self._gm.gm_open(0, PORT, "bench")
         _sound("gm_open", status)
         self._source = await self._memory(max(self.plan.size, CREDIT))
-        me = self.node.number
+        me = self.node.home
         for _ in range(self._credits * len(self.plan.of(me))):
             await self._provide(await self._memory(self.plan.size), self._class, LOW)
         for _ in range(self._credits // self._lot * len(self.plan.to(me))):
             await self._provide(await self._memory(CREDIT), self._credit_class, HIGH)
 
     async def send(self, peer: int) -> None:
-        self.sent[self.node.number, peer, 0].append(stamp(self.node))
+        self.sent[self.node.home, peer, 0].append(stamp(self.node))
         while not self._open[peer]:
             await self._event()
         self._open[peer] -= 1
         while not await self._give(peer, self._class, self.plan.size, LOW):
             await self._event()
 
+    async def look(self) -> None:
+        await self._handle(await self._gm.gm_receive(self._port))
+
+    def over(self) -> bool:
+        port = self._port
+        return (self._came >= self.plan.expected(self.node.home) and not self._due
+                and len(port.free_sends) >= port.send_tokens)
+
     async def finish(self) -> None:
-        port, expected = self._port, self.plan.expected(self.node.number)
-        while (self._came < expected or self._due or len(port.free_sends) < port.send_tokens):
+        while not self.over():
             await self._event()
 
     async def idle(self, cycles: int) -> None:
         await self.node.port.delay(cycles)
-        await self._handle(await self._gm.gm_receive(self._port))
+        await self.look()
 
-    async def close(self) -> None:
+    async def leave(self, spin: Spin) -> None:
+        pass
+
+    async def close(self, spin: Spin | None = None) -> None:
         pass
 
     async def _event(self) -> None:
         await self._handle(await self._gm.gm_blocking_receive(self._port))
 
     async def _handle(self, event: Any) -> None:
-        source = event.sender_node_id
+        source = self.node.node_of(event.sender_node_id)
         if event.type is GM_EVENT.GM_RECV_EVENT:
-            self.arrived[source, self.node.number, 0].append(stamp(self.node))
+            self.arrived[source, self.node.home, 0].append(stamp(self.node))
             self._came += 1
             self._taken[source] += 1
             await self._provide(event.buffer, self._class, LOW)
@@ -96,7 +106,8 @@ class GmTalker:
     async def _give(self, peer: int, size: int, length: int, priority: int) -> bool:
         """Whether there was a send token for it."""
         status = await self._gm.gm_send_with_callback(
-            self._port, self._source, size, length, priority, peer, PORT, _sent)
+            self._port, self._source, size, length, priority, self.node.address_on(peer), PORT,
+            _sent)
         if status is GM_STATUS.GM_TRY_AGAIN:
             return False
         _sound("gm_send_with_callback", status)

@@ -82,7 +82,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
             truth[str(size)] = {"services": plain_services(services[size][0])}
         if not loss and not loses(description):
             served, gap = services[size]
-            made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph)
+            made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph,
+                             description.node.nics)
             found["predicted"] = number(size * senders * TICKS / made.gap)
             found["stage"] = made.stage
             name = f"{senders} senders of {size} bytes"

@@ -7,7 +7,7 @@ from ....host.fm import Fm
 from ....host.port.node import Node
 from ....layouts.fm import FRAME_BYTES
 from ..common.programs import Stamp, stamp
-from .traffic import Flow, Plan
+from .traffic import Flow, Plan, Spin
 
 __all__ = ["AmTalker", "FmTalker"]
 
@@ -22,17 +22,17 @@ class _Talker:
         self.node = node
         self.plan = plan
         self.sent: dict[Flow, list[Stamp]] = {
-            (node.number, peer, 0): [] for peer in plan.to(node.number)}
+            (node.home, peer, 0): [] for peer in plan.to(node.home)}
         self.arrived: dict[Flow, list[Stamp]] = {
-            (peer, node.number, 0): [] for peer in plan.of(node.number)}
+            (peer, node.home, 0): [] for peer in plan.of(node.home)}
         self._came = 0
-        self._expected = plan.expected(node.number)
+        self._expected = plan.expected(node.home)
 
     def _note(self, source: int) -> None:
-        self.arrived[source, self.node.number, 0].append(stamp(self.node))
+        self.arrived[self.node.node_of(source), self.node.home, 0].append(stamp(self.node))
         self._came += 1
 
-    def _all(self) -> bool:
+    def over(self) -> bool:
         return self._came >= self._expected
 
 
@@ -46,33 +46,51 @@ class AmTalker(_Talker):
         self._source, self._target = (node.allocate(plan.size, 4096) for _ in range(2))
         self._am = Gam(node, [self._took, self._stored])
         self._words = tuple(range(1, -(-plan.size // 4) + 1))
+        self._open = 0
 
     async def open(self) -> None:
         await self._am.enable()
 
     async def send(self, peer: int) -> None:
-        self.sent[self.node.number, peer, 0].append(stamp(self.node))
+        self.sent[self.node.home, peer, 0].append(stamp(self.node))
+        address = self.node.address_on(peer)
         if self.plan.size <= SMALL:
-            await self._am.request(peer, self._took, *self._words)
-        else:
-            await self._am.store_async(peer, self._source, self._target, self.plan.size,
+            await self._am.request(address, self._took, *self._words)
+        elif not self.plan.open:
+            await self._am.store_async(address, self._source, self._target, self.plan.size,
                                        self._stored)
+        else:
+            if self._open == self.plan.open:
+                await self._am.wait(lambda: self._open < self.plan.open)
+            self._open += 1
+            await self._am.store_async(address, self._source, self._target, self.plan.size,
+                                       self._stored, 0, self._ended)
+
+    async def look(self) -> None:
+        if self._am.enabled:  # others of the CPU may be closing still
+            await self._am.poll()
 
     async def finish(self) -> None:
-        await self._am.wait(self._all)
+        await self._am.wait(self.over)
 
     async def idle(self, cycles: int) -> None:
         await self.node.port.delay(cycles)
         await self._am.poll()
 
-    async def close(self) -> None:
-        await self._am.disable()
+    async def leave(self, spin: Spin) -> None:
+        await self._am.leave(spin)
+
+    async def close(self, spin: Spin | None = None) -> None:
+        await self._am.disable(spin)
 
     def _took(self, am: Any, source: int, *words: int) -> None:
         self._note(source)
 
     def _stored(self, am: Any, source: int, address: int, length: int, argument: int) -> None:
         self._note(source)
+
+    def _ended(self, am: Any, argument: Any) -> None:
+        self._open -= 1
 
 
 class FmTalker(_Talker):
@@ -82,7 +100,7 @@ class FmTalker(_Talker):
     def __init__(self, node: Node, plan: Plan) -> None:
         super().__init__(node, plan)
         self._pieces = [min(FRAME_BYTES, plan.size - at) for at in range(0, plan.size, FRAME_BYTES)]
-        self._frames = dict.fromkeys(plan.of(node.number), 0)
+        self._frames = dict.fromkeys(plan.of(node.home), 0)
         self._fm = Fm(node, [self._took_words, self._took_frame])
         self._source = node.allocate(max(plan.size, 8), 4096)
 
@@ -90,30 +108,38 @@ class FmTalker(_Talker):
         await self._fm.FM_initialize()
 
     async def send(self, peer: int) -> None:
-        self.sent[self.node.number, peer, 0].append(stamp(self.node))
+        self.sent[self.node.home, peer, 0].append(stamp(self.node))
+        address = self.node.address_on(peer)
         if self.plan.size <= SMALL:
-            await self._fm.FM_send_4(peer, self._took_words, 1, 2, 3, 4)
+            await self._fm.FM_send_4(address, self._took_words, 1, 2, 3, 4)
         else:
             at = self._source
             for length in self._pieces:
-                await self._fm.FM_send(peer, self._took_frame, at, length)
+                await self._fm.FM_send(address, self._took_frame, at, length)
                 at += length
         await self._fm.FM_extract()
 
+    async def look(self) -> None:
+        await self._fm.FM_extract()
+
     async def finish(self) -> None:
-        await self._fm.extract_until(self._all)
+        await self._fm.extract_until(self.over)
 
     async def idle(self, cycles: int) -> None:
         await self.node.port.delay(cycles)
         await self._fm.FM_extract()
 
-    async def close(self) -> None:
+    async def leave(self, spin: Spin) -> None:
+        pass
+
+    async def close(self, spin: Spin | None = None) -> None:
         await self._fm.FM_finalize()
 
     def _took_words(self, fm: Fm, source: int, *words: int) -> None:
         self._note(source)
 
     def _took_frame(self, fm: Fm, source: int, address: int, length: int) -> None:
-        self._frames[source] += 1
-        if self._frames[source] % len(self._pieces) == 0:
+        sender = self.node.node_of(source)
+        self._frames[sender] += 1
+        if self._frames[sender] % len(self._pieces) == 0:
             self._note(source)

@@ -8,7 +8,7 @@ from ....host.via.attributes import NetAddress
 from ....host.via.returns import VIP_INFINITE, VIP_RETURN
 from ..common.programs import Stamp, stamp
 from ..via.party import Memory, Party
-from .traffic import Flow, Plan
+from .traffic import Flow, Plan, Spin
 
 __all__ = ["ViaTalker"]
 
@@ -24,7 +24,7 @@ class ViaTalker(Party):
     def __init__(self, node: Node, plan: Plan) -> None:
         super().__init__(node)
         self.plan = plan
-        me = node.number
+        me = node.home
         self.sent: dict[Flow, list[Stamp]] = {
             (me, peer, vi): [] for peer in plan.to(me) for vi in range(plan.vis)}
         self.arrived: dict[Flow, list[Stamp]] = {
@@ -39,7 +39,7 @@ class ViaTalker(Party):
 
     async def open(self) -> None:
         await super().open()
-        plan, me = self.plan, self.node.number
+        plan, me = self.plan, self.node.home
         expected = plan.expected(me)
         if expected:
             self._cq = self.sound("VipCreateCQ", await self.vipl.VipCreateCQ(self.nic, expected))
@@ -60,14 +60,15 @@ class ViaTalker(Party):
             low, high = sorted((me, peer))
             name = (low | high << 8 | number << 16).to_bytes(4, "little")
             self.sound("VipConnectPeerRequest", await self.vipl.VipConnectPeerRequest(
-                vi, NetAddress(me, name), NetAddress(peer, name), VIP_INFINITE))
+                vi, NetAddress(self.node.number, name),
+                NetAddress(self.node.address_on(peer), name), VIP_INFINITE))
         for vi in self._vis.values():
             self.sound("VipConnectPeerWait", await self.vipl.VipConnectPeerWait(vi))
 
     async def send(self, peer: int) -> None:
         for number in range(self.plan.vis):
             key, vi = (peer, number), self._vis[peer, number]
-            times, sends = self.sent[self.node.number, peer, number], self._sends[key]
+            times, sends = self.sent[self.node.home, peer, number], self._sends[key]
             if len(times) - self._reaped[key] >= len(sends):
                 await self._sent_one(vi)
                 self._reaped[key] += 1
@@ -75,8 +76,22 @@ class ViaTalker(Party):
             await self.post_send(vi, sends[(len(times) - 1) % len(sends)], self._arena)
             await self._look()
 
+    async def look(self) -> None:
+        await self._look()
+        for (peer, number), reaped in self._reaped.items():
+            if reaped < len(self.sent[self.node.home, peer, number]):
+                code, _ = await self.vipl.VipSendDone(self._vis[peer, number])
+                if code is VIP_RETURN.SUCCESS:
+                    self._reaped[peer, number] += 1
+                elif code is not VIP_RETURN.NOT_DONE:
+                    self.sound("VipSendDone", code)
+
+    def over(self) -> bool:
+        return (self._came >= self.plan.expected(self.node.home)
+                and all(reaped >= self.plan.count for reaped in self._reaped.values()))
+
     async def finish(self) -> None:
-        expected = self.plan.expected(self.node.number)
+        expected = self.plan.expected(self.node.home)
         while self._came < expected:
             await self._take()
         for (peer, number), reaped in self._reaped.items():
@@ -88,12 +103,15 @@ class ViaTalker(Party):
         await self.port.flush()
         await self.vipl.kernel.attend()
 
-    async def close(self) -> None:
+    async def leave(self, spin: Spin) -> None:
+        pass
+
+    async def close(self, spin: Spin | None = None) -> None:
         pass
 
     def _ends(self) -> Iterator[tuple[int, int]]:
         """(peer, number) of each VI."""
-        plan, me = self.plan, self.node.number
+        plan, me = self.plan, self.node.home
         for peer in sorted({*plan.to(me), *plan.of(me)}):
             for number in range(plan.vis):
                 yield peer, number
@@ -119,7 +137,7 @@ class ViaTalker(Party):
 
     async def _look(self) -> bool:
         """Take the next message, if there is one."""
-        if self._came >= self.plan.expected(self.node.number):
+        if self._came >= self.plan.expected(self.node.home):
             return False
         code, vi, _ = await self.vipl.VipCQDone(self._cq)
         if code is VIP_RETURN.NOT_DONE:

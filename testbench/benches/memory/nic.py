@@ -42,7 +42,7 @@ async def measure_dma(lab: Any, size: int) -> Fraction | None:
         source, target = node.allocate(size), node.allocate(size)
         gam = Gam(node)
         await gam.enable()
-        await gam.store(1, source, target, size)
+        await gam.store(node.address_on(1), source, target, size)
         await gam.disable()
 
     async def receiver(node: Node) -> None:

@@ -31,7 +31,7 @@ class Party:
     def __init__(self, node: Node, size: int) -> None:
         self.node = node
         self.size = size
-        self.peer = 1 - node.number
+        self.peer = node.address_on(1 - node.home)
         self.received = 0
         """Messages that have arrived."""
 

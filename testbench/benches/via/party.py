@@ -47,7 +47,7 @@ class Party:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.port = node.port
-        self.peer = 1 - node.number
+        self.peer = node.address_on(1 - node.home)
         self.process = Process(node, 1)
         self.vipl = Vipl(self.process)
         self.nic: Any = None
@@ -62,7 +62,7 @@ class Party:
         """The result of ``call``. Any code but success ends the run."""
         code, *values = result if isinstance(result, tuple) else (result,)
         if code is not VIP_RETURN.SUCCESS:
-            raise RuntimeError(f"{call} on node {self.node.number}: {code.name}")
+            raise RuntimeError(f"{call} on {self.node.place}: {code.name}")
         return values[0] if len(values) == 1 else tuple(values) or None
 
     async def memory(self, length: int) -> Memory:

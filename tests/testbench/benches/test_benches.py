@@ -26,6 +26,7 @@ SMALL = {
     "many-to-one": {"issues": 192, "senders": [1, 3]},
     "incast": {"senders": [1, 3], "sizes": [16, 256], "bytes": 4096, "loss": [0.0, 0.02]},
     "alltoall": {"nodes": [2, 4], "sizes": [16, 256], "bytes": 8192},
+    "nics": {"sizes": [16, 256], "bytes": 4096},
     "latency": {"sizes": [4, 16, 64, 4096], "trips": 3},
     "bandwidth": {"sizes": [4, 64, 1024, 16384], "bytes": 65536},
 }

@@ -23,9 +23,12 @@ SMALL = {
     "cq": {"queues": [1, 8]},
     "incast": {"senders": [1, 3], "sizes": [16, 256], "bytes": 4096, "loss": [0.0]},
     "alltoall": {"nodes": [2, 3], "sizes": [16, 1024], "bytes": 32768},
+    "nics": {"sizes": [16, 1024], "bytes": 8192},
     "vis": {"vis": [1, 4, 16], "sizes": [4, 1024], "bytes": 16384},
 }
 ALL = sorted(SMALL)
+KNOBS = {"nics": ("node.nics=2",)}
+"""What a benchmark needs for a curve."""
 
 
 def outcome(name: str, *overrides: str, **changes):
@@ -45,7 +48,7 @@ def test_the_list_of_benchmarks_is_complete():
 
 @pytest.mark.parametrize("name", ALL)
 def test_benchmark(name, capsys):
-    module, document = outcome(name)
+    module, document = outcome(name, *KNOBS.get(name, ()))
     text = files.text(document)
     assert {"results", "truth", "points", "checks"} <= set(document) and document["checks"]
     assert not [check for check in document["checks"] if not check["ok"]]
@@ -124,7 +127,7 @@ def test_a_call_that_fails_ends_the_run_with_its_name():
     from nicbed.testbench.benches.via.party import Party
 
     class Node:
-        number = 1
+        place = "node 1"
 
     party = Party.__new__(Party)
     party.node = Node()

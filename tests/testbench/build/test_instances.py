@@ -157,7 +157,7 @@ def test_the_same_of_layers_on_several_nics(knobs: dict[str, Any], layer: str) -
     {**VEX, **FAULTS},
     {**VEX, "am.firmware": "lanai"},
     {**PICO, "am.firmware": "elan", "processor.host_access": "uncached"},
-    {**PICO, "am.firmware": "tb2"},
+    {**PICO, "am.firmware": "tb2", "am.bulk": "copy"},
     {**PICO, "node.cpus": 2, "nic.attachment": "memory_bus"},
     {"node.nics": 2, "node.cpus": 2, "nic.attachment": "memory_bus", **FAULTS},
 ])

@@ -70,7 +70,7 @@ def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
     ("nothing.json", (), "am", "cannot be read"),
     ("default", (), "mpi", "why takes am, via$"),
     ("default", (), "tcp", "why takes am, via"),
-    ("default", ("node.nics=2",), "am", "why measures nodes with one NIC"),
+    ("default", ("node.nics=2",), "am", "node.nics = 2: why needs nodes with one NIC"),
     ("default@nothing", (), "am", "revision nothing"),
     ("default@4b825dc642cb6eb9a060e54bf8d69288fbee4904", (), "am", "take one that has"),
 ])

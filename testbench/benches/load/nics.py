@@ -1,0 +1,145 @@
+"""Bandwidth by number of NICs: node 0 sends to node 1 over 1 to all NICs at once, on any layer.
+Each NIC has a layer of its own on the CPU that it interrupts, and a CPU with several sends over
+them in turn."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ....layouts.description import Description
+from ....layouts.trace import Block
+from ...estimate.compare import check
+from ...estimate.fairness import Fairness
+from ...report.document import number
+from ...report.tables import amount, table
+from ...truth.busy import services, union
+from ..common.bulk_report import size_text
+from ..common.headline import Headline, Series
+from ..common.streams import starving
+from .cells import by_number, cell, count_of, together
+from .every_nic import SINK, SOURCE, measure_nics
+
+__all__ = ["EVERY_NIC", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+EVERY_NIC = True
+"""The programs choose their NICs themselves."""
+SIZES = (16, 1024, 8192)
+BUDGET = 192 << 10
+
+
+def parameters(description: Description) -> dict[str, Any]:
+    """1 NIC to all of a node's; messages of 16 B, 1 KB and 8 KB, 192 KB of them over each NIC."""
+    return {"nics": list(range(1, description.node.nics + 1)),
+            "sizes": [size for size in SIZES if size <= description.memory.bytes // 64],
+            "bytes": BUDGET}
+
+
+async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+    """A run a size and number of NICs."""
+    steps = [(size, nics) for size in parameters["sizes"] for nics in parameters["nics"]]
+    runs: dict[tuple[int, int], Any] = {}
+    for index, (size, nics) in enumerate(steps):
+        tell(f"{nics} NICs, {size} bytes", index, len(steps))
+        count = count_of(size, parameters["bytes"])
+        runs[size, nics] = await measure_nics(lab, layer, size, count, nics)
+    return {"runs": runs}
+
+
+def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
+             ) -> dict[str, Any]:
+    """Bandwidth of all NICs, over that of the fewest; shares of the NICs; how busy their buses, and
+    the memory that these share, were meanwhile."""
+    results: dict[str, Any] = {}
+    truth: dict[str, Any] = {}
+    checks: list[dict[str, Any]] = []
+    link, cpus = description.link.bytes_per_cycle, description.node.cpus
+    for (size, nics), run in raw["runs"].items():
+        shared = together(run)
+        found = cell(run, size, shared)
+        by_nics = results.setdefault(str(size), {})
+        first = by_nics[min(by_nics, key=int)]["goodput"] if by_nics else found["goodput"]
+        by_nics[str(nics)] = {**found, "ratio": number(Fraction(str(found["goodput"]))
+                                                       / Fraction(str(first)))}
+        truth.setdefault(str(size), {})[str(nics)] = _busy(run, shared, nics, description)
+        name = f"{nics} NIC{'s' if nics > 1 else ''}, {size} bytes"
+        most = nics * link
+        checks.append(check(f"{name}: no more than the links carry", found["goodput"] <= most,
+                            f"{found['goodput']} of {number(most)} bytes a cycle"))
+        if nics <= cpus or nics % cpus == 0:  # else NICs that share a CPU get less
+            checks.append(starving(shared, f"{name}: of the NICs"))
+    return {"results": {"nics": results}, "truth": {"busy": truth}, "points": {}, "checks": checks}
+
+
+def _busy(run: Mapping[str, Any], shared: Fairness, nics: int, description: Description
+          ) -> dict[str, float | None]:
+    """The busy share of the busiest bus of a NIC, and of the busier memory, while all NICs had
+    messages; None: the trace has nothing of it."""
+    stop = min(times[-1] for times in run["arrived"].values())
+    start = stop - int(shared.length)
+    blocks = services(run["events"], start, stop).blocks
+    buses = [node * description.node.nics + nic for node in (SOURCE, SINK) for nic in range(nics)]
+
+    def most(block: Block, places: list[int]) -> float | None:
+        there = [blocks[block, place] for place in places if (block, place) in blocks]
+        return max((number(Fraction(union(one, start, stop), stop - start)) for one in there),
+                   default=None)
+
+    return {"bus": most(Block.BUS, buses), "memory": most(Block.MEMORY, [SOURCE, SINK])}
+
+
+def tables(document: Mapping[str, Any]) -> list[Any]:
+    """One row a size and number of NICs."""
+    clock, node = document["clock_mhz"], document["config"]["node"]
+    busy = document["truth"]["busy"]
+    rows = []
+    for size, by_nics in by_number(document["results"]["nics"]):
+        for nics, found in by_number(by_nics):
+            told = busy[size][nics]
+            rows.append((size_text(int(size)), nics, amount(found["goodput"], 3),
+                         amount(found["goodput"] * clock, 1), f"{found['ratio']:.2f}",
+                         f"{found['least']:.3f}", str(found["again"]),
+                         *("-" if share is None else f"{100 * share:.0f} %"
+                           for share in (told["bus"], told["memory"]))))
+    cpus = min(node["cpus"], node["nics"])
+    return [table("Bandwidth by number of NICs, node 0 to node 1",
+                  ["n", "NICs", "bytes/cycle", "MB/s", "of one", "least share", "again", "bus",
+                   "memory"], rows),
+            f"NICs 0 to {node['nics'] - 1} of each node, NIC k on CPU k modulo {node['cpus']}"
+            if cpus > 1 else f"{node['nics']} NICs of each node, on one CPU, in turn"
+            if node["nics"] > 1 else "nodes with one NIC (node.nics = 1)"]
+
+
+def draw(document: Mapping[str, Any], figure: Any) -> None:
+    """Bandwidth over the number of NICs."""
+    from ...report.plots import line
+
+    results, clock = document["results"]["nics"], document["clock_mhz"]
+    axes = figure.add_subplot()
+    for index, (size, by_nics) in enumerate(by_number(results)):
+        axes.plot([int(nics) for nics, _ in by_number(by_nics)],
+                  [found["goodput"] * clock for _, found in by_number(by_nics)],
+                  label=size_text(int(size)), **line(index, len(results)))
+    axes.set_xticks(sorted({int(nics) for one in results.values() for nics in one}))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("NICs")
+    axes.set_ylabel("goodput of all NICs (MB/s)")
+    axes.legend(loc="best")
+    axes.set_title(f"Bandwidth by number of NICs, {document['layer']}")
+
+
+def headline(document: Mapping[str, Any]) -> list[Headline]:
+    """Bandwidth of all NICs, and over that of one."""
+    found = []
+    for size, by_nics in by_number(document["results"]["nics"]):
+        nics, last = by_number(by_nics)[-1]
+        name = f"NICs: {nics}, {size_text(int(size))}"
+        found += [Headline(f"goodput, {name}", last["goodput"], "bytes/cycle"),
+                  Headline(f"of one, {name}", last["ratio"], "")]
+    return found
+
+
+def series(document: Mapping[str, Any]) -> Series:
+    """Bandwidth of the longest messages over the number of NICs."""
+    _, by_nics = by_number(document["results"]["nics"])[-1]
+    return Series("NICs", "goodput of all NICs (bytes/cycle)",
+                  [(int(nics), found["goodput"]) for nics, found in by_number(by_nics)])
