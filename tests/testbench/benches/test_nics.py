@@ -68,8 +68,7 @@ OF_ONE = {
     "rpc": {"logp": {"issues": 64, "delays": ["0", "1/8", "1"]}},
 }
 """Small parameters of the benchmarks that are of one NIC, by layer."""
-ALWAYS = {("am", "logp"), ("am", "exchange"), ("via", "latency"), ("fm", "latency"),
-          ("mpl", "latency"), ("rpc", "logp")}
+ALWAYS = {("am", "logp"), ("via", "latency"), ("mpl", "latency"), ("rpc", "logp")}
 
 
 def describe(layer: str, *overrides: str, nodes: int = 2) -> Any:
@@ -150,11 +149,11 @@ def test_a_peer_is_the_same_nic_of_another_node() -> None:
 
 
 @pytest.mark.parametrize(("layer", "overrides"), [
-    ("am", ("node.nics=3", "node.cpus=2")),
+    more("am", ("node.nics=3", "node.cpus=2")),
     ("am", ("node.nics=2",)),
     more("am", ()),
     more("am", ("node.nics=4", "node.cpus=4")),
-    ("via", ("node.nics=2", "node.cpus=2")),
+    more("via", ("node.nics=2", "node.cpus=2")),
     more("via", ("node.nics=3",)),
     more("via", ("node.nics=2", "via.design=kernel")),
     more("gm", ("node.nics=2", "node.cpus=2")),
@@ -220,6 +219,7 @@ def on_target(name: str, layer: str, overrides: dict[str, Any], sim: str = "veri
     return files.text(files.build(name, layer, "-", description, parameters, found))
 
 
+@pytest.mark.full
 def test_icarus_gives_the_same_bytes(icarus: None) -> None:
     knobs = {"node.nics": 2, "node.cpus": 2, **SMALLEST}
     for name, changes in (("rtt", {"words": [1]}), ("nics", {"sizes": [16], "bytes": 512})):
