@@ -8,6 +8,7 @@ In the order in which to read:
 - :mod:`.library`: The MPI library of one process: what its communicators and requests stand on
 - :mod:`.communicator`: Communicators: point-to-point calls, and communicators made of others
 - :mod:`.collectives`: Collective calls, over messages in a context of their own
+- :mod:`.background`: Calls that have only begun: collective calls, and exchanges, that do not block
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent
 - :mod:`.requests`: Requests: sends and receives that have begun

@@ -7,7 +7,7 @@ have a place of their own for good, and so have their views. Others are given on
 the order of the calls.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -93,17 +93,30 @@ class Data:
 
 
 class Parts:
-    """A buffer of a vector collective: for each rank so many elements, at such a displacement."""
+    """A buffer of a vector collective: for each rank so many elements, at such a displacement.
+    With a list of datatypes, one for each rank, displacements are in bytes."""
 
     __slots__ = ("buffer", "counts", "displacements", "datatype")
 
-    def __init__(self, buffer: Any, counts: Any, displacements: Any, datatype: Datatype) -> None:
+    def __init__(self, buffer: Any, counts: Any, displacements: Any,
+                 datatype: Datatype | Sequence[Datatype]) -> None:
         self.buffer = buffer
         self.counts = [int(one) for one in counts]
         if displacements is None:
             displacements = np.concatenate(([0], np.cumsum(self.counts)))[:-1]
         self.displacements = [int(one) for one in displacements]
         self.datatype = datatype
+
+    def type_of(self, rank: int) -> Datatype:
+        """The datatype of ``rank``'s part."""
+        return self.datatype if isinstance(self.datatype, Datatype) else self.datatype[rank]
+
+    def places(self, rank: int) -> list[Piece]:
+        """Where ``rank``'s part is in the buffer."""
+        datatype, begin = self.type_of(rank), self.displacements[rank]
+        if datatype is self.datatype:
+            begin *= datatype.extent
+        return [(begin + at, length) for at, length in datatype.pieces(self.counts[rank])]
 
 
 class Buffers:
@@ -211,11 +224,18 @@ class Buffers:
                            f"{len(found.displacements)} displacements for {ranks} ranks")
         return found
 
+    def typed_parts(self, buffer: Any, ranks: int, call: str) -> Parts:
+        """A buffer of Alltoallw: [array, counts, displacements in bytes, datatypes]."""
+        if not isinstance(buffer, list | tuple) or len(buffer) != 4 \
+                or any(len(one) != ranks for one in buffer[1:]):
+            raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: a buffer must be [array, counts, "
+                           f"displacements, datatypes], each for {ranks} ranks")
+        array, counts, displacements, datatypes = buffer
+        return Parts(array, counts, displacements, datatypes)
+
     def part(self, parts: Parts, rank: int, call: str) -> Data:
         """What of ``parts`` belongs to ``rank``."""
-        datatype = parts.datatype
-        begin = parts.displacements[rank] * datatype.extent
-        places = [(begin + at, length) for at, length in datatype.pieces(parts.counts[rank])]
+        places, datatype = parts.places(rank), parts.type_of(rank)
         if isinstance(parts.buffer, int):
             return self._at(parts.buffer, places, call).of(datatype.dtype)
         flat, whole = self.flat(parts.buffer, call)

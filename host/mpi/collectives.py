@@ -4,7 +4,7 @@
 - Bcast: a binomial tree. Reduce: the same tree the other way, in the order of the ranks.
 - Allreduce: recursive doubling; ranks beyond a power of two give theirs to a neighbour first. For
   operations that do not commute: Reduce and Bcast.
-- Alltoall, Alltoallv: a pairwise exchange in P - 1 steps.
+- Alltoall and its v and w forms: a pairwise exchange in P - 1 steps.
 - Allgather, Allgatherv: a ring.
 - Gather, Scatter and their v forms: the root receives from, or sends to, one after the other.
 - Scan, Exscan: along the ranks. Reduce_scatter: Reduce and Scatterv.
@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from .buffers import Data
+from .buffers import Data, Parts
 from .calls import Call, called
 from .copying import copy, cut
-from .datatypes import of_dtype
+from .datatypes import BYTE, of_dtype
 from .errors import ErrorClass, MpiError
 from .groups import Group
 from .operators import SUM, Op
@@ -59,16 +59,19 @@ class Collectives:
     context: int
     rank: int
     size: int
+    tags: int
+    begun: int
 
     # Messages in the collective context
 
     async def _isend(self, call: str, data: Data, rank: int, tag: int) -> Request:
         return await self.library.send(call, self, self.context + 1, data,  # type: ignore[arg-type]
-                                       rank, tag)
+                                       rank, tag + self.tags)
 
     async def _irecv(self, call: str, data: Data, rank: int, tag: int) -> Request:
         return await self.library.receive(
-            call, self, self.context + 1, data, rank, tag)  # type: ignore[arg-type]
+            call, self, self.context + 1, data,  # type: ignore[arg-type]
+            rank, tag + self.tags)
 
     async def _send(self, call: str, data: Data, rank: int, tag: int) -> None:
         await self._until(await self._isend(call, data, rank, tag))
@@ -342,8 +345,30 @@ class Collectives:
         """The same with [array, counts, displacements]."""
         self._enter("Alltoallv")
         buffers = self.library.buffers
-        await self._alltoall("Alltoallv", buffers.parts(sendbuf, self.size, "Alltoallv"),
-                             buffers.parts(recvbuf, self.size, "Alltoallv"))
+        into = buffers.parts(recvbuf, self.size, "Alltoallv")
+        out = (await self._packed(into, "Alltoallv") if sendbuf is IN_PLACE
+               else buffers.parts(sendbuf, self.size, "Alltoallv"))
+        await self._alltoall("Alltoallv", out, into)
+
+    @called(Call.Alltoallw)
+    async def Alltoallw(self, sendbuf: Any, recvbuf: Any) -> None:
+        """The same with [array, counts, displacements in bytes, datatypes]."""
+        self._enter("Alltoallw")
+        buffers = self.library.buffers
+        into = buffers.typed_parts(recvbuf, self.size, "Alltoallw")
+        out = (await self._packed(into, "Alltoallw") if sendbuf is IN_PLACE
+               else buffers.typed_parts(sendbuf, self.size, "Alltoallw"))
+        await self._alltoall("Alltoallw", out, into)
+
+    async def _packed(self, parts: Parts, call: str) -> Parts:
+        """A copy of all parts, one behind the other."""
+        lengths = [parts.counts[rank] * parts.type_of(rank).size for rank in range(self.size)]
+        copied = np.empty(sum(lengths), np.uint8)
+        packed = Parts(copied, lengths, None, BYTE)
+        for rank in range(self.size):
+            await self._move(self.library.buffers.part(parts, rank, call),
+                             self.library.buffers.part(packed, rank, call))
+        return packed
 
     async def _alltoall(self, call: str, out: Any, into: Any) -> None:
         buffers, size, rank = self.library.buffers, self.size, self.rank

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..port.suspension import NOTHING
+from .background import begins
 from .calls import Call, Calls, called
 from .collectives import Collectives
 from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
@@ -52,6 +53,10 @@ class Comm(Collectives):
         self.rank = group.rank
         self.size = group.size
         self.freed = False
+        self.tags = 0
+        """Added to the tags of collective messages."""
+        self.begun = 0
+        """Calls that have only begun, until now."""
 
     def Get_rank(self) -> int:
         """This process's rank."""
@@ -160,6 +165,27 @@ class Comm(Collectives):
             await self._receive("Sendrecv_replace", buf, source, recvtag))
         await self._end(send)
         return status
+
+    # Calls that have only begun
+
+    Isendrecv = begins(Call.Isendrecv, Sendrecv)
+    Isendrecv_replace = begins(Call.Isendrecv_replace, Sendrecv_replace)
+    Ibarrier = begins(Call.Ibarrier, Collectives.Barrier)
+    Ibcast = begins(Call.Ibcast, Collectives.Bcast)
+    Ireduce = begins(Call.Ireduce, Collectives.Reduce)
+    Iallreduce = begins(Call.Iallreduce, Collectives.Allreduce)
+    Iscan = begins(Call.Iscan, Collectives.Scan)
+    Iexscan = begins(Call.Iexscan, Collectives.Exscan)
+    Ireduce_scatter = begins(Call.Ireduce_scatter, Collectives.Reduce_scatter)
+    Ialltoall = begins(Call.Ialltoall, Collectives.Alltoall)
+    Ialltoallv = begins(Call.Ialltoallv, Collectives.Alltoallv)
+    Ialltoallw = begins(Call.Ialltoallw, Collectives.Alltoallw)
+    Iallgather = begins(Call.Iallgather, Collectives.Allgather)
+    Iallgatherv = begins(Call.Iallgatherv, Collectives.Allgatherv)
+    Igather = begins(Call.Igather, Collectives.Gather)
+    Igatherv = begins(Call.Igatherv, Collectives.Gatherv)
+    Iscatter = begins(Call.Iscatter, Collectives.Scatter)
+    Iscatterv = begins(Call.Iscatterv, Collectives.Scatterv)
 
     # Probes
 

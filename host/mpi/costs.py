@@ -41,6 +41,8 @@ BUFFER = Path("mpi_buffer", call=1, load=4, store=4, branch=4, alu=4)
 """Bsend: room in the attached buffer found."""
 COMMUNICATOR = Path("mpi_communicator", call=3, load=20, store=30, branch=15, alu=10)
 """A communicator made, beside its messages."""
+TASK = Path("mpi_task", call=2, load=6, store=8, branch=4, alu=2)
+"""A call that does not block, begun or gone on with: its state found, and kept where it waits."""
 COLLECTIVE = Path("mpi_collective", call=1, load=6, store=3, branch=5, alu=4)
 """A collective call: arguments, the algorithm's place."""
 REDUCE = Path("mpi_reduce", call=1, load=3, store=1, branch=2, alu=2)
@@ -52,7 +54,8 @@ OPEN = Path("mpi_open", call=4, load=30, store=60, branch=20, alu=20)
 OPEN_RANK = Path("mpi_open_rank", call=1, load=4, store=12, branch=3, alu=3)
 
 PARTS = {
-    "calls": (SEND, RECEIVE, COMPLETE, COLLECTIVE, REDUCE, BUFFER, COMMUNICATOR, OPEN, OPEN_RANK),
+    "calls": (SEND, RECEIVE, COMPLETE, TASK, COLLECTIVE, REDUCE, BUFFER, COMMUNICATOR, OPEN,
+              OPEN_RANK),
     "matching": (SEARCH, POST, KEEP, MATCH),
     "protocol": (PACKET, ARRIVED, PROTOCOL, LATER, LOOK, SEGMENT),
     "registration": (CACHED,),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ...layouts.trace import Activity, Kind
 from ..port.port import Port
+from .background import Task, aside
 from .channel import Arrived, Channel
 from .copying import Pieces
 from .costs import Prices
@@ -49,6 +50,9 @@ class Engine:
         self._prices = prices
         self._world = world
         self._later: dict[int, deque[Later]] = {}
+        self.tasks: list[Task] = []
+        """Calls that have only begun."""
+        self._stepping = False
         self._handlers: Mapping[int, Callable[[Arrived, Header], Awaitable[None]]] = {}
 
     def handle_by(self, handlers: Mapping[int, Callable[[Arrived, Header], Awaitable[None]]]
@@ -133,6 +137,8 @@ class Engine:
                 await self._handle(packet)
         if self._later:
             await self._send_later()
+        if self.tasks and not self._stepping:
+            await self._go_on()
 
     def until_done(self, request: Request) -> Awaitable[None]:
         """Handle what arrives until ``request`` has ended (:meth:`until`)."""
@@ -146,9 +152,15 @@ class Engine:
         MpiError
             It never will.
         """
+        if self._stepping:
+            while not condition():
+                await aside(condition, what)
+            return
         port, others = self._port, self._channels[1:]
         if self._later:
             await self._send_later()
+        if self.tasks:
+            await self._go_on()
         while not condition():
             packet = None
             for channel in others:
@@ -168,6 +180,28 @@ class Engine:
                 await self._handle(packet)
             if self._later:
                 await self._send_later()
+            if self.tasks:
+                await self._go_on()
+
+    # Calls that have only begun
+
+    async def start(self, task: Task) -> None:
+        """Begin ``task``."""
+        self.tasks.append(task)
+        await self._step(task)
+
+    async def _go_on(self) -> None:
+        """Go on with tasks until all wait for what has not come."""
+        while (task := next((one for one in self.tasks if one.ready), None)) is not None:
+            await self._step(task)
+
+    async def _step(self, task: Task) -> None:
+        self._port.spend(self._prices.task)
+        self._stepping = True
+        await task.step()
+        self._stepping = False
+        if task.done:
+            self.tasks.remove(task)
 
     async def _handle(self, packet: Arrived) -> None:
         self._world.under_way -= 1

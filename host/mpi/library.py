@@ -142,6 +142,9 @@ class Mpi:
         await self.COMM_WORLD.Barrier()
         await self.engine.until(lambda: not self.sending.open and self.engine.sent_all,
                                 lambda: f"rank {self.rank}: Finalize")
+        if self.engine.tasks:
+            raise MpiError(ErrorClass.ERR_OTHER, "Finalize, and a call has not ended: "
+                           + "; ".join(task.describe() for task in self.engine.tasks))
         if self.receiving.open:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self.rank}: Finalize with "
                            f"{self.receiving.open} receives that have not ended")

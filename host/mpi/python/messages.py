@@ -14,7 +14,7 @@ from .datatypes import Datatype, of_code
 from .memory import has_view, view
 from .places import BOTTOM
 
-__all__ = ["simple", "vector"]
+__all__ = ["simple", "typed", "vector"]
 
 
 def _datatype(given: Any) -> Datatype:
@@ -155,8 +155,11 @@ def vector(message: Any, readonly: bool, blocks: int) -> list[Any]:
     return [flat, counts, displacements, datatype.inner]
 
 
-def widths(message: Sequence[Any], readonly: bool, blocks: int) -> list[list[Any]]:
-    """For each of ``blocks`` ranks an array, a count and a datatype; displacements are in bytes."""
+def typed(message: Sequence[Any], readonly: bool, blocks: int) -> list[Any]:
+    """An array, counts, displacements in bytes and datatypes, of ``message``, for ``blocks``
+    ranks."""
+    if not isinstance(message, list | tuple):
+        raise TypeError("message: expecting a list or tuple")
     if len(message) == 2:
         (buf, types), counts, places = message, [1] * blocks, [0] * blocks
     elif len(message) == 3:
@@ -165,8 +168,10 @@ def widths(message: Sequence[Any], readonly: bool, blocks: int) -> list[list[Any
         buf, counts, places, types = message
     else:
         raise ValueError("message: expecting 2 to 4 items")
+    if counts is None or places is None:
+        raise ValueError("message: counts and displacements must be given")
     if len(types) != blocks:
         raise ValueError(f"expecting {blocks} items, got {len(types)}")
     flat, _ = view(buf, readonly)
-    return [[flat[at:], number, _datatype(one).inner] for number, at, one in
-            zip(_numbers(counts, blocks), _numbers(places, blocks), types, strict=True)]
+    return [flat, _numbers(counts, blocks), _numbers(places, blocks),
+            [_datatype(one).inner for one in types]]

@@ -42,6 +42,7 @@ async def everything(mpi):
         await request.Wait()
     total = np.zeros(64, np.int32)
     await comm.Allreduce(data, total)
+    await (await comm.Ibarrier()).Wait()
     await comm.Dup()
     await mpi.Detach_buffer()
     return dict(mpi.port.paths())

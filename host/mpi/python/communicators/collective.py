@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import collectives, operators
-from ..messages import simple, vector
+from ..messages import simple, typed, vector
 from ..operators import Op
 from ..places import IN_PLACE
 
-__all__ = ["DEFAULT", "allgather", "allgatherv", "alltoall", "alltoallv", "barrier", "bcast",
-           "gather", "gatherv", "reduce", "reduce_all", "reduce_scatter", "reduce_scatter_block",
-           "scatter", "scatterv"]
+__all__ = ["DEFAULT", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "barrier",
+           "bcast", "gather", "gatherv", "reduce", "reduce_all", "reduce_scatter",
+           "reduce_scatter_block", "scatter", "scatterv"]
 
 DEFAULT = Op.standing_for(operators.SUM)
 """The operation where a program names none."""
@@ -82,10 +82,14 @@ def alltoall(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
 
 def alltoallv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part of its own length to and from each rank."""
-    into = vector(recvbuf, False, comm.size)
-    out = ([into[0].copy(), *into[1:]] if _is_in_place(sendbuf)
-           else vector(sendbuf, True, comm.size))
-    return out, into
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else vector(sendbuf, True, comm.size)
+    return out, vector(recvbuf, False, comm.size)
+
+
+def alltoallw(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
+    """A part of a datatype of its own to and from each rank."""
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else typed(sendbuf, True, comm.size)
+    return out, typed(recvbuf, False, comm.size)
 
 
 def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: int = 0

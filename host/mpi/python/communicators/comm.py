@@ -17,20 +17,15 @@ from .attached import Attach_buffer, Detach_buffer
 from .base import Communicator
 from .matched import NO_PROC, Message
 from .state import State, World
-from .ways import begun, persistent, waits
+from .ways import all_ways, begun, persistent, waits
 
 __all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
 
 Own = TypeVar("Own", bound="Comm")
 
 
-@refuses("Iagree Ibarrier Ibcast Igather Igatherv Iscatter Iscatterv Iallgather Iallgatherv "
-         "Ialltoall Ialltoallv Ialltoallw Ireduce Iallreduce Ireduce_scatter Ireduce_scatter_block "
-         "Barrier_init Bcast_init Gather_init Gatherv_init Scatter_init Scatterv_init "
-         "Allgather_init Allgatherv_init Alltoall_init Alltoallv_init Alltoallw_init Reduce_init "
-         "Allreduce_init Reduce_scatter_init Reduce_scatter_block_init Psend_init Precv_init "
-         "Idup Idup_with_info Alltoallw Split_type Revoke Is_revoked Get_failed Ack_failed Agree "
-         "Shrink Ishrink Iflush_buffer Flush_buffer Join Isendrecv Isendrecv_replace")
+@refuses("Iagree Psend_init Precv_init Idup Idup_with_info Split_type Revoke Is_revoked Get_failed "
+         "Ack_failed Agree Shrink Ishrink Iflush_buffer Flush_buffer Join")
 class Comm(Communicator):
     """A communicator."""
 
@@ -102,6 +97,9 @@ class Comm(Communicator):
         _tell(status, self._wait(self.inner.Sendrecv_replace(
             *point_to_point.replaced(self, buf, dest, sendtag, source, recvtag))))
 
+    Isendrecv = begun("Isendrecv", point_to_point.exchanged)
+    Isendrecv_replace = begun("Isendrecv_replace", point_to_point.replaced)
+
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
               ) -> bool:
         _tell(status, self._wait(self.inner.Probe(source, tag)))
@@ -142,20 +140,23 @@ class Comm(Communicator):
 
     # Collective calls
 
-    Barrier = waits("Barrier", collective.barrier)
-    Bcast = waits("Bcast", collective.bcast)
-    Gather = waits("Gather", collective.gather)
-    Gatherv = waits("Gatherv", collective.gatherv)
-    Scatter = waits("Scatter", collective.scatter)
-    Scatterv = waits("Scatterv", collective.scatterv)
-    Allgather = waits("Allgather", collective.allgather)
-    Allgatherv = waits("Allgatherv", collective.allgatherv)
-    Alltoall = waits("Alltoall", collective.alltoall)
-    Alltoallv = waits("Alltoallv", collective.alltoallv)
-    Reduce = waits("Reduce", collective.reduce)
-    Allreduce = waits("Allreduce", collective.reduce_all)
-    Reduce_scatter = waits("Reduce_scatter", collective.reduce_scatter)
-    Reduce_scatter_block = waits("Reduce_scatter", collective.reduce_scatter_block)
+    Barrier, Ibarrier, Barrier_init = all_ways("Barrier", collective.barrier)
+    Bcast, Ibcast, Bcast_init = all_ways("Bcast", collective.bcast)
+    Gather, Igather, Gather_init = all_ways("Gather", collective.gather)
+    Gatherv, Igatherv, Gatherv_init = all_ways("Gatherv", collective.gatherv)
+    Scatter, Iscatter, Scatter_init = all_ways("Scatter", collective.scatter)
+    Scatterv, Iscatterv, Scatterv_init = all_ways("Scatterv", collective.scatterv)
+    Allgather, Iallgather, Allgather_init = all_ways("Allgather", collective.allgather)
+    Allgatherv, Iallgatherv, Allgatherv_init = all_ways("Allgatherv", collective.allgatherv)
+    Alltoall, Ialltoall, Alltoall_init = all_ways("Alltoall", collective.alltoall)
+    Alltoallv, Ialltoallv, Alltoallv_init = all_ways("Alltoallv", collective.alltoallv)
+    Alltoallw, Ialltoallw, Alltoallw_init = all_ways("Alltoallw", collective.alltoallw)
+    Reduce, Ireduce, Reduce_init = all_ways("Reduce", collective.reduce)
+    Allreduce, Iallreduce, Allreduce_init = all_ways("Allreduce", collective.reduce_all)
+    Reduce_scatter, Ireduce_scatter, Reduce_scatter_init = all_ways(
+        "Reduce_scatter", collective.reduce_scatter)
+    Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init = all_ways(
+        "Reduce_scatter", collective.reduce_scatter_block)
 
     # Objects
 
@@ -219,13 +220,12 @@ class Comm(Communicator):
 
 @refuses("Create_from_group Create_group Create_cart Create_graph Create_dist_graph_adjacent "
          "Create_dist_graph "
-         "Create_intercomm Cart_map Graph_map Iscan Iexscan Scan_init Exscan_init Spawn "
-         "Spawn_multiple Accept Connect")
+         "Create_intercomm Cart_map Graph_map Spawn Spawn_multiple Accept Connect")
 class Intracomm(Comm):
     """A communicator of one group."""
 
-    Scan = waits("Scan", collective.reduce_all)
-    Exscan = waits("Exscan", collective.reduce_all)
+    Scan, Iscan, Scan_init = all_ways("Scan", collective.reduce_all)
+    Exscan, Iexscan, Exscan_init = all_ways("Exscan", collective.reduce_all)
 
     def scan(self, sendobj: Any, op: Any = None) -> Any:
         return objects.fold(self.allgather(sendobj)[:self.rank + 1], _on_objects(op))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..requests import Begun, Prequest, Request
 
-__all__ = ["begun", "persistent", "waits"]
+__all__ = ["all_ways", "begun", "persistent", "waits"]
 
 Described = Callable[..., tuple[Any, ...]]
 
@@ -37,6 +37,13 @@ def persistent(call: str, described: Described) -> Callable[..., Prequest]:
         inner, asked = self.inner, described(self, *arguments, **named)
         return Prequest.standing_for(Begun(None, again=lambda: getattr(inner, call)(*asked)))
     return _called(method, f"{call[1:].capitalize()}_init", described)
+
+
+def all_ways(call: str, described: Described
+             ) -> tuple[Callable[..., None], Callable[..., Request], Callable[..., Prequest]]:
+    """The three methods of ``call``."""
+    name = f"I{call.lower()}"
+    return waits(call, described), begun(name, described), persistent(name, described)
 
 
 def _called(method: Any, name: str, described: Described) -> Any:

@@ -1,0 +1,91 @@
+"""Calls that have only begun: collective calls, and exchanges, that do not block.
+
+A call of several messages waits inside for each of them. One that has only begun is put aside where
+it would wait, and the engine goes on with it, inside whatever call of the program makes progress,
+when what it waits for has come. Nothing goes on outside of calls.
+"""
+
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from copy import copy
+from typing import Any
+
+from .calls import Call, called
+from .constants import MAX_TAG
+from .errors import MpiError
+from .requests import Request
+from .status import Status
+
+__all__ = ["TAGS", "Task", "aside", "begins"]
+
+TAGS = 16
+"""Tags of one collective call. Each that has only begun has others than those before it on its
+communicator, so that several may be under way."""
+ALL_TAGS = (MAX_TAG + 1) // TAGS * TAGS
+
+
+class Task(Request):
+    """``call`` on ``comm``, which has begun: ``coroutine`` is all of it."""
+
+    __slots__ = ("call", "comm", "_coroutine", "_condition", "_what")
+
+    def __init__(self, library: Any, call: Call, comm: Any, coroutine: Coroutine[Any, Any, Any]
+                 ) -> None:
+        super().__init__(library)
+        self.call = call
+        self.comm = comm
+        self._coroutine = coroutine
+        self._condition: Callable[[], Any] | None = None
+        self._what: Callable[[], str] | None = None
+
+    def describe(self) -> str:
+        what = f": {self._what()}" if self._what is not None else ""
+        return f"rank {self.comm.rank}: {self.call.name}, {self.comm.name}{what}"
+
+    @property
+    def ready(self) -> bool:
+        """Whether it could go on."""
+        return self._condition is None or bool(self._condition())
+
+    @types.coroutine
+    def step(self) -> Generator[None, None, None]:
+        """Go on until it waits again, or has ended."""
+        try:
+            while True:
+                waits = self._coroutine.send(None)
+                if waits is not None:
+                    self._condition, self._what = waits
+                    return
+                yield
+        except StopIteration as end:
+            if isinstance(end.value, Status):
+                self.status = end.value
+        except MpiError as error:
+            self.error = error
+        self.done = True
+
+
+@types.coroutine
+def aside(condition: Callable[[], Any], what: Callable[[], str]) -> Generator[Any, None, None]:
+    """Inside a task: it cannot go on until ``condition()`` holds."""
+    yield condition, what
+
+
+def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]]
+           ) -> Callable[..., Awaitable[Request]]:
+    """The method of a communicator that begins ``function``, another one: ``call``, which gives a
+    request."""
+    @called(call)
+    async def begin(self: Any, *arguments: Any, **named: Any) -> Request:
+        comm = copy(self)
+        self.begun += 1
+        comm.tags = self.begun * TAGS % ALL_TAGS or TAGS
+        task = Task(self.library, call, comm, function(comm, *arguments, **named))
+        await self.library.engine.start(task)
+        if task.error is not None:
+            task.taken = True
+            raise task.error
+        return task
+    begin.__name__ = begin.__qualname__ = call.name
+    begin.__doc__ = f"Begin {function.__name__}."
+    return begin

@@ -1,0 +1,176 @@
+"""Calls that have only begun: what they give, what may be under way, and what goes wrong."""
+
+import numpy as np
+import pytest
+from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Request
+
+from tests.labs.rows import more
+from tests.models.target import Model
+from tests.programs.mpi import LIMIT, by_rank, describe, ranks
+
+
+def run(main, channel="via", nodes=2, **knobs):
+    found = Model(describe(channel, nodes, **knobs)).run(ranks(main, nodes, channel), limit=LIMIT)
+    return by_rank(found.results, channel)
+
+
+async def everything(mpi, waits):
+    """Results of all collective calls; ``waits``: by those that block."""
+    comm = mpi.COMM_WORLD
+    size, rank = comm.size, comm.rank
+    many = np.arange(size * 3, dtype=np.int32) + 100 * rank
+    counts = list(range(1, size + 1))
+    jobs = [
+        ("barrier", (), None),
+        ("bcast", (many.copy(), size - 1), 0),
+        ("reduce", (many, np.zeros_like(many), MAX, size - 1), 1),
+        ("allreduce", (many, np.zeros_like(many)), 1),
+        ("scan", (many, np.zeros_like(many)), 1),
+        ("exscan", (many, np.zeros_like(many)), 1),
+        ("reduce_scatter", (many, np.zeros(3, np.int32), [3] * size), 1),
+        ("alltoall", (many, np.zeros_like(many)), 1),
+        ("alltoallv", ([np.full(sum(counts), rank, np.int32), counts],
+                       [np.zeros(size * (rank + 1), np.int32), [rank + 1] * size]), 1),
+        ("alltoallv", (IN_PLACE, [many.copy(), [3] * size]), 1),
+        ("alltoallw", ([many, [1] * size, [12 * one for one in range(size)],
+                        [INT if one % 2 else BYTE for one in range(size)]],
+                       [np.zeros_like(many), [1] * size, [12 * one for one in range(size)],
+                        [INT if rank % 2 else BYTE] * size]), 1),
+        ("allgather", (many, np.zeros(size * len(many), np.int32)), 1),
+        ("allgatherv", (many[:rank + 1], [np.zeros(sum(counts), np.int32), counts]), 1),
+        ("gather", (many, np.zeros(size * len(many), np.int32), 1), 1),
+        ("gatherv", (many[:rank + 1], [np.zeros(sum(counts), np.int32), counts], 1), 1),
+        ("scatter", (many, np.zeros(3, np.int32), 1), 1),
+        ("scatterv", ([np.arange(sum(counts), dtype=np.int32), counts],
+                      np.zeros(rank + 1, np.int32), 1), 1),
+    ]
+    if waits:
+        for name, arguments, _ in jobs:
+            await getattr(comm, name.capitalize())(*arguments)
+    else:
+        begun = [await getattr(comm, f"I{name}")(*arguments) for name, arguments, _ in jobs]
+        await Request.Waitall(begun[::-1])
+    results = [None if place is None else arguments[place] for _, arguments, place in jobs]
+    return [(one[0] if isinstance(one, list) else one).tolist() for one in results
+            if one is not None]
+
+
+@pytest.mark.parametrize("nodes, channel", [(2, "via"), *(
+    more(nodes, channel) for nodes, channel in
+    ((3, "via"), (4, "via"), (5, "via"), (2, "gm"), (2, "tcp"), (2, "shm")))])
+def test_all_at_once_give_what_those_that_block_give(nodes, channel):
+    wanted = run(lambda mpi: everything(mpi, True), channel, nodes)
+    assert run(lambda mpi: everything(mpi, False), channel, nodes) == wanted
+
+
+def test_calls_of_one_kind_and_other_roots_do_not_mix():
+    """Rank 2 sends to rank 3 in both trees, and has the second one's data first."""
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        first, second = (np.full(4, 10 * one + comm.rank) for one in (1, 2))
+        if comm.rank == 0:
+            await mpi.port.delay(200_000)
+        begun = [await comm.Ibcast(first, 0), await comm.Ibcast(second, 2)]
+        await begun[1].Wait()
+        await begun[0].Wait()
+        return first[0], second[0]
+
+    assert run(main, nodes=4) == [(10, 22)] * 4
+
+
+@pytest.mark.parametrize("length", [8, 100_000])
+def test_they_go_on_in_other_calls(length):
+    """A rank that only waits for messages of others serves the tree of a broadcast."""
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        data = np.full(length, comm.rank, np.uint8)
+        request = await comm.Ibcast(data, 0)
+        if comm.rank == 3:
+            await request.Wait()
+            await comm.Send(data[:1], 2, 5)
+        if comm.rank == 2:  # rank 3's parent in the tree
+            await comm.Recv(np.zeros(1, np.uint8), 3, 5)
+        await request.Wait()
+        return int(data[-1])
+
+    assert run(main, nodes=4) == [0] * 4
+
+
+def test_nothing_goes_on_outside_of_calls():
+    """Rank 2 computes, and rank 3 waits for it, until it looks."""
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        data = np.full(8, comm.rank, np.uint8)
+        request = await comm.Ibcast(data, 0)
+        if comm.rank == 2:
+            await mpi.port.delay(500_000)
+        await request.Wait()
+        return await mpi.Wtime() * 66e6
+
+    ended = run(main, nodes=4)
+    assert ended[1] < 200_000 and ended[3] > 500_000
+
+
+def test_exchanges():
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        out, into = np.full(3000, comm.rank), np.zeros(3000, int)
+        request = await comm.Isendrecv(out, 1 - comm.rank, 7, into, 1 - comm.rank, 7)
+        status = await request.Wait()
+        again = await comm.Isendrecv_replace(out, 1 - comm.rank, 8, 1 - comm.rank, 8)
+        assert not await again.Test() or comm.rank
+        await again.Wait()
+        return into[-1], out[-1], status.source, status.tag
+
+    assert run(main) == [(1, 1, 1, 7), (0, 0, 0, 7)]
+
+
+@pytest.mark.parametrize("main, text", [
+    (lambda comm: comm.Ibcast(np.zeros(1), 2), "Bcast: there is no root 2 in COMM_WORLD"),
+    (lambda comm: comm.Igather(np.zeros(1), np.zeros(3), 0), "3 elements in 2 parts"),
+])
+def test_errors_of_arguments_are_those_of_the_call_that_begins(main, text):
+    async def all_of_it(mpi):
+        if mpi.rank == 0:
+            with pytest.raises(MpiError, match=text):
+                await main(mpi.COMM_WORLD)
+
+    run(all_of_it)
+
+
+def test_an_error_on_the_way_is_raised_by_the_wait():
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        if comm.rank == 0:
+            await comm.Barrier()
+            await (await comm.Ibcast(np.zeros(5), 0)).Wait()
+            return
+        request = await comm.Ibcast(np.zeros(2), 0)
+        await comm.Barrier()
+        with pytest.raises(MpiError, match="MPI_ERR_TRUNCATE: rank 1: 40 bytes from rank 0"):
+            await request.Wait()
+
+    run(main)
+
+
+def test_a_deadlock_names_the_call_and_what_it_waits_for():
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        if comm.rank == 0:
+            await (await comm.Ibarrier()).Wait()
+        else:
+            await comm.Recv(np.zeros(1), 0, 3)
+
+    with pytest.raises(MpiError, match="rank 0: Ibarrier, COMM_WORLD: rank 0: Barrier from rank 1,"
+                       ".* rank 1: Recv from rank 0, tag 3, COMM_WORLD"):
+        run(main)
+
+
+def test_finalize_finds_what_has_not_ended():
+    async def main(mpi):
+        if mpi.rank == 0:
+            await mpi.COMM_WORLD.Igather(np.zeros(1), np.zeros(2), 0)
+
+    with pytest.raises(MpiError, match="Finalize, and a call has not ended: rank 0: Igather, "
+                       "COMM_WORLD: rank 0: Gather from rank 1"):
+        run(main)
