@@ -31,7 +31,8 @@ class Datatype:
     name
     """
 
-    __slots__ = ("blocks", "extent", "size", "dtype", "name", "lower", "basic", "align", "_gone")
+    __slots__ = ("blocks", "extent", "size", "dtype", "name", "lower", "basic", "align", "origin",
+                 "_gone")
 
     def __init__(self, blocks: Iterable[Block], extent: int, dtype: np.dtype[Any] | None,
                  name: str, lower: int = 0, basic: int = 1, align: int = 0) -> None:
@@ -45,6 +46,8 @@ class Datatype:
         self.align = align
         """Bytes of which C has an element at a multiple; 0 if its bounds were given."""
         self.name = name
+        self.origin: Any = None
+        """How it was made, kept for a face of the layer that tells it."""
         self._gone = False
 
     @property

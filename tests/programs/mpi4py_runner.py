@@ -1,13 +1,15 @@
 """Runs test modules of mpi4py inside a rank: ``mpi4py_runner.py RECORD MODULE [NOT ...]``.
 
 All ranks run the same tests in lock-step, as mpiexec would have them do. ``RECORD`` is a folder,
-for a line when a test begins and one when it has ended; tests whose names follow are left out.
+for a line when a test begins and one when it has ended; tests whose names, or patterns of names,
+follow are left out, which is a line, too.
 """
 
 import json
 import sys
 import unittest
 import warnings
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,10 @@ class Record(unittest.TestResult):
         self._file.write(json.dumps([what, name, why]) + "\n")
         self._file.flush()
         self._said = what != "begin"
+
+    def left_out(self, test: Any, pattern: str) -> None:
+        """``test`` is not run, because of ``pattern``."""
+        self._say("out", test, pattern)
 
     def startTest(self, test: Any) -> None:
         super().startTest(test)
@@ -76,8 +82,14 @@ def main() -> None:
     arrayimpl.ArrayBackends[:] = [one for one in arrayimpl.ArrayBackends
                                   if vars(one).get("backend") in ("array", "numpy")]
     found = unittest.defaultTestLoader.loadTestsFromName(module)
-    wanted = [case for case in _cases(found)
-              if ".".join(case.id().split(".")[-2:]) not in left_out]
+    wanted = []
+    for case in _cases(found):
+        name = ".".join(case.id().split(".")[-2:])
+        without = next((one for one in left_out if fnmatchcase(name, one)), None)
+        if without is None:
+            wanted.append(case)
+        else:
+            result.left_out(case, without)
     unittest.TestSuite(wanted).run(result)
 
 

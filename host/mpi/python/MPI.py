@@ -11,6 +11,7 @@ from .communicators import (
     APPNUM,
     COMM_NULL,
     COMM_SELF,
+    COMM_TYPE_SHARED,
     COMM_WORLD,
     IO,
     LASTUSEDCODE,
@@ -34,7 +35,19 @@ from .environment import (
     THREAD_SINGLE,
     VERSION,
 )
-from .errors import CLASSES, Errhandler, Exception, Get_error_class, Get_error_string
+from .errors import (
+    CLASSES,
+    Add_error_class,
+    Add_error_code,
+    Add_error_string,
+    Errhandler,
+    Exception,
+    Get_error_class,
+    Get_error_string,
+    Remove_error_class,
+    Remove_error_code,
+    Remove_error_string,
+)
 from .groups import GROUP_EMPTY, GROUP_NULL, Group
 from .handles import GIVEN as _GIVEN
 from .handles import Handle as _Handle
@@ -42,15 +55,17 @@ from .info import INFO_ENV, INFO_NULL, Info
 from .memory import buffer
 from .objects import Pickle, pickle
 from .operators import Op
+from .origins import COMBINERS as _COMBINERS
 from .places import BOTTOM, BUFFER_AUTOMATIC, IN_PLACE, BottomType, BufferAutomaticType, InPlaceType
 from .requests import REQUEST_NULL, Prequest, Request
-from .status import Status
+from .status import F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, Status
 
 memory = buffer
 globals().update({_name: _one for _name, _one in vars(_others).items()
                   if not _name.startswith("_")})
 globals().update(CLASSES)
 globals().update(NAMED)
+globals().update({f"COMBINER_{_name}": _number for _name, _number in _COMBINERS.items()})
 OP_NULL = Op()
 for _name in ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
               "MINLOC", "REPLACE", "NO_OP"):

@@ -12,10 +12,13 @@ In the order in which to read:
 - :mod:`.communicators`: Communicators, as programs in Python have them
 - :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
 - :mod:`.memory`: Memory under the buffer interface
+- :mod:`.tensors`: Arrays of other libraries, which have no buffer but say where their elements are
 - :mod:`.objects`: Objects of Python as messages
 - :mod:`.requests`: Requests, of buffers and of objects
-- :mod:`.status`, :mod:`.datatypes`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`,
-  :mod:`.attributes`, :mod:`.places`: the other classes and constants
+- :mod:`.datatypes`: Datatypes; :mod:`.named`: those that MPI defines; :mod:`.origins`: how others
+  were made
+- :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
+  :mod:`.places`: the other classes and constants
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program

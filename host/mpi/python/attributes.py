@@ -1,9 +1,12 @@
 """Attributes that programs attach to communicators and datatypes, by key."""
 
+import builtins
 import itertools
+import traceback
 from collections.abc import Callable
 from typing import Any
 
+from ..sync import current
 from .errors import CLASSES, Exception
 from .handles import Handle
 
@@ -14,7 +17,7 @@ INVALID = 0
 
 
 class Keyvals:
-    """Keys of one kind of object. All ranks share their numbers."""
+    """A rank's keys of one kind of object."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(FIRST)
@@ -30,9 +33,6 @@ class Keyvals:
         if keyval not in self._functions:
             raise Exception(CLASSES["ERR_KEYVAL"])
 
-    def free(self, keyval: int) -> None:
-        self.check(keyval)
-
     def copied(self, owner: Any, attributes: dict[int, Any]) -> dict[int, Any]:
         """The attributes of a duplicate: those whose function gives a value."""
         found = {}
@@ -41,7 +41,7 @@ class Keyvals:
             if copy is True:
                 found[keyval] = value
             elif callable(copy):
-                made = copy(owner, keyval, value)
+                made = _asked(copy, owner, keyval, value)
                 if made is not NotImplemented:
                     found[keyval] = made
         return found
@@ -50,14 +50,26 @@ class Keyvals:
         """An attribute goes."""
         delete = self._functions[keyval][1]
         if delete is not None:
-            delete(owner, keyval, value)
+            _asked(delete, owner, keyval, value)
+
+
+def _asked(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a program's function gives. MPI knows nothing of its exceptions: they are printed."""
+    try:
+        return function(*arguments)
+    except builtins.Exception:
+        traceback.print_exc()
+        raise Exception(CLASSES["ERR_OTHER"]) from None
 
 
 class Attributed(Handle):
     """A handle of something that may have attributes, by key."""
 
     abstract = True
-    _keyvals: Keyvals
+
+    @classmethod
+    def _keyvals(cls) -> Keyvals:
+        return current().keep(f"keys of {cls.kind().__name__}", Keyvals)
 
     @property
     def _attributes(self) -> dict[int, Any]:
@@ -66,24 +78,26 @@ class Attributed(Handle):
     @classmethod
     def Create_keyval(cls, copy_fn: Any = None, delete_fn: Callable[..., Any] | None = None,
                       nopython: bool = False) -> int:
-        return cls._keyvals.create(copy_fn, delete_fn)
+        return cls._keyvals().create(copy_fn, delete_fn)
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
-        cls._keyvals.free(keyval)
+        cls._keyvals().check(keyval)
         return INVALID
 
     def Get_attr(self, keyval: int) -> Any:
-        self._keyvals.check(keyval)
-        return self._attributes.get(keyval)
+        attributes = self._attributes
+        self._keyvals().check(keyval)
+        return attributes.get(keyval)
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
-        self._keyvals.check(keyval)
+        attributes = self._attributes
+        self._keyvals().check(keyval)
         self._drop(keyval)
-        self._attributes[keyval] = attrval
+        attributes[keyval] = attrval
 
     def Delete_attr(self, keyval: int) -> None:
-        self._keyvals.check(keyval)
+        self._keyvals().check(keyval)
         if not self._drop(keyval):
             raise Exception(CLASSES["ERR_OTHER"])
 
@@ -91,8 +105,7 @@ class Attributed(Handle):
         attributes = self._attributes
         if keyval not in attributes:
             return False
-        self._keyvals.deleted(self, keyval, attributes[keyval])
-        del attributes[keyval]
+        self._keyvals().deleted(self, keyval, attributes.pop(keyval))
         return True
 
     def _drop_all(self) -> None:

@@ -6,24 +6,26 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import datatypes as library
-from .attributes import Attributed, Keyvals
+from ..sync import current, running
+from .attributes import Attributed
 from .errors import CLASSES, Exception, blocking, told
+from .memory import view
+from .named import BY_CODE, NULL, PAIRS, TYPES
+from .origins import COMBINERS, Origin
 from .refused import refuses
 
-__all__ = ["BYTE", "Datatype", "NAMED", "of_code", "of_dtype"]
+__all__ = ["BYTE", "DATATYPE_NULL", "Datatype", "NAMED", "ORDER_C", "ORDER_FORTRAN", "of_code",
+           "of_dtype"]
 
 Own = TypeVar("Own", bound="Datatype")
 
 ORDER_C, ORDER_FORTRAN = 0, 1
 
 
-@refuses("Get_envelope Get_contents decode Create_darray Create_f90_integer Create_f90_real "
-         "Create_f90_complex Get_value_index Match_size Pack_external Unpack_external "
-         "Pack_external_size")
+@refuses("Create_darray Create_f90_integer Create_f90_real Create_f90_complex Match_size "
+         "Pack_external Unpack_external Pack_external_size")
 class Datatype(Attributed):
     """A datatype."""
-
-    _keyvals = Keyvals()
 
     @property
     def inner(self) -> library.Datatype:
@@ -67,51 +69,95 @@ class Datatype(Attributed):
     def true_ub(self) -> int:
         return sum(self.inner.true)
 
-    def _derived(self: Own, how: str, *arguments: Any) -> Own:
-        with told():
-            return type(self).standing_for(getattr(self.inner, how)(*arguments))
-        raise AssertionError
-
     @property
     def _attributes(self) -> dict[int, Any]:
-        return _ATTRIBUTES.setdefault(self.inner, {})
+        every: dict[Any, dict[int, Any]] = current().keep("datatypes' attributes", dict)
+        return every.setdefault(self.inner, {})
+
+    # Others made of it
+
+    def _made(self: Own, how: str, made: library.Datatype, **arguments: Any) -> Own:
+        return type(self)._of_types(how, made, (self,), arguments)
+
+    @classmethod
+    def _of_types(cls: type[Own], how: str, made: library.Datatype, types: Sequence["Datatype"],
+                  arguments: dict[str, Any]) -> Own:
+        kept = {name: [int(each) for each in one] if isinstance(one, Sequence | np.ndarray)
+                else int(one) for name, one in arguments.items()}
+        made.origin = Origin(how, tuple(one._again() for one in types), kept)
+        return cls.standing_for(made)
+
+    def _again(self) -> "Datatype":
+        """It, such that the program may free the one or the other."""
+        inner = self.inner
+        if inner.origin is None:
+            return given(self)
+        again = inner.Dup()
+        again.origin = inner.origin
+        return Datatype.standing_for(again)
 
     def Dup(self: Own) -> Own:
-        made = self._derived("Dup")
-        made._attributes.update(self._keyvals.copied(self, self._attributes))
+        made = self._made("DUP", self.inner.Dup())
+        made._attributes.update(self._keyvals().copied(self, self._attributes))
         return made
 
     Clone = Dup
 
     def Create_contiguous(self: Own, count: int) -> Own:
-        return self._derived("Create_contiguous", count)
+        with told():
+            return self._made("CONTIGUOUS", self.inner.Create_contiguous(count), count=count)
+        raise AssertionError
 
     def Create_vector(self: Own, count: int, blocklength: int, stride: int) -> Own:
-        return self._derived("Create_vector", count, blocklength, stride)
+        with told():
+            return self._made("VECTOR", self.inner.Create_vector(count, blocklength, stride),
+                              count=count, blocklength=blocklength, stride=stride)
+        raise AssertionError
 
     def Create_hvector(self: Own, count: int, blocklength: int, stride: int) -> Own:
-        return self._derived("Create_hvector", count, blocklength, stride)
+        with told():
+            return self._made("HVECTOR", self.inner.Create_hvector(count, blocklength, stride),
+                              count=count, blocklength=blocklength, stride=stride)
+        raise AssertionError
 
     def Create_indexed(self: Own, blocklengths: Sequence[int], displacements: Sequence[int]
                        ) -> Own:
-        return self._derived("Create_indexed", blocklengths, displacements)
+        with told():
+            return self._made("INDEXED", self.inner.Create_indexed(blocklengths, displacements),
+                              blocklengths=blocklengths, displacements=displacements)
+        raise AssertionError
 
     def Create_hindexed(self: Own, blocklengths: Sequence[int], displacements: Sequence[int]
                         ) -> Own:
-        return self._derived("Create_hindexed", blocklengths, displacements)
+        with told():
+            return self._made("HINDEXED", self.inner.Create_hindexed(blocklengths, displacements),
+                              blocklengths=blocklengths, displacements=displacements)
+        raise AssertionError
 
     def Create_indexed_block(self: Own, blocklength: int, displacements: Sequence[int]) -> Own:
-        return self._derived("Create_indexed_block", blocklength, displacements)
+        with told():
+            return self._made("INDEXED_BLOCK",
+                              self.inner.Create_indexed_block(blocklength, displacements),
+                              blocklength=blocklength, displacements=displacements)
+        raise AssertionError
 
     def Create_hindexed_block(self: Own, blocklength: int, displacements: Sequence[int]) -> Own:
-        return self._derived("Create_hindexed", [blocklength] * len(displacements), displacements)
+        with told():
+            made = self.inner.Create_hindexed([blocklength] * len(displacements), displacements)
+            return self._made("HINDEXED_BLOCK", made, blocklength=blocklength,
+                              displacements=displacements)
+        raise AssertionError
 
     @classmethod
     def Create_struct(cls: type[Own], blocklengths: Sequence[int], displacements: Sequence[int],
                       datatypes: Sequence["Datatype"]) -> Own:
+        if not len(blocklengths) == len(displacements) == len(datatypes):
+            raise ValueError("blocklengths, displacements and datatypes are not of one length")
         with told():
-            return cls.standing_for(library.Datatype.Create_struct(
-                blocklengths, displacements, [one.inner for one in datatypes]))
+            made = library.Datatype.Create_struct(blocklengths, displacements,
+                                                  [one.inner for one in datatypes])
+            return cls._of_types("STRUCT", made, datatypes,
+                                 {"blocklengths": blocklengths, "displacements": displacements})
         raise AssertionError
 
     def Create_subarray(self: Own, sizes: Sequence[int], subsizes: Sequence[int],
@@ -125,11 +171,63 @@ class Datatype(Attributed):
             made = made.Create_hvector(part, 1, stride)
             begin += start * stride
             stride *= size
-        made = made.Create_hindexed([1], [begin])
-        return type(self).standing_for(made.Create_resized(0, stride))
+        made = made.Create_hindexed([1], [begin]).Create_resized(0, stride)
+        return self._made("SUBARRAY", made, sizes=sizes, subsizes=subsizes, starts=starts,
+                          order=order)
 
     def Create_resized(self: Own, lb: int, extent: int) -> Own:
-        return self._derived("Create_resized", lb, extent)
+        with told():
+            return self._made("RESIZED", self.inner.Create_resized(lb, extent), lb=lb,
+                              extent=extent)
+        raise AssertionError
+
+    @classmethod
+    def Get_value_index(cls, value: "Datatype", index: "Datatype") -> "Datatype":
+        """The type of a value and its index; the null one where there is none."""
+        of, place = value.inner, index.inner
+        found = next((pair for name, pair in PAIRS.items() if TYPES[name] is of), None)
+        return NAMED[found] if found and place is TYPES["INT"] else DATATYPE_NULL
+
+    # How it was made
+
+    @property
+    def _origin(self) -> Origin:
+        return self.inner.origin or Origin("NAMED", (), {})
+
+    def Get_envelope(self) -> tuple[int, int, int, int, int]:
+        origin = self._origin
+        return (len(origin.integers), len(origin.addresses), 0, len(origin.types),
+                COMBINERS[origin.how])
+
+    def Get_contents(self) -> tuple[list[int], list[int], list[int], list["Datatype"]]:
+        origin = self._origin
+        if origin.how == "NAMED":
+            raise Exception(CLASSES["ERR_TYPE"])
+        return (origin.integers, origin.addresses, [], [one._again() for one in origin.types])
+
+    envelope = property(Get_envelope)
+    contents = property(Get_contents)
+
+    @property
+    def combiner(self) -> int:
+        return COMBINERS[self._origin.how]
+
+    def decode(self) -> tuple["Datatype", str, dict[str, Any]]:
+        """Of what, by which constructor and with which arguments it was made."""
+        how, types, arguments = self._origin
+        if how == "NAMED":
+            return self, how, {}
+        again = [one._again() for one in types]
+        if how == "STRUCT":
+            return DATATYPE_NULL, how, {**arguments, "datatypes": again}
+        return again[0], how, dict(arguments)
+
+    def __reduce__(self) -> Any:
+        if not self or self.inner.origin is None:
+            return super().__reduce__()
+        return _remade, (type(self), *self._origin)
+
+    # Its life and name
 
     def Commit(self: Own) -> Own:
         self.inner.Commit()
@@ -143,10 +241,6 @@ class Datatype(Attributed):
         inner.Free()
         self._of = None
 
-    def free(self) -> None:
-        if self and not self.is_predefined:
-            self.Free()
-
     @property
     def is_named(self) -> bool:
         return self._of is not None and id(self._of) in _GIVEN
@@ -159,10 +253,17 @@ class Datatype(Attributed):
         if not self:
             return "MPI_DATATYPE_NULL"
         name = self.inner.name
-        return f"MPI_{name}" if self.is_named and not name.startswith("MPI_") else name
+        if not self.is_named:
+            return name
+        rank = running()
+        set_ = {} if rank is None else rank.keep("datatypes' names", dict)
+        return set_.get(self._of, name if name.startswith("MPI_") else f"MPI_{name}")
 
     def Set_name(self, name: str) -> None:
-        self.inner.name = name
+        if self.is_named:
+            current().keep("datatypes' names", dict)[self._of] = name
+        else:
+            self.inner.name = name
 
     name = property(Get_name, Set_name)
 
@@ -175,8 +276,6 @@ class Datatype(Attributed):
         return self._packing(outbuf, inbuf, position, comm, out=False)
 
     def _packing(self, plain: Any, packed: Any, position: int, comm: Any, out: bool) -> int:
-        from .memory import view
-
         comm.inner  # noqa: B018 — refuses the null handle
         inner = self.inner
         flat, _ = view(plain, out)
@@ -199,15 +298,29 @@ class Datatype(Attributed):
 
     # As other libraries name it
 
-    def tocode(self) -> str:
-        """numpy's code of it."""
-        dtype = self.inner.dtype
-        if dtype is None or not self.is_named:
-            raise ValueError("cannot map to type code")
+    def _code(self) -> str | None:
+        inner = self.inner
+        dtype = inner.dtype
+        if dtype is None or dtype.names is not None or not inner.contiguous \
+                or inner.size != dtype.itemsize:
+            return None
         return dtype.char if dtype.kind != "S" else "c"
 
-    typechar = property(tocode)
-    typestr = property(tocode)
+    def tocode(self) -> str:
+        """numpy's code of it."""
+        code = self._code() if self else None
+        if code is None:
+            raise ValueError("cannot map to type code")
+        return code
+
+    @property
+    def typechar(self) -> str:
+        return self._code() or "V"
+
+    @property
+    def typestr(self) -> str:
+        dtype, code = self.inner.dtype, self._code()
+        return f"V{self.extent}" if dtype is None or code is None else dtype.str.lstrip("<>|=")
 
     @classmethod
     def fromcode(cls, code: str) -> "Datatype":
@@ -217,73 +330,26 @@ class Datatype(Attributed):
             raise ValueError(f"cannot map type code {code!r} to MPI datatype") from None
 
 
-
-def _named() -> dict[str, Datatype]:
-    one = library
-    table = {
-        "BYTE": one.BYTE, "PACKED": one.PACKED, "CHAR": one.CHAR, "SIGNED_CHAR": one.INT8,
-        "UNSIGNED_CHAR": one.UINT8, "SHORT": one.INT16, "UNSIGNED_SHORT": one.UINT16,
-        "INT": one.INT, "UNSIGNED": one.UINT, "LONG": one.LONG, "UNSIGNED_LONG": one.ULONG,
-        "FLOAT": one.FLOAT, "DOUBLE": one.DOUBLE, "LONG_DOUBLE": one.LONG_DOUBLE,
-        "C_BOOL": one.BOOL, "C_FLOAT_COMPLEX": one.FLOAT_COMPLEX,
-        "C_DOUBLE_COMPLEX": one.COMPLEX, "FLOAT_INT": one.FLOAT_INT,
-        "DOUBLE_INT": one.DOUBLE_INT, "INT_INT": one.INT_INT, "LONG_INT": one.LONG_INT,
-        "SHORT_INT": one.SHORT_INT}
-    made = {name: Datatype.standing_for(found) for name, found in table.items()}
-    for name, like in {
-            "LONG_LONG": np.longlong, "UNSIGNED_LONG_LONG": np.ulonglong, "WCHAR": np.int32,
-            "C_LONG_DOUBLE_COMPLEX": np.clongdouble, "INT8_T": np.int8, "INT16_T": np.int16,
-            "INT32_T": np.int32, "INT64_T": np.int64, "UINT8_T": np.uint8, "UINT16_T": np.uint16,
-            "UINT32_T": np.uint32, "UINT64_T": np.uint64, "AINT": np.int64, "OFFSET": np.int64,
-            "COUNT": np.int64, "CXX_BOOL": np.bool_}.items():
-        dtype = np.dtype(like)
-        made[name] = Datatype.standing_for(library.Datatype(
-            [(0, dtype.itemsize)], dtype.itemsize, dtype, name, align=dtype.alignment))
-    pair = np.dtype([("value", np.longdouble), ("index", np.int32)], align=True)
-    made["LONG_DOUBLE_INT"] = Datatype.standing_for(library.Datatype(
-        [(0, pair.itemsize)], pair.itemsize, pair, "LONG_DOUBLE_INT", basic=2,
-        align=pair.alignment))
-    for name, other in {
-            "TWOINT": "INT_INT", "UNSIGNED_INT": "UNSIGNED", "SIGNED_SHORT": "SHORT",
-            "SIGNED_INT": "INT", "SIGNED_LONG": "LONG", "SIGNED_LONG_LONG": "LONG_LONG",
-            "BOOL": "C_BOOL", "C_COMPLEX": "C_FLOAT_COMPLEX", "SINT8_T": "INT8_T",
-            "SINT16_T": "INT16_T", "SINT32_T": "INT32_T", "SINT64_T": "INT64_T",
-            "CXX_FLOAT_COMPLEX": "C_FLOAT_COMPLEX", "CXX_DOUBLE_COMPLEX": "C_DOUBLE_COMPLEX",
-            "CXX_LONG_DOUBLE_COMPLEX": "C_LONG_DOUBLE_COMPLEX", "CHARACTER": "CHAR",
-            "LOGICAL": "C_BOOL", "INTEGER": "INT", "REAL": "FLOAT", "DOUBLE_PRECISION": "DOUBLE",
-            "COMPLEX": "C_FLOAT_COMPLEX", "DOUBLE_COMPLEX": "C_DOUBLE_COMPLEX",
-            "INTEGER1": "INT8_T", "INTEGER2": "INT16_T", "INTEGER4": "INT32_T",
-            "INTEGER8": "INT64_T", "REAL4": "FLOAT", "REAL8": "DOUBLE", "REAL16": "LONG_DOUBLE",
-            "COMPLEX8": "C_FLOAT_COMPLEX", "COMPLEX16": "C_DOUBLE_COMPLEX", "F_INT": "INT",
-            "COMPLEX32": "C_LONG_DOUBLE_COMPLEX", "F_BOOL": "C_BOOL", "F_FLOAT": "FLOAT",
-            "F_DOUBLE": "DOUBLE", "F_COMPLEX": "C_FLOAT_COMPLEX",
-            "F_FLOAT_COMPLEX": "C_FLOAT_COMPLEX", "F_DOUBLE_COMPLEX": "C_DOUBLE_COMPLEX"}.items():
-        made[name] = made[other]
-    return made
+def _remade(kind: type[Datatype], how: str, types: tuple[Datatype, ...],
+            arguments: dict[str, Any]) -> Datatype:
+    """A datatype made as another one was, which was pickled."""
+    if how == "STRUCT":
+        return kind.Create_struct(**arguments, datatypes=types)
+    of = kind(types[0])
+    return of.Dup() if how == "DUP" else getattr(of, f"Create_{how.lower()}")(**arguments)
 
 
-_ATTRIBUTES: dict[library.Datatype, dict[int, Any]] = {}
-NAMED = _named()
-"""The datatypes that MPI defines, by name. Those of Fortran have C's sizes."""
+_GIVEN = {id(one): Datatype.standing_for(one) for one in TYPES.values()}
+NAMED = {name: _GIVEN[id(one)] for name, one in TYPES.items()}
+"""The datatypes that MPI defines, by name."""
 BYTE = NAMED["BYTE"]
 DATATYPE_NULL = Datatype()
-_GIVEN = {id(one._of) for one in NAMED.values()}
-_NULL_NAMES = ("LOGICAL1", "LOGICAL2", "LOGICAL4", "LOGICAL8", "LOGICAL16", "INTEGER16", "REAL2",
-               "COMPLEX4", "FLOAT16_T", "FLOAT32_T", "FLOAT64_T", "BFLOAT16_T")
-NAMED.update({name: Datatype() for name in _NULL_NAMES})
+NAMED.update({name: Datatype() for name in NULL})
 
-_BY_CODE = {"c": "CHAR", "S": "CHAR", "S1": "CHAR", "s": "CHAR", "b": "SIGNED_CHAR",
-            "B": "UNSIGNED_CHAR", "h": "SHORT", "H": "UNSIGNED_SHORT", "i": "INT",
-            "I": "UNSIGNED", "l": "LONG", "L": "UNSIGNED_LONG", "q": "LONG_LONG",
-            "Q": "UNSIGNED_LONG_LONG", "f": "FLOAT", "d": "DOUBLE", "g": "LONG_DOUBLE",
-            "?": "C_BOOL", "F": "C_FLOAT_COMPLEX", "D": "C_DOUBLE_COMPLEX",
-            "G": "C_LONG_DOUBLE_COMPLEX", "Zf": "C_FLOAT_COMPLEX", "Zd": "C_DOUBLE_COMPLEX",
-            "Zg": "C_LONG_DOUBLE_COMPLEX", "n": "AINT", "p": "AINT",
-            "i1": "INT8_T", "i2": "INT16_T", "i4": "INT32_T", "i8": "INT64_T", "u1": "UINT8_T",
-            "u2": "UINT16_T", "u4": "UINT32_T", "u8": "UINT64_T", "f4": "FLOAT", "f8": "DOUBLE",
-            "c8": "C_FLOAT_COMPLEX", "c16": "C_DOUBLE_COMPLEX", "b1": "C_BOOL",
-            "hi": "SHORT_INT", "ii": "INT_INT", "li": "LONG_INT", "fi": "FLOAT_INT",
-            "di": "DOUBLE_INT", "gi": "LONG_DOUBLE_INT"}
+
+def given(datatype: Datatype) -> Datatype:
+    """The handle that MPI defines for what ``datatype`` stands for."""
+    return _GIVEN[id(datatype.inner)]
 
 
 def of_code(code: str) -> Datatype:
@@ -295,12 +361,12 @@ def of_code(code: str) -> Datatype:
         There is none.
     """
     plain = code.lstrip("@=<|") if code[:1] != ">" else code
-    return NAMED[_BY_CODE[plain]]
+    return NAMED[BY_CODE[plain]]
 
 
 def of_dtype(dtype: np.dtype[Any]) -> Datatype:
     """The datatype of numpy's ``dtype``."""
-    found = _BY_CODE.get(dtype.char) if dtype.names is None else None
+    found = BY_CODE.get(dtype.char) if dtype.names is None else None
     if found is not None:
         return NAMED[found]
     return next(one for one in NAMED.values() if one and one.inner.dtype == dtype)

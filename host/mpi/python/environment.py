@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..sync import current
-from .memory import buffer
-from .places import BOTTOM
+from .memory import buffer, view
+from .places import Place
 
 __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
            "Get_address", "Get_library_version", "Get_processor_name", "Get_version", "Init",
@@ -88,7 +88,8 @@ def Alloc_mem(size: int, info: Any = None) -> buffer:
 
 
 def Free_mem(mem: buffer) -> None:
-    """Nothing: the memory is kept as long as the program has it."""
+    """``mem`` has no memory any more."""
+    mem.release()
 
 
 def Aint_add(base: int, disp: int) -> int:
@@ -100,10 +101,12 @@ def Aint_diff(addr1: int, addr2: int) -> int:
 
 
 def Get_address(location: Any) -> int:
-    if location is None or location is BOTTOM:
+    if location is None:
         return 0
-    view = memoryview(location)
-    return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0
+    if isinstance(location, Place):
+        return int(location)
+    flat, _ = view(location, True)
+    return int(flat.ctypes.data) if len(flat) else 0
 
 
 def Compute_dims(nnodes: int, dims: Any) -> list[int]:

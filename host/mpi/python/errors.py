@@ -8,8 +8,9 @@ from ..errors import MpiError
 from ..sync import current
 from .handles import Handle
 
-__all__ = ["CLASSES", "Errhandler", "Exception", "Get_error_class", "Get_error_string", "blocking",
-           "told"]
+__all__ = ["Add_error_class", "Add_error_code", "Add_error_string", "CLASSES", "Errhandler",
+           "Exception", "Get_error_class", "Get_error_string", "Remove_error_class",
+           "Remove_error_code", "Remove_error_string", "blocking", "last_used_code", "told"]
 
 Result = TypeVar("Result")
 
@@ -25,16 +26,53 @@ CLASSES["ERR_LASTCODE"] = 1 << 20
 _TEXTS = {number: f"MPI_{name}" for name, number in CLASSES.items()}
 
 
+class _Codes:
+    """A rank's own error classes and codes: the class of each, and its text."""
+
+    def __init__(self) -> None:
+        self.classes: dict[int, int] = {}
+        self.texts: dict[int, str] = {}
+        self.last = CLASSES["ERR_LASTCODE"]
+
+    @classmethod
+    def mine(cls) -> "_Codes":
+        return current().keep("error codes", cls)
+
+    def add(self, errorclass: int | None) -> int:
+        self.last += 1
+        self.classes[self.last] = self.last if errorclass is None else errorclass
+        self.texts[self.last] = ""
+        return self.last
+
+    def check(self, code: int) -> None:
+        """Refuse a code that is none of them."""
+        if code not in self.classes:
+            raise Exception(CLASSES["ERR_ARG"])
+
+    def remove(self, code: int, is_class: bool) -> None:
+        """``code`` goes, a class or none, if no other code is of it and it has no text."""
+        self.check(code)
+        others = [one for one, of in self.classes.items() if of == code and one != code]
+        if others or self.texts[code] or is_class != (self.classes[code] == code):
+            raise Exception(CLASSES["ERR_ARG"])
+        del self.classes[code], self.texts[code]
+
+
 class Exception(RuntimeError):
     """A call failed with an error code. Its text is one line."""
 
     def __init__(self, ierr: int = 0, text: str = "", /) -> None:
+        if ierr < CLASSES["SUCCESS"]:
+            ierr = CLASSES["ERR_UNKNOWN"]
         super().__init__(ierr)
         self.ob_ierr = ierr
         self._text = text
 
     def __str__(self) -> str:
         return self.Get_error_string()
+
+    def __repr__(self) -> str:
+        return f"MPI.Exception({self.ob_ierr})"
 
     def __int__(self) -> int:
         return self.ob_ierr
@@ -75,13 +113,47 @@ class Exception(RuntimeError):
 
 
 def Get_error_class(errorcode: int) -> int:
-    """The class of an error code: each code is its own."""
-    return errorcode
+    """The class of an error code: each of MPI's is its own."""
+    return errorcode if errorcode in _TEXTS else _Codes.mine().classes.get(errorcode, errorcode)
 
 
 def Get_error_string(errorcode: int) -> str:
     """An error code in words."""
-    return _TEXTS.get(errorcode, f"MPI error {errorcode}")
+    found = _TEXTS.get(errorcode)
+    if found is None:
+        found = _Codes.mine().texts.get(errorcode, f"MPI error {errorcode}")
+    return found
+
+
+def Add_error_class() -> int:
+    return _Codes.mine().add(None)
+
+
+def Add_error_code(errorclass: int) -> int:
+    return _Codes.mine().add(errorclass)
+
+
+def Add_error_string(errorcode: int, string: str) -> None:
+    codes = _Codes.mine()
+    codes.check(errorcode)
+    codes.texts[errorcode] = string
+
+
+def Remove_error_class(errorclass: int) -> None:
+    _Codes.mine().remove(errorclass, True)
+
+
+def Remove_error_code(errorcode: int) -> None:
+    _Codes.mine().remove(errorcode, False)
+
+
+def Remove_error_string(errorcode: int) -> None:
+    Add_error_string(errorcode, "")
+
+
+def last_used_code() -> int:
+    """The highest error code that there is."""
+    return _Codes.mine().last
 
 
 class Errhandler(Handle):

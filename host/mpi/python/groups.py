@@ -90,8 +90,6 @@ class Group(Handle):
             raise Exception(CLASSES["ERR_GROUP"])
         self._of = None
 
-    free = Free
-
 
 GROUP_NULL = Group()
 GROUP_EMPTY = Group.standing_for(EMPTY)

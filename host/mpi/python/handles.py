@@ -4,17 +4,13 @@ What stands for the same thing is equal. The handles that MPI defines are the sa
 all ranks import one module; what they stand for may be each rank's own.
 """
 
-import itertools
 from typing import Any, TypeVar
+
+from ..sync import current
 
 __all__ = ["GIVEN", "Handle", "given"]
 
 Own = TypeVar("Own", bound="Handle")
-
-_NUMBERS = itertools.count(1)
-_OF: dict[int, Any] = {}
-_NUMBER: dict[int, int] = {}
-
 
 GIVEN: dict[str, "Handle"] = {}
 """The handles that MPI defines, by name."""
@@ -23,6 +19,40 @@ GIVEN: dict[str, "Handle"] = {}
 def given(name: str) -> "Handle":
     """The handle that MPI calls ``name``."""
     return GIVEN[name]
+
+
+class Numbers:
+    """The numbers by which a rank's program knows its handles."""
+
+    def __init__(self) -> None:
+        self._things: list[Any] = [None]
+        self._number: dict[int, int] = {}
+
+    @classmethod
+    def mine(cls) -> "Numbers":
+        """Those of the rank whose program is running."""
+        return current().keep("numbers", cls)
+
+    def of(self, thing: Any) -> int:
+        """The number of ``thing``; 0 of nothing."""
+        if thing is None:
+            return 0
+        number = self._number.setdefault(id(thing), len(self._things))
+        if number == len(self._things):
+            self._things.append(thing)  # so that nothing else has its id
+        return number
+
+    def thing(self, number: int) -> Any:
+        """What has ``number``.
+
+        Raises
+        ------
+        ValueError
+            Nothing has.
+        """
+        if not 0 <= number < len(self._things):
+            raise ValueError(f"{number} is no handle")
+        return self._things[number]
 
 
 class Handle:
@@ -76,21 +106,33 @@ class Handle:
 
     @property
     def handle(self) -> int:
-        """A number that stands for the same."""
+        """A number that stands for the same, for the program of one rank."""
         return self.toint()
 
+    def free(self) -> None:
+        """Free what it stands for, if that can be; never a handle that MPI defines."""
+        if self and not any(one is self for one in GIVEN.values()):
+            if self.is_predefined:
+                self._of = None
+            else:
+                self.Free()
+
+    def Free(self) -> None:
+        """Free what it stands for."""
+        self._of = None
+
+    @property
+    def is_predefined(self) -> bool:
+        """Whether MPI defines what it stands for."""
+        return not self or any(one._of is self._of and isinstance(self, one.kind())
+                               for one in GIVEN.values())
+
     def toint(self) -> int:
-        if self._of is None:
-            return 0
-        number = _NUMBER.get(id(self._of))
-        if number is None:
-            number = _NUMBER[id(self._of)] = next(_NUMBERS)
-            _OF[number] = self._of
-        return number
+        return Numbers.mine().of(self._of)
 
     @classmethod
     def fromint(cls: type[Own], number: int, /) -> Own:
-        return cls.standing_for(_OF[number] if number else None)
+        return cls.standing_for(Numbers.mine().thing(number))
 
     py2f = toint
     fromhandle = f2py = fromint

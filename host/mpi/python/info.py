@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from ..sync import current
 from .errors import CLASSES, Exception
 from .handles import Handle
 
@@ -13,6 +14,10 @@ MAX_KEY, MAX_VALUE = 255, 1024
 _NO = object()
 
 
+class _Env:
+    """What INFO_ENV stands for: each rank has its own."""
+
+
 class Info(Handle):
     """Texts by name."""
 
@@ -20,7 +25,13 @@ class Info(Handle):
     def _table(self) -> dict[str, str]:
         if self._of is None:
             raise Exception(CLASSES["ERR_INFO"])
-        return self._of
+        return self._texts
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        if isinstance(self._of, _Env):
+            return current().keep("INFO_ENV", dict)
+        return {} if self._of is None else self._of
 
     @classmethod
     def Create(cls: type[Own], items: Any = None) -> Own:
@@ -59,13 +70,18 @@ class Info(Handle):
     def Get_nthkey(self, n: int) -> str:
         keys = list(self._table)
         if not 0 <= n < len(keys):
-            raise Exception(CLASSES["ERR_INFO_NOKEY"])
+            raise Exception(CLASSES["ERR_ARG"])
         return keys[n]
+
+    def __reduce__(self) -> Any:
+        if self and not self.is_predefined:
+            return type(self).Create, (self.items(),)
+        return super().__reduce__()
 
     # As a mapping
 
     def __len__(self) -> int:
-        return len(self._of) if self else 0
+        return len(self._texts)
 
     def __contains__(self, key: str) -> bool:
         return bool(self) and self.Get(key) is not None
@@ -93,13 +109,13 @@ class Info(Handle):
         return self[key] if key in self else default
 
     def keys(self) -> list[str]:
-        return list(self._of or ())
+        return list(self._texts)
 
     def values(self) -> list[str]:
-        return list((self._of or {}).values())
+        return list(self._texts.values())
 
     def items(self) -> list[tuple[str, str]]:
-        return list((self._of or {}).items())
+        return list(self._texts.items())
 
     def update(self, items: Any = (), **named: str) -> None:
         if not self:
@@ -128,9 +144,7 @@ class Info(Handle):
         return self.Dup() if self else type(self)()
 
     def clear(self) -> None:
-        if not self:
-            raise KeyError("clear")
-        self._table.clear()
+        self._texts.clear()
 
 
 def _key(key: str) -> str:
@@ -140,4 +154,4 @@ def _key(key: str) -> str:
 
 
 INFO_NULL = Info()
-INFO_ENV = Info.standing_for({})
+INFO_ENV = Info.standing_for(_Env())

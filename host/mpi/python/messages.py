@@ -4,6 +4,7 @@ A description is a buffer, or a list of a buffer with a count, a displacement an
 some of them. Datatypes may be given by their codes.
 """
 
+import sys
 from collections.abc import Sequence
 from operator import index
 from typing import Any
@@ -15,6 +16,8 @@ from .memory import has_view, view
 from .places import BOTTOM
 
 __all__ = ["simple", "typed", "vector"]
+
+OTHER_ORDERS = ("!", "<" if sys.byteorder == "big" else ">")
 
 
 def _datatype(given: Any) -> Datatype:
@@ -57,6 +60,8 @@ def _basic(buf: Any, datatype: Any, readonly: bool) -> tuple[Any, Datatype]:
     if buf is None or buf is BOTTOM:
         return np.empty(0, np.uint8), _datatype(datatype)
     flat, code = view(buf, readonly)
+    if datatype is None and code[:1] in OTHER_ORDERS:
+        raise BufferError(f"message: elements {code!r} of another byte order")
     return flat, _datatype(code if datatype is None else datatype)
 
 
@@ -168,8 +173,12 @@ def typed(message: Sequence[Any], readonly: bool, blocks: int) -> list[Any]:
         buf, counts, places, types = message
     else:
         raise ValueError("message: expecting 2 to 4 items")
-    if counts is None or places is None:
-        raise ValueError("message: counts and displacements must be given")
+    if buf is BOTTOM:
+        if counts is None or places is None:
+            raise ValueError("message: BOTTOM needs counts and displacements")
+        raise NotImplementedError("MPI.BOTTOM is not supported (docs/mpi.md lists what is)")
+    counts = [1] * blocks if counts is None else counts
+    places = [0] * blocks if places is None else places
     if len(types) != blocks:
         raise ValueError(f"expecting {blocks} items, got {len(types)}")
     flat, _ = view(buf, readonly)

@@ -5,37 +5,38 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from greenlet import getcurrent
 
 from ..datatypes import BYTE
-from ..sync import Rank, Stack
+from ..sync import running
 
 __all__ = ["Pickle", "pickle"]
+
+FEWEST_OUT_OF_BAND = 1 << 18
+"""mpi4py's ``THRESHOLD``."""
 
 
 class Pickle:
     """How objects become bytes. Ranks share the object; each may set it up for itself, until its
     run ends."""
 
-    THRESHOLD = 1 << 18
-
     def __init__(self, dumps: Any = None, loads: Any = None, protocol: int | None = None,
                  threshold: int | None = None) -> None:
         if protocol is None and dumps is None:
             protocol = module.HIGHEST_PROTOCOL
-        self._set(dumps, loads or module.loads, protocol)
-        self.THRESHOLD = type(self).THRESHOLD if threshold is None else threshold
+        if threshold is None:
+            threshold = FEWEST_OUT_OF_BAND
+        self._set(dumps, loads or module.loads, protocol, threshold)
 
     def _set(self, *given: Any) -> None:
-        rank = _rank()
+        rank = running()
         if rank is not None:
-            rank.kept.setdefault("pickles", {})[self] = given
+            rank.keep("pickles", dict)[self] = given
         if rank is None or "_first" not in vars(self):
             self._first = given
 
-    def _mine(self) -> tuple[Any, Any, int | None]:
-        rank = _rank()
-        return self._first if rank is None else rank.kept.get("pickles", {}).get(self, self._first)
+    def _mine(self) -> tuple[Any, Any, int | None, int]:
+        rank = running()
+        return self._first if rank is None else rank.keep("pickles", dict).get(self, self._first)
 
     @property
     def PROTOCOL(self) -> int | None:
@@ -43,22 +44,25 @@ class Pickle:
 
     @PROTOCOL.setter
     def PROTOCOL(self, protocol: int | None) -> None:
-        dumps, loads, _ = self._mine()
-        self._set(dumps, loads, protocol)
+        dumps, loads, _, threshold = self._mine()
+        self._set(dumps, loads, protocol, threshold)
+
+    @property
+    def THRESHOLD(self) -> int:
+        """mpi4py sends buffers of so many bytes apart from the rest; here they are not."""
+        return self._mine()[3]
+
+    @THRESHOLD.setter
+    def THRESHOLD(self, threshold: int) -> None:
+        self._set(*self._mine()[:3], threshold)
 
     def dumps(self, obj: Any) -> bytes:
-        dumps, _, protocol = self._mine()
+        dumps, _, protocol, _ = self._mine()
         dumps = dumps or module.dumps
         return dumps(obj) if protocol is None else dumps(obj, protocol)
 
     def loads(self, data: Any) -> Any:
         return self._mine()[1](data.tobytes() if isinstance(data, np.ndarray) else data)
-
-
-def _rank() -> Rank | None:
-    """The rank that runs; None where there is none."""
-    stack = getcurrent()
-    return stack.owner if isinstance(stack, Stack) else None
 
 
 pickle = Pickle()

@@ -37,6 +37,22 @@ _ON_OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+class _Function(operators.Op):
+    """An operation of the program's own, ``on_buffers(in, inout, datatype)``."""
+
+    __slots__ = ("on_buffers",)
+
+    def __init__(self, on_buffers: Callable[..., None], commutes: bool) -> None:
+        super().__init__("function", self._combine, commutes)
+        self.on_buffers = on_buffers
+
+    def _combine(self, lower: Any, higher: Any) -> Any:
+        result = higher.copy()
+        self.on_buffers(buffer(lower.view(np.uint8)), buffer(result.view(np.uint8)),
+                        of_dtype(result.dtype))
+        return result
+
+
 class Op(Handle):
     """An operation."""
 
@@ -49,29 +65,28 @@ class Op(Handle):
 
     @classmethod
     def Create(cls: type[Own], function: Callable[..., None], commute: bool = False) -> Own:
-        def combine(lower: Any, higher: Any) -> Any:
-            result = higher.copy()
-            function(buffer(lower.view(np.uint8)), buffer(result.view(np.uint8)),
-                     of_dtype(result.dtype))
-            return result
-        made = operators.Op("function", combine, commute)
-        _OBJECTS[id(made)] = function
-        return cls.standing_for(made)
+        return cls.standing_for(_Function(function, commute))
 
     def __call__(self, x: Any, y: Any) -> Any:
+        if not self:
+            raise ValueError("the null operation has no result")
         inner = self.inner
-        if self.is_predefined:
+        if not isinstance(inner, _Function):
             return _ON_OBJECTS[inner.name](x, y)
-        _OBJECTS[id(inner)](x, y, None)
+        inner.on_buffers(x, y, None)
         return y
+
+    def __reduce__(self) -> Any:
+        inner = self._of
+        if isinstance(inner, _Function):
+            return type(self).Create, (inner.on_buffers, inner.commutes)
+        return super().__reduce__()
 
     def Free(self) -> None:
         if self.is_predefined:
             raise Exception(CLASSES["ERR_OP"])
         self.inner  # noqa: B018 — refuses the null handle
         self._of = None
-
-    free = Free
 
     def Is_commutative(self) -> bool:
         return self.inner.commutes
@@ -80,7 +95,7 @@ class Op(Handle):
 
     @property
     def is_predefined(self) -> bool:
-        return self._of is None or id(self._of) not in _OBJECTS
+        return not isinstance(self._of, _Function)
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
         inner = self.inner
@@ -96,6 +111,3 @@ def _values(spec: Any) -> Any:
     if datatype.dtype is None:
         raise Exception(CLASSES["ERR_TYPE"])
     return flat[:count * datatype.extent].view(datatype.dtype)
-
-
-_OBJECTS: dict[int, Callable[..., Any]] = {}

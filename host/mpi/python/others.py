@@ -1,5 +1,7 @@
 """Classes and constants of what is not supported: they can be named, and every use says so."""
 
+from typing import Any
+
 from .communicators import Comm, Intracomm
 from .handles import Handle
 from .refused import refused, refuses
@@ -7,10 +9,8 @@ from .requests import Request
 
 __all__: list[str] = []
 
-FUNCTIONS = ("Add_error_class Add_error_code Add_error_string Remove_error_class "
-             "Remove_error_code Remove_error_string Get_hw_resource_info Open_port Close_port "
-             "Publish_name Unpublish_name Lookup_name Register_datarep Flush_buffer "
-             "Iflush_buffer")
+FUNCTIONS = ("Get_hw_resource_info Open_port Close_port Publish_name Unpublish_name "
+             "Lookup_name Register_datarep Flush_buffer Iflush_buffer")
 CONSTANTS = ("DISTRIBUTE_NONE DISTRIBUTE_BLOCK DISTRIBUTE_CYCLIC DISTRIBUTE_DFLT_DARG "
              "TYPECLASS_INTEGER TYPECLASS_REAL TYPECLASS_COMPLEX COMM_TYPE_HW_GUIDED "
              "COMM_TYPE_HW_UNGUIDED COMM_TYPE_RESOURCE_GUIDED MODE_RDONLY MODE_WRONLY MODE_RDWR "
@@ -19,7 +19,6 @@ CONSTANTS = ("DISTRIBUTE_NONE DISTRIBUTE_BLOCK DISTRIBUTE_CYCLIC DISTRIBUTE_DFLT
              "LOCK_SHARED UNWEIGHTED WEIGHTS_EMPTY")
 
 CART, GRAPH, DIST_GRAPH = 1, 2, 3
-COMM_TYPE_SHARED = 1
 ROOT = -4
 
 
@@ -39,17 +38,31 @@ class Distgraphcomm(Topocomm):
     pass
 
 
-@refuses("Merge Get_remote_group Get_remote_size Create_from_groups")
+@refuses("Create_from_groups")
 class Intercomm(Comm):
-    pass
+    """A communicator of two groups. There is the null one alone, which all calls refuse."""
+
+    def Get_remote_group(self) -> Any:
+        return self.inner
+
+    Get_remote_size = Get_remote_group
+
+    def Merge(self, high: bool = False) -> Any:
+        return self.inner
 
 
 @refuses("Start Complete")
 class Grequest(Request):
-    pass
+    """A request that a program completes. There is the null one alone."""
+
+    def __new__(cls, other: Request | None = None) -> "Grequest":
+        if other:
+            raise TypeError(f"Grequest of {type(other).__name__}")
+        return super().__new__(cls, other)
 
 
-@refuses("Create Allocate Allocate_shared Create_dynamic Create_keyval Create_errhandler")
+@refuses("Create Allocate Allocate_shared Create_dynamic Create_keyval Create_errhandler "
+         "Fence Put Get")
 class Win(Handle):
     pass
 
@@ -64,6 +77,8 @@ class Session(Handle):
     pass
 
 
+PARENT_NULL = Intercomm()
+Comm.parent = PARENT_NULL
 WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
 globals().update({name: refused(name) for name in FUNCTIONS.split()})
 globals().update({name: 100 + number for number, name in enumerate(CONSTANTS.split())})

@@ -3,10 +3,10 @@
 from typing import Any
 
 __all__ = ["BOTTOM", "BUFFER_AUTOMATIC", "IN_PLACE", "BottomType", "BufferAutomaticType",
-           "InPlaceType"]
+           "InPlaceType", "Place"]
 
 
-class _Place(int):
+class Place(int):
     """A constant with a name."""
 
     _name = ""
@@ -21,21 +21,21 @@ class _Place(int):
         return self._name
 
 
-class BottomType(_Place):
+class BottomType(Place):
     _name = "BOTTOM"
 
     def __new__(cls) -> "BottomType":
         return super().__new__(cls, 0)
 
 
-class InPlaceType(_Place):
+class InPlaceType(Place):
     _name = "IN_PLACE"
 
     def __new__(cls) -> "InPlaceType":
         return super().__new__(cls, -1)
 
 
-class BufferAutomaticType(_Place):
+class BufferAutomaticType(Place):
     _name = "BUFFER_AUTOMATIC"
 
     def __new__(cls) -> "BufferAutomaticType":

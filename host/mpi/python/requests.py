@@ -112,8 +112,6 @@ class Request(Handle):
             raise Exception(CLASSES["ERR_REQUEST"])
         self._of = None
 
-    free = Free
-
     # Several
 
     @classmethod
@@ -241,7 +239,7 @@ class Request(Handle):
             return False
         _enough(statuses, len(found))
         for status, one in zip(statuses or (), found, strict=False):
-            status._set(one._of)
+            status._set(one._found())
         return True
 
     @classmethod
@@ -254,7 +252,7 @@ class Request(Handle):
         done = [place for place in active if requests[place].Get_status(found[place])]
         _enough(statuses, len(done))
         for status, place in zip(statuses or (), done, strict=False):
-            status._set(found[place]._of)
+            status._set(found[place]._found())
         return done
 
     get_status_any = Get_status_any

@@ -1,40 +1,60 @@
 """What a receive got."""
 
+from array import array
 from typing import Any
 
 from .. import status as library
 from ..constants import UNDEFINED
 from .datatypes import BYTE, Datatype
 
-__all__ = ["Status"]
+__all__ = ["F_ERROR", "F_SOURCE", "F_STATUS_SIZE", "F_TAG", "Status"]
+
+F_SOURCE, F_TAG, F_ERROR, CANCELLED, LOW, HIGH = range(6)
+"""Where they are among a status's integers; the last two are the number of bytes."""
+F_STATUS_SIZE = 6
+BITS = 31
 
 
 class Status:
-    """A status of a program's own, which calls fill in."""
+    """A status of a program's own, which calls fill in: some integers."""
 
     def __new__(cls, status: "Status | None" = None) -> "Status":
         if status is not None and not isinstance(status, Status):
             raise TypeError(f"Status of {type(status).__name__}")
         made = object.__new__(cls)
-        made._of = library.Status() if status is None else status._copy()
+        made._integers = array("i", bytes(4 * F_STATUS_SIZE))
+        if status is None:
+            made._set(library.Status())
+        else:
+            made._integers[:] = status._integers
         return made
 
-    _of: library.Status
+    _integers: "array[int]"
 
     def __init__(self, *_: Any) -> None:
         pass
 
-    def _copy(self) -> library.Status:
-        one = self._of
-        return library.Status(one.source, one.tag, one.count, one.error, one.cancelled)
-
     def _set(self, found: library.Status) -> None:
         """What a call has found."""
-        self._of = library.Status(found.source, found.tag, found.count, found.error,
-                                  found.cancelled)
+        self._integers[:CANCELLED] = array("i", [found.source, found.tag, found.error])
+        self.Set_cancelled(found.cancelled)
+        self._bytes = found.count
+
+    @property
+    def _bytes(self) -> int:
+        return self._integers[HIGH] << BITS | self._integers[LOW]
+
+    @_bytes.setter
+    def _bytes(self, count: int) -> None:
+        self._integers[HIGH], self._integers[LOW] = divmod(count, 1 << BITS)
+
+    def _found(self) -> library.Status:
+        """It, as the library has it."""
+        source, tag, error, cancelled = self._integers[:LOW]
+        return library.Status(source, tag, self._bytes, error, bool(cancelled))
 
     def __eq__(self, other: object) -> bool:
-        return self._of == other._of if isinstance(other, Status) else NotImplemented
+        return self._integers == other._integers if isinstance(other, Status) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -42,31 +62,44 @@ class Status:
         return type(self), (), self.__getstate__()
 
     def __getstate__(self) -> dict[str, int]:
-        one = self._of
-        return {"source": one.source, "tag": one.tag, "error": one.error, "count": one.count,
-                "cancelled": int(one.cancelled)}
+        return {"source": self.source, "tag": self.tag, "error": self.error, "count": self._bytes,
+                "cancelled": int(self.cancelled)}
 
     def __setstate__(self, state: dict[str, int]) -> None:
-        self._of = library.Status(state["source"], state["tag"], state["count"], state["error"],
-                                  bool(state["cancelled"]))
+        self._set(library.Status(state["source"], state["tag"], state["count"], state["error"],
+                                 bool(state["cancelled"])))
+
+    def tomemory(self) -> memoryview:
+        """Its integers, which may be changed."""
+        return memoryview(self._integers)
+
+    def py2f(self) -> list[int]:
+        """Its integers, as Fortran has them."""
+        return self._integers.tolist()
+
+    @classmethod
+    def f2py(cls, integers: list[int]) -> "Status":
+        made = cls()
+        made._integers[:] = array("i", integers)
+        return made
 
     def Get_source(self) -> int:
-        return self._of.source
+        return self._integers[F_SOURCE]
 
     def Set_source(self, source: int) -> None:
-        self._of.source = source
+        self._integers[F_SOURCE] = source
 
     def Get_tag(self) -> int:
-        return self._of.tag
+        return self._integers[F_TAG]
 
     def Set_tag(self, tag: int) -> None:
-        self._of.tag = tag
+        self._integers[F_TAG] = tag
 
     def Get_error(self) -> int:
-        return self._of.error
+        return self._integers[F_ERROR]
 
     def Set_error(self, error: int) -> None:
-        self._of.error = error
+        self._integers[F_ERROR] = error
 
     source = property(Get_source, Set_source)
     tag = property(Get_tag, Set_tag)
@@ -81,28 +114,22 @@ class Status:
         self.Set_elements(BYTE, value)
 
     def Get_count(self, datatype: Datatype = BYTE) -> int:
-        return self._of.Get_count(datatype.inner)
+        return self._found().Get_count(datatype.inner)
 
     def Get_elements(self, datatype: Datatype) -> int:
         inner = datatype.inner
         if not inner.size:
-            return 0 if not self._of.count else UNDEFINED
-        return self._of.Get_elements(inner)
+            return 0 if not self._bytes else UNDEFINED
+        return self._found().Get_elements(inner)
 
     def Set_elements(self, datatype: Datatype, count: int) -> None:
         inner = datatype.inner
-        self._of.count = count * inner.size // max(inner.basic, 1)
+        self._bytes = count * inner.size // max(inner.basic, 1)
 
     def Is_cancelled(self) -> bool:
-        return self._of.cancelled
+        return bool(self._integers[CANCELLED])
 
     def Set_cancelled(self, flag: bool) -> None:
-        self._of.cancelled = bool(flag)
+        self._integers[CANCELLED] = bool(flag)
 
-    @property
-    def cancelled(self) -> bool:
-        return self._of.cancelled
-
-    @cancelled.setter
-    def cancelled(self, flag: bool) -> None:
-        self._of.cancelled = bool(flag)
+    cancelled = property(Is_cancelled, Set_cancelled)

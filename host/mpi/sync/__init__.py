@@ -13,7 +13,8 @@ In the order in which to read:
 """
 
 from .errors import Ended, RankError
-from .rank import Rank, current, program
+from .rank import Rank, current, program, running
 from .stack import Place, Stack, wait
 
-__all__ = ["Ended", "Place", "Rank", "RankError", "Stack", "current", "program", "wait"]
+__all__ = ["Ended", "Place", "Rank", "RankError", "Stack", "current", "program", "running",
+           "wait"]

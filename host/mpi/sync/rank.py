@@ -18,7 +18,7 @@ from .errors import RankError
 from .ranks import Ranks
 from .stack import Place, Stack, wait
 
-__all__ = ["Rank", "current", "program"]
+__all__ = ["Rank", "current", "program", "running"]
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ class Rank:
         Why it must end. A program that goes on nevertheless, as it catches everything, is told
         again.
     kept
-        What the program's face of MPI keeps for it, by name.
+        What the program's face of MPI keeps for it, by name (:meth:`keep`).
     """
 
     def __init__(self, node: Node) -> None:
@@ -51,6 +51,12 @@ class Rank:
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
         self._before = Fraction(node.description.mpi.program_cycles)
+
+    def keep(self, name: str, make: Callable[[], Result]) -> Result:
+        """What is kept under ``name``; made when it is first asked for."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        return self.kept[name]
 
     def wait(self, call: Coroutine[Any, Any, Result]) -> Result:
         """What ``call``, one of the library's, gives.
@@ -141,6 +147,12 @@ class Rank:
             raise RankError(f"rank {self.number} ended without MPI_Finalize")
 
 
+def running() -> Rank | None:
+    """The rank whose program is running; None where there is none."""
+    stack = getcurrent()
+    return stack.owner if isinstance(stack, Stack) else None
+
+
 def current() -> Rank:
     """The rank whose program is running.
 
@@ -149,10 +161,9 @@ def current() -> Rank:
     RuntimeError
         There is none.
     """
-    stack = getcurrent()
-    if not isinstance(stack, Stack):
+    rank = running()
+    if rank is None:
         raise RuntimeError("no rank is running: run the program by `nicbed app FILE --nodes N`")
-    rank: Rank = stack.owner
     return rank
 
 

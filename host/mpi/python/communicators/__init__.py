@@ -16,10 +16,10 @@ In the order in which to read:
 """
 
 from .attached import Attach_buffer, Detach_buffer
-from .comm import COMM_NULL, COMM_SELF, COMM_WORLD, Comm, Intracomm
+from .comm import COMM_NULL, COMM_SELF, COMM_TYPE_SHARED, COMM_WORLD, Comm, Intracomm
 from .matched import NO_PROC, Message
 from .state import APPNUM, IO, LASTUSEDCODE, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL
 
-__all__ = ["APPNUM", "Attach_buffer", "COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm",
-           "Detach_buffer", "IO", "Intracomm", "LASTUSEDCODE", "Message", "NO_PROC", "TAG_UB",
-           "UNIVERSE_SIZE", "WTIME_IS_GLOBAL"]
+__all__ = ["APPNUM", "Attach_buffer", "COMM_NULL", "COMM_SELF", "COMM_TYPE_SHARED",
+           "COMM_WORLD", "Comm", "Detach_buffer", "IO", "Intracomm", "LASTUSEDCODE", "Message",
+           "NO_PROC", "TAG_UB", "UNIVERSE_SIZE", "WTIME_IS_GLOBAL"]

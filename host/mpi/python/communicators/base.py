@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 
 from ... import communicator
 from ...sync import RankError, current
-from ..attributes import Attributed, Keyvals
+from ..attributes import Attributed
 from ..errors import CLASSES, Errhandler, Exception, blocking
 from ..groups import Group
 from ..info import Info
-from .state import GIVEN, UNIVERSE_SIZE, State, World
+from .state import GIVEN, State, World
 
 __all__ = ["Communicator"]
 
@@ -20,7 +20,6 @@ class Communicator(Attributed):
     """A communicator without its messages."""
 
     abstract = True
-    _keyvals = Keyvals()
 
     @property
     def _state(self) -> State:
@@ -96,10 +95,6 @@ class Communicator(Attributed):
         state.comm.Free()
         self._of = None
 
-    def free(self) -> None:
-        if self and not isinstance(self._of, World):
-            self.Free()
-
     Disconnect = Free
 
     @property
@@ -116,8 +111,9 @@ class Communicator(Attributed):
         return self._state.attributes
 
     def Get_attr(self, keyval: int) -> Any:
+        self.inner  # noqa: B018 — refuses the null handle
         if keyval in GIVEN:
-            return self.inner.library.size if keyval == UNIVERSE_SIZE else GIVEN[keyval]
+            return GIVEN[keyval]()
         return super().Get_attr(keyval)
 
     def Set_info(self, info: Info) -> None:

@@ -95,13 +95,26 @@ def alltoallw(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
 def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: int = 0
            ) -> tuple[Any, ...]:
     """``op`` over all, to ``root``."""
-    into = simple(recvbuf, False) if comm.rank == root else None
-    return _in_place(sendbuf), into, _op(op), root
+    out, into = _in_place(sendbuf), simple(recvbuf, False) if comm.rank == root else None
+    _check_alike(out, into)
+    return out, into, _op(op), root
+
+
+def _check_alike(out: Any, into: Any, count: int | None = None) -> None:
+    """Refuse a reduction of other elements, or of other than ``count``, than its result has."""
+    if into is None or out is collectives.IN_PLACE:
+        return
+    if out[2] is not into[2]:
+        raise ValueError("mismatch in send and receive MPI datatypes")
+    if out[1] != (into[1] if count is None else count):
+        raise ValueError(f"mismatch in send count {out[1]} and receive count {into[1]}")
 
 
 def reduce_all(_: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None) -> tuple[Any, ...]:
     """``op`` over all, to each; or over those up to each one, or before it."""
-    return _in_place(sendbuf), simple(recvbuf, False), _op(op)
+    out, into = _in_place(sendbuf), simple(recvbuf, False)
+    _check_alike(out, into)
+    return out, into, _op(op)
 
 
 def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[int] | None = None,
@@ -114,7 +127,13 @@ def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[i
     if _is_in_place(sendbuf):
         if recvcounts is None:
             raise ValueError("IN_PLACE needs recvcounts")
+        if sum(recvcounts) > into[1]:
+            raise ValueError(f"recvcounts need {sum(recvcounts)} elements, got {into[1]}")
         into = [into[0], int(recvcounts[comm.rank]), into[2]]
+    elif recvcounts is not None:
+        _check_alike(out, into, sum(recvcounts))
+        if into[1] < recvcounts[comm.rank]:
+            raise ValueError(f"expecting room for {recvcounts[comm.rank]}, got {into[1]}")
     return out, into, recvcounts, _op(op)
 
 

@@ -1,11 +1,13 @@
 """The classes Comm and Intracomm, with all their calls."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ... import communicator
 from ... import status as statuses_
-from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from ...sync import current
 from .. import objects
 from ..groups import Group
 from ..info import Info
@@ -22,12 +24,17 @@ from .ways import all_ways, begun, persistent, waits
 __all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
 
 Own = TypeVar("Own", bound="Comm")
+COMM_TYPE_SHARED = 1
+"""Split by which ranks share memory."""
 
 
-@refuses("Iagree Psend_init Precv_init Idup Idup_with_info Split_type Revoke Is_revoked Get_failed "
+@refuses("Iagree Psend_init Precv_init Idup Idup_with_info Revoke Is_revoked Get_failed "
          "Ack_failed Agree Shrink Ishrink Iflush_buffer Flush_buffer Join")
 class Comm(Communicator):
     """A communicator."""
+
+    parent: Any = None
+    """The null communicator between this program and one that has spawned it."""
 
     # Others made of it
 
@@ -41,7 +48,7 @@ class Comm(Communicator):
 
     def Dup(self: Own, info: Info | None = None) -> Own:
         made = self._made(self._wait(self.inner.Dup()), type(self))
-        made._of.attributes = self._keyvals.copied(self, self._state.attributes)
+        made._of.attributes = self._keyvals().copied(self, self._state.attributes)
         made._of.info = dict(self._state.info)
         if info is not None:
             made.Set_info(info)
@@ -59,10 +66,18 @@ class Comm(Communicator):
     def Split(self, color: int = 0, key: int = 0) -> "Intracomm":
         return self._made(self._wait(self.inner.Split(color, key)), Intracomm)
 
+    def Split_type(self, split_type: int, key: int = 0, info: Info | None = None) -> "Intracomm":
+        """Those on the same node."""
+        if split_type == UNDEFINED:
+            return self.Split(UNDEFINED, key)
+        if split_type != COMM_TYPE_SHARED:
+            raise NotImplementedError("Split_type splits by shared memory alone")
+        return self.Split(current().node.number, key)
+
     @classmethod
-    def Get_parent(cls) -> "Comm":
-        """None: nobody has spawned this program."""
-        return COMM_NULL
+    def Get_parent(cls) -> Any:
+        """The null communicator: nobody has spawned this program."""
+        return cls.parent
 
     # Messages of buffers
 
@@ -169,6 +184,8 @@ class Comm(Communicator):
 
     def recv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG,
              status: Status | None = None) -> Any:
+        if buf is not None:
+            warnings.warn("recv: 'buf' is not needed", UserWarning, stacklevel=2)
         if source == PROC_NULL:
             self.Recv(bytearray(), source, tag, status)
             return None

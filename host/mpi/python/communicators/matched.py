@@ -6,7 +6,7 @@ from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from ...sync import current
 from .. import objects
 from ..errors import CLASSES, Exception, blocking
-from ..handles import Handle
+from ..handles import GIVEN, Handle
 from ..messages import simple
 from ..requests import Begun, Request
 from ..status import Status
@@ -36,7 +36,7 @@ class Message(Handle):
         found = self._of
         if found is None:
             raise Exception(CLASSES["ERR_REQUEST"])
-        if found is not NO_PROC:
+        if not any(one is self for one in GIVEN.values()):
             self._of = None
         return found
 

@@ -1,19 +1,21 @@
 """What a communicator's handles stand for."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ... import communicator
 from ...constants import MAX_TAG, PROC_NULL
 from ...sync import current
-from ..errors import CLASSES
+from ..errors import last_used_code
 
 __all__ = ["APPNUM", "GIVEN", "IO", "LASTUSEDCODE", "State", "TAG_UB", "UNIVERSE_SIZE",
            "WTIME_IS_GLOBAL", "World"]
 
 TAG_UB, IO, WTIME_IS_GLOBAL, UNIVERSE_SIZE, APPNUM, LASTUSEDCODE = range(1, 7)
-GIVEN = {TAG_UB: MAX_TAG, WTIME_IS_GLOBAL: 1, IO: PROC_NULL, UNIVERSE_SIZE: None, APPNUM: 0,
-         LASTUSEDCODE: CLASSES["ERR_LASTCODE"]}
-"""The attributes that MPI defines, by key; None: each rank's library knows."""
+GIVEN: dict[int, Callable[[], int]] = {
+    TAG_UB: lambda: MAX_TAG, WTIME_IS_GLOBAL: lambda: 1, IO: lambda: PROC_NULL,
+    UNIVERSE_SIZE: lambda: current().mpi.size, APPNUM: lambda: 0, LASTUSEDCODE: last_used_code}
+"""What gives the attributes that MPI defines, by key."""
 
 
 class State:
@@ -44,7 +46,5 @@ class World:
     @property
     def state(self) -> State:
         rank = current()
-        found: State | None = rank.kept.get(self.name)
-        if found is None:
-            found = rank.kept[self.name] = State(getattr(rank.mpi, self.name), f"MPI_{self.name}")
-        return found
+        return rank.keep(self.name, lambda: State(getattr(rank.mpi, self.name),
+                                                  f"MPI_{self.name}"))

@@ -165,3 +165,36 @@ except MPI.Exception as error:
 def test_a_program_may_finalize_and_exit(play):
     assert play("from mpi4py import MPI\nMPI.Finalize()\nprint(MPI.Is_finalized(), end='')\n"
                 "raise SystemExit")[0] == [["True"]] * 3
+
+
+def test_collective_calls_that_only_begin_or_are_kept(play):
+    printed, _ = play(HEAD + """
+total, every = np.zeros(2), np.empty(size, 'i')
+mine = np.array([rank, 1.0])
+requests = [comm.Iallreduce(mine, total), comm.Iallgather(np.full(1, rank, 'i'), every)]
+MPI.Request.Waitall(requests)
+kept = comm.Allreduce_init(mine, total, MPI.MAX)
+for trip in range(2):
+    mine[0] = trip * 10 + rank
+    kept.Start()
+    kept.Wait()
+    print(total[0], every.tolist(), end=' ')
+kept.Free()
+print(kept == MPI.REQUEST_NULL)
+""")
+    assert printed == [["2.0 [0, 1, 2] 12.0 [0, 1, 2] True"]] * 3
+
+
+def test_datatypes_tell_how_they_were_made(play):
+    printed, _ = play(HEAD + """
+import pickle
+vector = MPI.INT.Create_vector(3, 1, 2)
+pair = MPI.Datatype.Create_struct([1, 2], [0, 40], [vector, MPI.DOUBLE])
+again = pickle.loads(pickle.dumps(pair))
+kind, how, arguments = again.decode()
+print(how, arguments['displacements'], [one.decode()[1:] for one in arguments['datatypes']])
+print(again.Get_envelope() == pair.Get_envelope(), again.extent == pair.extent,
+      MPI.INT.decode()[1:], vector.Get_contents()[0])
+""", nodes=2)
+    assert printed == [["STRUCT [0, 40] [('VECTOR', {'count': 3, 'blocklength': 1, 'stride': 2}), "
+                        "('NAMED', {})]", "True True ('NAMED', {}) [3, 1, 2]"]] * 2
