@@ -123,6 +123,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                 raise
             finally:
                 if wave is not None and (work / WAVE).exists():
+                    wave.parent.mkdir(parents=True, exist_ok=True)
                     shutil.move(work / WAVE, wave)
         return _answer(work / "answer", status, said + (work / "log").read_text(errors="replace"))
 

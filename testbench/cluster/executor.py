@@ -8,7 +8,7 @@ because a worker has ended, is kept once.
 import pickle
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -43,7 +43,7 @@ class Cluster:
         self._address = address
         self._keeping = Keeping(**keeping)
 
-    def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
         """As of :class:`~..study.executor.Executor`. An interrupt takes back what has not begun.
 
         Raises

@@ -7,6 +7,7 @@ from ..apps import APPS
 from ..benches import BENCHES, LAYERS
 from ..descriptions import load
 from ..report.tables import console, table
+from ..wording import counted
 
 __all__ = ["show"]
 
@@ -27,7 +28,7 @@ def _headline(name: str) -> str:
     sentence = " ".join(text).split(". ")[0].rstrip(".:")
     tables = tomllib.loads("\n".join(lines))
     changed = sum(len(content) for section, content in tables.items() if section != load.FIT)
-    return f"{sentence} ({changed} knob{'' if changed == 1 else 's'})"
+    return f"{sentence} ({counted(changed, 'knob')})"
 
 
 def show() -> None:

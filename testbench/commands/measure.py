@@ -136,9 +136,12 @@ def check_places(out: Path, wave: Path | None = None, timeline: Path | None = No
     for option, file in (("--wave", wave), ("--timeline", timeline)):
         if file is None:
             continue
-        if not file.parent.is_dir():
-            raise UserError(f"{option} {file}: there is no folder {file.parent}")
-        check_folder(file.parent)
+        if file.is_dir():
+            raise UserError(f"{option} {file}: is a folder")
+        try:
+            check_folder(file.parent)
+        except UserError as error:
+            raise UserError(f"{option} {error}") from None
 
 
 def store(result: Result, out: Path, plots: "Plots | None") -> Path:

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import UserError, nearest
+from ..wording import counted
 from .output import MODE, Mode
 
 __all__ = ["run_export", "run_report"]
@@ -21,7 +22,7 @@ def run_report(files: Sequence[Path], to: Path, *, title: str) -> None:
     check_folder(to.parent)
     save(to, page(files, title).encode())
     if MODE.get() is not Mode.QUIET:
-        print(f"{len(files)} result{'' if len(files) == 1 else 's'} on one page, which opens in a "
+        print(f"{counted(len(files), 'result')} on one page, which opens in a "
               "browser and needs no network")
     print(to, flush=True)
 

@@ -8,6 +8,7 @@ from ..errors import UserError
 from ..report.tables import console, table
 from ..store.store import NONE, VARIABLE, Store, age, standard
 from ..store.upkeep import KINDS, Kept, kept, parse_age, parse_size, prune, verify
+from ..wording import counted
 from .output import MODE, Mode
 
 __all__ = ["run_list", "run_prune", "run_verify"]
@@ -51,9 +52,10 @@ def run_verify() -> None:
     if wrong:
         for line in wrong[:-1]:
             console(stderr=True).print(f"nicbed: {line}", markup=False, soft_wrap=True)
-        raise UserError(f"{wrong[-1]}; {len(wrong)} of {whole + len(wrong)} results are damaged: "
+        raise UserError(f"{wrong[-1]}; {len(wrong)} of "
+                        f"{counted(whole + len(wrong), 'result')} damaged: "
                         "they are measured again when they are asked for", status=1)
-    _say({"whole": whole}, f"{whole} results, each as it was kept")
+    _say({"whole": whole}, f"{counted(whole, 'result')}, each as it was kept")
 
 
 def _store() -> Store:

@@ -14,8 +14,9 @@ from ..study.executor import Executor
 from ..study.file import read
 from ..study.plan import Plan, planned
 from ..study.plots import drawing, pareto
-from ..study.sweep import chosen, measured, prepare
+from ..study.sweep import check_columns, chosen, measured, prepare
 from ..study.table import ERROR, Table
+from ..wording import counted
 from .measure import Plots, check_places
 from .output import Terminal, finish, progress_bar
 
@@ -41,6 +42,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     else:
         plan = _plan(vary, benches, method, points, seed, constraints, metrics,
                      {**base, "nic": nic or load.DEFAULT})
+    check_columns(plan, front or ())
     prepared = prepare(plan)
     check_places(out)
     for line in prepared.remarks():
@@ -49,7 +51,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or chosen(
             workers, dask, store=standard(), fresh=fresh, limit=plan.limit,
-            warn=Terminal().warn), tell)
+            warn=Terminal().warn), tell, needed=front or ())
     path, text = written(found, out)
     draw = drawing(found)
     if draw:
@@ -111,9 +113,9 @@ def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: 
 
 def _show(found: Table, excluded: int) -> None:
     out = console()
-    out.print(printed(f"{len(found.rows)} points", found, found.rows))
+    out.print(printed(counted(len(found.rows), "point"), found, found.rows))
     if excluded:
-        out.print(f"{excluded} points are excluded by the constraints")
+        out.print(counted(excluded, "point is", "points are") + " excluded by the constraints")
     for line in failures(found):
         out.print(line, markup=False)
 
@@ -124,9 +126,9 @@ def printed(title: str, found: Table, rows: Sequence[Mapping[str, Any]]) -> Any:
     cells = [[*(_cell(row.get(one.name)) for one in shown)] for row in rows[:ROWS]]
     notes = []
     if len(rows) > ROWS:
-        notes.append(f"and {len(rows) - ROWS} more points")
+        notes.append(f"and {counted(len(rows) - ROWS, 'more point')}")
     if len(found.metrics) > COLUMNS:
-        notes.append(f"and {len(found.metrics) - COLUMNS} more metrics")
+        notes.append(f"and {counted(len(found.metrics) - COLUMNS, 'more metric')}")
     return table(title, [
         one.name.replace(".", "\n", 1) + (f"\n({one.unit})" if one.unit else "")
         for one in shown], cells, caption=", ".join(notes) or None, left=0)

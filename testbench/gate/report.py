@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..report.tables import amount, percent, table
+from ..wording import counted
 from .checking import Finding, Row
 from .file import Value
 
@@ -30,15 +31,17 @@ def summary(findings: Sequence[Finding]) -> str:
     wrong = [one for one in findings if not one.holds]
     if not wrong:
         names = ", ".join(one.name for one in findings)
-        return f"{len(rows)} figures of {names} are as they were accepted"
+        return (f"{counted(len(rows), 'figure')} of {names} "
+                f"{'is as it was' if len(rows) == 1 else 'are as they were'} accepted")
     parts = sorted((row for one in wrong for row in one.parts),
                    key=lambda row: -abs(row[2] - row[1]))
     named = list(dict.fromkeys(f"{name} {_more(one, other)}" for name, one, other in parts))
-    more = f" and {len(named) - NAMED} parts more" if len(named) > NAMED else ""
+    more = f" and {counted(len(named) - NAMED, 'part')} more" if len(named) > NAMED else ""
     cells = sorted((row for one in wrong for row in one.area),
                    key=lambda row: -abs(row[2] - row[1]))
     area = "; ".join(f"{name} {_more(one, other)}" for name, one, other in cells[:NAMED])
-    return (f"{moved} of {len(rows)} figures are not as they were accepted, in "
+    return (f"{moved} of {counted(len(rows), 'figure')} "
+            f"{'is not as it was' if moved == 1 else 'are not as they were'} accepted, in "
             f"{', '.join(one.name for one in wrong)}"
             + (f"; moved most: {'; '.join(named[:NAMED])}{more}" if named else "")
             + (f"; area: {area}" if area else ""))
@@ -47,7 +50,7 @@ def summary(findings: Sequence[Finding]) -> str:
 def lines(finding: Finding) -> list[Any]:
     """The tables of a finding, for a console of rich."""
     if finding.holds:
-        return [f"{finding.name}: {len(finding.rows)} figures as accepted"]
+        return [f"{finding.name}: {counted(len(finding.rows), 'figure')} as accepted"]
     shown: list[Any] = [f"{finding.name}:", *_knobs(finding)]
     if finding.moved:
         shown.append(table("What moved", ["benchmark", "figure", "accepted", "now", "more", ""],

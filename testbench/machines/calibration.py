@@ -35,6 +35,7 @@ from ...layouts.description import Description, Kind, knobs
 from ..descriptions import load
 from ..errors import UserError, nearest
 from ..lab import apply_settings
+from ..wording import counted
 from .lattice import Found, Point, search, slopes
 from .measured import Tell, job_for, measure
 from .quantities import Quantity, quantity
@@ -174,7 +175,7 @@ def calibrate(nic: str, parameters: Sequence[Parameter], targets: Sequence[Targe
         nonlocal count
         there = [_set(base, parameters, point, nic) for point in points]
         count += len(points)
-        tell(f"{count} points", count, 0)
+        tell(counted(count, "point"), count, 0)
         jobs = [[job_for(one, target.quantity, lean=True) for target in targets] for one in there]
         outcomes = iter(measure([job for row in jobs for job in row]))
         return [[target.quantity.value(next(outcomes)["results"], one) for target in targets]

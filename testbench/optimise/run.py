@@ -88,7 +88,7 @@ def _measured(search: Search, points: Sequence[Point], executor: Executor, remai
                    layer=search.layer, sim=search.sim, limit=search.limit)
     prepared = Prepared(plan, [one.knobs for one in points],
                         [{name: one.wanted[name] for name in plan.benches} for one in points])
-    return measured(prepared, executor, tell, remaining)
+    return measured(prepared, executor, tell, remaining=remaining)
 
 
 def _told(search: Search, chooser: Chooser, point: Point, row: dict[str, Any]) -> dict[str, Any]:

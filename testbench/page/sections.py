@@ -11,6 +11,7 @@ from ..descriptions import load
 from ..errors import UserError
 from ..report import comparison, plots, tables
 from ..report import document as files
+from ..wording import counted
 from .cells import Cells, cells, plain
 from .figures import interactive
 from .first_messages import first_messages
@@ -184,7 +185,7 @@ def _sweep(path: Path) -> Section:
     except (OSError, UnicodeDecodeError, ValueError, csv.Error):
         raise UserError(f"{path}: is no table: a sweep writes one as CSV") from None
     figures = [all(_is_figure(row[at]) for row in rows if at < len(row)) for at in range(len(head))]
-    return Section(path.stem, f"{path.name} · {len(rows)} points", "",
+    return Section(path.stem, f"{path.name} · {counted(len(rows), 'point')}", "",
                    tables=[Cells("Points", head, figures, rows)])
 
 

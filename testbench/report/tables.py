@@ -101,5 +101,6 @@ def checks(found: Sequence[Mapping[str, Any]]) -> list[str]:
     failed = [check for check in found if not check["ok"]]
     lines = [f"[bold red]check failed:[/] {check['check']}: {check['detail']}" for check in failed]
     if found and not failed:
-        lines.append(f"checks: all {len(found)} hold")
+        lines.append("checks: " + ("the one holds" if len(found) == 1 else
+                                   f"all {len(found)} hold"))
     return lines

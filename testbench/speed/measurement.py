@@ -26,6 +26,7 @@ from ..backends.session import run_job
 from ..build import simulator
 from ..errors import UserError
 from ..run.sent_again import Account
+from ..wording import counted
 from .workloads import SETTINGS, SPARSE, WORKLOADS, programs
 
 __all__ = ["NODES", "measure", "workload"]
@@ -164,7 +165,7 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
         for name in WORKLOADS[layer]:
             if name == "sparse" and count < 2 * SPARSE:
                 continue
-            progress(f"{name}, {count} nodes", done, len(counts))
+            progress(f"{name}, {counted(count, 'node')}", done, len(counts))
             results[name][str(count)] = _row(sized, bare, sim, layer, name, account)
     progress("measured", len(counts), len(counts))
     return {"results": results, "checks": account.checks()}

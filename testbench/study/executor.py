@@ -3,7 +3,7 @@
 import queue
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -49,7 +49,7 @@ class Executor(Protocol):
     """Carries out tasks, in any order, each once. What it has carried out is in the store, so an
     executor that is interrupted loses nothing."""
 
-    def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
         """The outcome of each of ``tasks``, as they come. Tasks of one simulator come one after the
         other. Closing the iterator gives up what has not begun.
 
@@ -134,7 +134,7 @@ class Local:
         self._workers = workers
         self._keeping = Keeping(**keeping)
 
-    def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
         """As of :class:`Executor`. An interrupt lets measurements that have begun end, unseen but
         for the store."""
         building = threading.Lock()
@@ -173,7 +173,7 @@ class Beds:
 
 
 def in_threads(tasks: Sequence[Task], count: int, keeping: Keeping,
-               worker: Callable[[], Worker]) -> Iterator[Outcome]:
+               worker: Callable[[], Worker]) -> Generator[Outcome, None, None]:
     """The outcomes of ``tasks``, of which ``count`` are carried out at the same time, each by a
     thread with a worker of its own."""
     waiting: queue.SimpleQueue[Task | None] = queue.SimpleQueue()

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from ..errors import UserError
 from ..report.plots import INK, PALETTE
+from ..wording import counted
 
 __all__ = ["MOST", "drawing", "front", "parallel", "pareto"]
 
@@ -164,7 +165,7 @@ def _parallel(table: Table, figure: Any) -> None:
     colours = colormaps["viridis"]
     parallel(table, figure, metrics, lambda row, share: {"lw": 1, "alpha": 0.7,
                                                          "color": colours(share)},
-             f"{len(table.rows)} points, coloured by {metrics[0].name}")
+             f"{counted(len(table.rows), 'point')}, coloured by {metrics[0].name}")
 
 
 def parallel(table: Table, figure: Any, metrics: Sequence[Column],

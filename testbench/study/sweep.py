@@ -2,25 +2,28 @@
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...layouts.description import knobs
+from ..benches.common.headline import Headline
 from ..build.simulator import same_simulator
 from ..descriptions import load
-from ..errors import UserError
+from ..errors import UserError, nearest
 from ..report import document as files
 from ..store import standard
 from ..testbed.bed import Testbed
 from ..testbed.listener import Progress
 from ..testbed.measurement import Measurement
 from ..testbed.result import Result
+from ..wording import counted
 from .executor import Executor, Local, Task
 from .plan import Plan, planned
 from .table import ERROR, Table, of_document
 
-__all__ = ["Prepared", "Remaining", "chosen", "measured", "prepare", "sweep"]
+__all__ = ["Prepared", "Remaining", "check_columns", "chosen", "measured", "prepare", "sweep"]
 
 
 @dataclass
@@ -72,13 +75,14 @@ class Prepared:
         lines: dict[str, int] = {}
         for line in self.refused.values():
             lines[line] = lines.get(line, 0) + 1
-        most = [f"{count} of {len(self.points)} points are refused, such as: {line}"
+        total = counted(len(self.points), "point")
+        most = [f"{count} of {total} are refused, such as: {line}"
                 if count > 1 else f"a point is refused: {line}"
                 for line, count in list(lines.items())[:3]]
         if len(lines) > len(most):
-            most.append(f"and {len(lines) - len(most)} more reasons")
-        return [*most, f"{len(self.points) - len(self.refused)} of {len(self.points)} points are "
-                       "left"]
+            most.append(f"and {counted(len(lines) - len(most), 'more reason')}")
+        left = len(self.points) - len(self.refused)
+        return [*most, f"{left} of {total} {'is' if left == 1 else 'are'} left"]
 
 
 def prepare(plan: Plan) -> Prepared:
@@ -108,9 +112,11 @@ def prepare(plan: Plan) -> Prepared:
             found.points.append(point)
             found.wanted.append(wanted)
     if not found.points:
-        raise UserError(f"the constraints leave none of {len(plan.points)} points")
+        raise UserError(f"the constraints leave none of {counted(len(plan.points), 'point')}")
     if len(found.refused) == len(found.points):
-        raise UserError(f"none of {len(found.points)} points can be measured: {found.refused[0]}")
+        raise UserError("the point cannot be measured: " + found.refused[0]
+                        if len(found.points) == 1 else
+                        f"none of {len(found.points)} points can be measured: {found.refused[0]}")
     return found
 
 
@@ -154,30 +160,43 @@ def chosen(workers: int, dask: Any, **keeping: Any) -> Executor:
     return Cluster(dask, **keeping)
 
 
-def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None,
-             remaining: "Remaining | None" = None) -> Table:
+def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None, *,
+             needed: Sequence[str] = (), remaining: "Remaining | None" = None) -> Table:
     """Measure what is ``prepared``. A point that fails is a row with its line. ``remaining``: of
-    the work of which this is a part."""
+    the work of which this is a part.
+
+    Raises
+    ------
+    UserError
+        A metric's figure, or a column that is ``needed``, does not exist: told as soon as it is
+        known, before anything runs or by the first result.
+    """
     tasks, plan = prepared.tasks, prepared.plan
-    documents: dict[int, dict[str, Any]] = {}
+    check_columns(plan, needed)
+    results: list[dict[str, Result]] = [{} for _ in prepared.points]
     errors: dict[int, str] = {}
+    seen: set[str] = set()
     remaining = remaining or Remaining(len(tasks))
-    for outcome in executor.outcomes(tasks):
-        index = outcome.number // len(plan.benches)
-        if outcome.document is None:
-            errors.setdefault(index, outcome.error)
-        else:
-            documents[outcome.number] = outcome.document
-        tell(*remaining.after(outcome.stored))
-    results = [{name: Result(documents[number], each[name].presentation)
-                for place, name in enumerate(plan.benches)
-                if (number := index * len(plan.benches) + place) in documents}
-               for index, each in enumerate(prepared.wanted)]
+    with closing(executor.outcomes(tasks)) as outcomes:
+        for outcome in outcomes:
+            index, place = divmod(outcome.number, len(plan.benches))
+            name = plan.benches[place]
+            if outcome.document is None:
+                errors.setdefault(index, outcome.error)
+            else:
+                result = Result(outcome.document, prepared.wanted[index][name].presentation)
+                results[index][name] = result
+                if name not in seen:
+                    _check_figures(plan, name, result, needed)
+                    seen.add(name)
+            tell(*remaining.after(outcome.stored))
+    results = [{name: each[name] for name in plan.benches if name in each} for each in results]
+    hidden = _hidden(plan, results)
     units, rows = {}, []
     for index, point in enumerate(prepared.points):
         row = {name: files.plain(value) for name, value in point.items()}
         try:
-            for name, (value, unit) in _metrics(plan, results[index]).items():
+            for name, (value, unit) in _metrics(plan, results[index], hidden).items():
                 row[name] = value
                 units.setdefault(name, unit)
         except UserError as error:
@@ -187,14 +206,73 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
     return of_document(_document(prepared, _columns(plan, units), rows))
 
 
-def _metrics(plan: Plan, results: Mapping[str, Result]) -> dict[str, tuple[Any, str]]:
+def check_columns(plan: Plan, needed: Sequence[str]) -> None:
+    """Refuse a column that is ``needed`` and that the table of ``plan`` cannot have.
+
+    Raises
+    ------
+    UserError
+        There is one.
+    """
+    named = [one.name for one in plan.metrics]
+    for column in needed:
+        if named and column not in named:
+            raise UserError(f"the table has no metric {column}{nearest(column, named)}")
+        bench = column.partition(".")[0]
+        if not named and bench not in plan.benches:
+            raise UserError(f"the table has no metric {column}: without --metric its metrics are "
+                            f"those of {', '.join(plan.benches)}, such as {plan.benches[0]}.FIGURE")
+
+
+def _check_figures(plan: Plan, bench: str, result: Result, needed: Sequence[str]) -> None:
+    """Refuse a figure that the first ``result`` of ``bench`` lacks."""
+    for one in plan.metrics:
+        if one.bench == bench:
+            try:
+                result.metric(one.figure)
+            except UserError as error:
+                text = f"{bench}:{one.figure}"
+                name = f"{one.name} = {text}" if one.name != text else text
+                raise UserError(f"metric {name}: {error}") from None
+    if not plan.metrics:
+        known = [f"{bench}.{one.name}" for one in result.figures]
+        known += [f"{bench}.{_RESULTS}{one.name}" for one in result.figures]
+        for column in needed:
+            if column.startswith(f"{bench}.") and column not in known:
+                raise UserError(f"the table has no metric {column}{nearest(column, known)}")
+
+
+_RESULTS = "results."
+
+
+def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[str, str]]:
+    """Benchmarks and figures, if all figures are columns, that no point shows though each result
+    has the number: g, where the host bounds it. The number is the column then."""
+    shown: dict[tuple[str, str], bool] = {}
+    for result in [] if plan.metrics else results:
+        for bench, one in result.items():
+            for figure in one.figures:
+                number = one.document["results"].get(figure.name)
+                shown[bench, figure.name] = (shown.get((bench, figure.name), False)
+                                             or figure.value is not None
+                                             or not isinstance(number, (int, float)))
+    return {place for place, any_shown in shown.items() if not any_shown}
+
+
+def _metrics(plan: Plan, results: Mapping[str, Result], hidden: Container[tuple[str, str]]
+             ) -> dict[str, tuple[Any, str]]:
     """Values and units of a point's metrics."""
     if plan.metrics:
         found = {one.name: results[one.bench].metric(one.figure) for one in plan.metrics
                  if one.bench in results}
     else:
-        found = {f"{bench}.{one.name}": one for bench, result in results.items()
-                 for one in result.figures}
+        found = {}
+        for bench, result in results.items():
+            for one in result.figures:
+                if (bench, one.name) in hidden:
+                    place = f"{_RESULTS}{one.name}"
+                    one = Headline(place, result.metric(place).value, one.unit)
+                found[f"{bench}.{one.name}"] = one
     return {name: (files.plain(one.value), one.unit) for name, one in found.items()}
 
 

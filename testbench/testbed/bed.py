@@ -218,14 +218,14 @@ class Testbed:
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
                knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
         """What is measured under ``names``, those of benchmarks and programs and ``area``, without
-        measuring it. ``layer`` is that of benchmarks. The area is that of a NIC for this layer, or
-        else for that of the first other name."""
+        measuring it. ``layer`` is that of benchmarks; of a program it can only be its own. The area
+        is that of a NIC for this layer, or else for that of the first other name."""
         from ..apps import APPS
 
         found: dict[str, Measurement] = {}
         for name in sorted(names, key=lambda name: name == AREA):
             if name in APPS:
-                found[name] = self.program(name, knobs=knobs)
+                found[name] = self.program(name, layer=layer, knobs=knobs)
             elif name != AREA:
                 found[name] = self.benchmark(name, layer=layer, knobs=knobs)
             else:

@@ -41,6 +41,7 @@ class Timeline:
 
         self.path = path
         self._part = path.with_name(path.name + ".part")
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._part.open("wb")
         self._builder = StreamingTraceProtoBuilder(self._file)
         self._uuids: dict[tuple[tuple[str, ...], int], int] = {}

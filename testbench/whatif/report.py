@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..report.tables import amount, checks, table
+from ..wording import counted
 from .changes import FREE
 from .probe import BANDWIDTH, FIGURES
 
@@ -39,8 +40,10 @@ def lines(document: Mapping[str, Any]) -> list[Any]:
                   [_row(effect) for effect in found["effects"]], left=1)]
         shown[-1].columns[-1].justify = "left"
         count = sum(bool(effect["surprises"]) for effect in found["effects"])
-        shown.append(f"{MARK} {count} of {len(found['effects'])} changes do other than predicted, "
-                     "or move the bound of g" if count else
+        all_of = counted(len(found["effects"]), "change")
+        shown.append(f"{MARK} {count} of {all_of} "
+                     + ("does other than predicted, or moves the bound of g" if count == 1 else
+                        "do other than predicted, or move the bound of g") if count else
                      "no change does other than predicted, or moves the bound of g")
     if found["without"]:
         shown.append("no effect on any event: " + ", ".join(found["without"]))

@@ -27,7 +27,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["bench", "logp", "--sim", "board"], ["serial port", "--port /dev/ttyUSB0"]),
     (["bench", "logp", "--port", "/dev/x"], ["--port /dev/x", "only --sim board"]),
     (["run", "x.py", "--sim", "uart", "--wave", "w"], ["--wave w", "--sim uart records none"]),
-    (["bench", "rtt", "--timeline", "no/where"], ["--timeline no/where", "no folder no"]),
+    (["bench", "rtt", "--timeline", f"{__file__}/w"], [f"--timeline {__file__}", "no folder"]),
     (["bench", "rtt", "--timeline", "w", "--sim", "uart"], ["--sim uart draws no time line"]),
     (["report", "no.json"], ["no.json", "no such file"]),
     (["report", "--export", "simgird", "no.json"], ["simgird", "simgrid"]),
@@ -82,7 +82,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["run", __file__, "--limit", "1e6"], ["--limit", "1e6"]),
     (["run", "nowhere.py"], ["nowhere.py"]),
     (["bench", "rtt", "--out", f"{__file__}/sub"], [f"{__file__}/sub", "no folder"]),
-    (["bench", "rtt", "--wave", "nowhere/x.fst"], ["--wave", "there is no folder nowhere"]),
+    (["bench", "rtt", "--wave", f"{__file__}/x.fst"], [f"--wave {__file__}", "no folder"]),
 ])
 def test_mistakes_are_one_line(arguments, parts):
     run = nicbed(*arguments)

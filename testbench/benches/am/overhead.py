@@ -13,6 +13,7 @@ from ...report.document import cycles
 from ...report.tables import amount, micro, table
 from ...truth.spans import spans
 from ...truth.steady import mean_own
+from ...wording import counted
 from ..common.headline import Headline
 from ..common.programs import ECHO, Party, programs, server, stamp, ticks_between
 
@@ -36,7 +37,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     found: dict[str, Any] = {"request": {}, "reply": {}, "poll": None, "waiting": {}}
     steps = len(parameters["words"]) + len(parameters["waiting"]) + 1
     for index, words in enumerate(parameters["words"]):
-        tell(f"requests of {words} words", index, steps)
+        tell(f"requests of {counted(words, 'word')}", index, steps)
 
         async def caller(node: Node, words: int = words) -> Any:
             party = Party(node)

@@ -10,6 +10,7 @@ from ...estimate.compare import check
 from ...report.document import cycles
 from ...report.tables import amount, micro, table
 from ...truth.exchange import mean_legs
+from ...wording import counted
 from ..common.headline import Headline, Series
 from ..common.logp_evaluation import life_of, traced_trips
 from ..common.logp_report import LEGS
@@ -27,7 +28,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     """Sixteen round trips for each number of words."""
     found = {}
     for index, words in enumerate(parameters["words"]):
-        tell(f"{words} words", index, len(parameters["words"]))
+        tell(counted(words, "word"), index, len(parameters["words"]))
         found[words] = await measure_trips(lab, words, peer=parameters.get("peer", 1))
     return found
 
@@ -52,7 +53,7 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
                             "to the tick" if same else f"{results[str(words)]['rtt']} measured, "
                             f"{cycles(legs.total)} traced"))
         for title, stages in life_of(run, pairs).items():
-            breakdown[f"{title} of {words} word{'s' if words > 1 else ''}"] = stages
+            breakdown[f"{title} of {counted(words, 'word')}"] = stages
     return {"results": {"rtt": results[str(min(raw))]["rtt"], "words": results},
             "truth": {"rtt": truth[str(min(raw))]["rtt"], "words": truth},
             "points": points, "checks": checks, "breakdown": breakdown}
@@ -97,7 +98,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
             at += size
         axes.text(at, place, f"  {amount(one['rtt'], 1)}", va="center", fontsize=9,
                   fontweight="bold")
-    axes.set_yticks(range(len(truth)), [f"{words} word{'s' if words != '1' else ''}"
+    axes.set_yticks(range(len(truth)), [counted(int(words), "word")
                                         for words in truth])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
@@ -112,7 +113,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The round trip for each number of words."""
-    return [Headline(f"RTT, {words} word{'s' if words != '1' else ''}", one["rtt"])
+    return [Headline(f"RTT, {counted(int(words), 'word')}", one["rtt"])
             for words, one in document["results"]["words"].items()]
 
 

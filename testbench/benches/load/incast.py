@@ -14,6 +14,7 @@ from ...report.tables import table
 from ...run.sent_again import loses
 from ...truth.service import OWN, from_many, plain_services, service_times
 from ...truth.spans import spans
+from ...wording import counted
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
@@ -54,7 +55,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
              for senders in parameters["senders"]]
     fewest = min(parameters["senders"])
     for index, (size, loss, senders) in enumerate(steps):
-        tell(f"{senders} senders, {size} bytes, loss {loss}", index, len(steps))
+        tell(f"{counted(senders, 'sender')}, {size} bytes, loss {loss}", index, len(steps))
         most = FM_MOST if layer == "fm" else MOST
         plan = Plan(size, count_of(size, parameters["bytes"], most),
                     {sender: [RECEIVER] for sender in range(1, senders + 1)},

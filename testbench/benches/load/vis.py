@@ -10,6 +10,7 @@ from ...estimate.compare import check
 from ...report.document import number
 from ...report.tables import amount, micro, table
 from ...run.sent_again import loses
+from ...wording import counted
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
@@ -57,7 +58,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
              if (count := count_of(size, vis, parameters["bytes"]))]
     runs = {}
     for index, (size, vis, count) in enumerate(steps):
-        tell(f"{vis} VIs, {size} bytes", index, len(steps))
+        tell(f"{counted(vis, 'VI')}, {size} bytes", index, len(steps))
         runs[size, vis] = await measure_traffic(lab, layer, Plan(size, count, {0: [1], 1: [0]},
                                                                  vis))
     return {"runs": runs}

@@ -10,6 +10,7 @@ from ...errors import UserError
 from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...truth.memory import contract, copy_ticks, port_bytes_per_cycle
+from ...wording import counted
 from .accesses import ACCESSES, cache_bytes, measure_access, samples
 from .machines import compared
 from .nic import DMA_BYTES, measure_dma, measure_pio
@@ -57,7 +58,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         tell(access.name, index, steps)
         found["accesses"][access.name] = await measure_access(lab, access, parameters["lines"])
     for cpus in every:
-        tell(f"{cpus} CPU{'s' if cpus > 1 else ''} at once", len(accesses) + cpus - 1, steps)
+        tell(f"{counted(cpus, 'CPU')} at once", len(accesses) + cpus - 1, steps)
         found["copy"][cpus] = await measure_copy(lab, cpus)
         found["cas"][cpus] = await measure_cas(lab, cpus, rounds)
         for name, kind in LOCKS.items():

@@ -170,8 +170,66 @@ def test_a_point_that_fails_is_a_row_with_its_line() -> None:
 
 
 def test_a_figure_that_a_point_lacks_is_its_line() -> None:
-    table = measured(prepare(plan(metrics={"a": "rtt:nothing"})), Sums())
-    assert all("rtt has no figure nothing" in row["error"] for row in table.rows)
+    """If it is not the first one: a figure that this one lacks is a mistake of the study."""
+    class Bare(Sums):
+        def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+            for outcome in super().outcomes(tasks):
+                if len(self.done) > 1 and outcome.document:
+                    outcome.document["truth"] = {}
+                yield outcome
+
+    table = measured(prepare(plan(metrics={"half": "rtt:truth.half"})), Bare())
+    assert [row.get("half") for row in table.rows] == [None, None, 11.25]
+    assert all("rtt has no figure truth.half" in row["error"] for row in table.rows[:2])
+
+
+def test_a_wrong_figure_ends_the_study_at_its_first_result() -> None:
+    for metrics, needed, said in (
+            ({"a": "rtt:nothing"}, (), "metric a = rtt:nothing: rtt has no figure nothing; there"),
+            (None, ["rtt.RTT, 2 word"], "no metric rtt.RTT, 2 word; did you mean rtt.RTT, 1 word")):
+        executor = Sums()
+        with pytest.raises(UserError, match=said):
+            measured(prepare(plan(metrics=metrics)), executor, needed=needed)
+        assert len(executor.done) == 1
+
+
+def test_a_column_that_cannot_be_is_refused_before_anything_runs() -> None:
+    for metrics, needed, said in (
+            (RTT, ["rtv"], "the table has no metric rtv; did you mean rtt"),
+            (None, ["lgop.g"], "no metric lgop.g: without --metric its metrics are those of rtt")):
+        executor = Sums()
+        with pytest.raises(UserError, match=said):
+            measured(prepare(plan(metrics=metrics)), executor, needed=needed)
+        assert executor.done == []
+
+
+def test_g_is_drawn_where_the_host_bounds_it() -> None:
+    """Where no point shows g, its column is the time of a message in steady state."""
+    class Signatures(Sums):
+        def __init__(self, visible: Sequence[int]) -> None:
+            super().__init__()
+            self.visible = visible
+
+        def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+            for task in tasks:
+                latency = task.wanted.description.link.latency
+                yield Outcome(task.number, task.wanted.document({"results": {
+                    "o_s": 1, "o_r": 2, "g": latency, "L": 4, "rtt": 5,
+                    "g_visible": latency in self.visible}}))
+
+    study = plan(LATENCIES, ["logp"], metrics=None)
+    table = measured(prepare(study), Signatures([]))
+    assert [one.name for one in table.metrics] == [
+        f"logp.{name}" for name in ("o_s", "o_r", "results.g", "L", "RTT")]
+    assert [row["logp.results.g"] for row in table.rows] == [4, 8, 16]
+    assert table.metric("logp.results.g").unit == "cycles"
+    table = measured(prepare(study), Signatures([8]))
+    assert [row["logp.g"] for row in table.rows] == [None, 8, None]
+
+
+def test_the_layer_of_a_program_is_its_own() -> None:
+    with pytest.raises(UserError, match="--layer via: mm runs over am"):
+        prepare(plan(benches=["mm"], layer="via", metrics=None))
 
 
 def test_points_that_are_refused_are_told_before_anything_runs() -> None:
@@ -180,10 +238,10 @@ def test_points_that_are_refused_are_told_before_anything_runs() -> None:
     one, left = prepared.remarks()
     assert one.startswith("a point is refused: via.window = 16: must be at most half of")
     assert left == "5 of 6 points are left" and len(prepared.tasks) == 5
-    with pytest.raises(UserError, match="none of 1 points can be measured: via.window = 16"):
+    with pytest.raises(UserError, match="the point cannot be measured: via.window = 16"):
         prepare(plan({"via.window": "16"}, ["latency"], layer="via", metrics=None))
     several = prepare(plan({"nic.receive_ring": "4,5,6,7"}))
-    assert several.remarks()[-1] == "1 of 4 points are left" and len(several.remarks()) == 4
+    assert several.remarks()[-1] == "1 of 4 points is left" and len(several.remarks()) == 4
 
 
 def test_constraints_exclude_points() -> None:
@@ -245,7 +303,7 @@ def test_the_call_of_scripts() -> None:
     table = sweep(LATENCIES, ["rtt"], metrics=RTT, executor=Sums())
     assert [row["rtt"] for row in table.rows] == [10.5, 14.5, 22.5]
     assert table.plot().png[1:4] == b"PNG"
-    with pytest.warns(UserWarning, match="1 of 4 points are left|must be a power of two"):
+    with pytest.warns(UserWarning, match="1 of 4 points is left|must be a power of two"):
         sweep({"nic.receive_ring": "4,5,6,7"}, ["rtt"], metrics=RTT, executor=Sums())
     with pytest.raises(UserError, match="the table has no metric rtv; did you mean rtt"):
         pareto(table, "rtt", "rtv")
@@ -352,12 +410,29 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
               overrides=(), nodes=None, layer=None, sim="verilator", limit=None, workers=2,
               fresh=False, out=tmp_path, executor=Sums(fails=[8]))
     out = capsys.readouterr().out
-    assert "3 points" in out and "1 points are excluded by the constraints" in out
+    assert "3 points" in out and "1 point is excluded by the constraints" in out
     assert "link.latency=8, cpu.call=6: at cycle 7: nothing goes" in out
     path = Path(out.splitlines()[-1])
     assert {one.suffix for one in tmp_path.glob(f"{path.stem}.*")} >= {".json", ".csv", ".png"}
     assert (tmp_path / f"{path.stem}-pareto.svg").exists()
     assert len(json.loads(path.read_text())["rows"]) == 3
+
+
+def test_conflicts_are_told_before_anything_runs(tmp_path: Path,
+                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    class Looking(Sums):
+        told = ""
+
+        def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+            self.told = capsys.readouterr().err
+            yield from super().outcomes(tasks)
+
+    executor = Looking()
+    run_sweep(None, vary=["nic.receive_ring=4,5"], benches="rtt", method=None, points=None, seed=1,
+              constraints=(), metrics=["rtt=rtt:results.words.1.rtt"], front=None, nic=None,
+              overrides=(), nodes=None, layer=None, sim="verilator", limit=None, workers=2,
+              fresh=False, out=tmp_path, executor=executor)
+    assert executor.told.splitlines()[-1] == "nicbed: 1 of 2 points is left"
 
 
 def test_the_command_on_the_target(tmp_path: Path) -> None:
@@ -378,7 +453,7 @@ def test_the_command_on_the_target(tmp_path: Path) -> None:
     (["nowhere.toml"], "nowhere.toml: no such file"),
     (["s.toml", "--vary", "a=1"], "a study's file says itself"),
     (["--vary", "link.latency=4", "--sim", "board"], "--sim board"),
-    (["--vary", "link.latency=-4"], "none of 1 points can be measured: link.latency = -4")])
+    (["--vary", "link.latency=-4"], "the point cannot be measured: link.latency = -4")])
 def test_mistakes_are_one_line(arguments: list[str], said: str) -> None:
     run = nicbed("sweep", *arguments)
     assert run.returncode == 2 and run.stdout == ""
