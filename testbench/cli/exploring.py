@@ -166,11 +166,12 @@ def whatif(nic: str, knobs: tuple[str, ...], overrides: tuple[str, ...], layer: 
 @click.argument("second", metavar="B")
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob on both sides. May be given again.")
-@click.option("--layer", default="am", metavar="LAYER", show_default=True,
-              help="Communication layer: am, via, gm, fm or mpl.")
+@click.option("--layer", metavar="LAYER",
+              help="Communication layer: am, via, gm, fm, mpl or tcp.  [default: that of a result "
+                   "file, or am]")
 @OUT
 @mode_options
-def why(first: str, second: str, overrides: tuple[str, ...], layer: str, out: Path) -> None:
+def why(first: str, second: str, overrides: tuple[str, ...], layer: str | None, out: Path) -> None:
     """Say why the figures of A and B differ: the difference of a round trip in cost items and
     stages, which add up to it, and of g by blocks. A and B are NIC descriptions (files, or names
     that `nicbed list` shows) or result files; with @REVISION behind it, such as default@HEAD~3, a

@@ -10,11 +10,13 @@ from .output import finish
 __all__ = ["run_why"]
 
 
-def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str, out: Path) -> None:
+def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str | None,
+            out: Path) -> None:
     """Measure both sides and print where they differ."""
-    from ..why import difference, prepared
+    from ..why import common_layer, difference, prepared
 
     check_places(out)
+    layer = common_layer(sides, layer)
     measures = [prepared(side, overrides, layer) for side in sides]
     plots = Plots()
     with progress_bar("why") as tell:

@@ -7,6 +7,8 @@ In the order in which to read:
   from marks alone
 - :mod:`.messages`: One-way messages and their echoes, from events and marks: the legs of half a
   round trip
+- :mod:`.echoes`: Round trips of layers that do not mark which message a call finds: cut where the
+  message left the CPU and where it had landed
 - :mod:`.exchange`: Each request with its reply: every leg there and back, from events and marks
 - :mod:`.steady`: Means over many messages in steady state, from events and marks
 - :mod:`.budget`: A CPU's time in steady state: mean ticks for each request, by activity

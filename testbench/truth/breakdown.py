@@ -42,6 +42,7 @@ _SENDER, _RECEIVER, _BETWEEN = range(3)
 _FLIGHT = (
     ("descriptor fetched", Block.VI_FETCH, Kind.END, _SENDER),
     ("data gathered into a slot", Block.VI_SEND, Kind.END, _SENDER),
+    ("posted write, bus, send FIFO", Block.SEND_PIO, Kind.END, _SENDER),
     ("doorbell, ring's descriptor", Block.SEND_DMA, Kind.BEGIN, _SENDER),
     ("send DMA", Block.SEND_DMA, Kind.END, _SENDER),
     ("firmware: until the data are asked for", Block.H2N, Kind.BEGIN, _SENDER),

@@ -7,9 +7,10 @@ from fractions import Fraction
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
 from .spans import Span
 
-__all__ = ["Half", "Trip", "Way", "mean_half", "posted", "trips"]
+__all__ = ["LANDINGS", "Half", "Trip", "Way", "mean_half", "posted", "trips"]
 
-_LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA, Block.N2H)
+LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA, Block.N2H)
+"""Blocks after whose work a message is in host memory."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
     ``stops``: when the client went on after each trip."""
     landed: dict[tuple[int, int], list[int]] = {}
     for event in events:
-        if event.block in _LANDINGS and event.kind == Kind.END and event.number:
+        if event.block in LANDINGS and event.kind == Kind.END and event.number:
             landed.setdefault((event.node, event.number), []).append(event.cycle * TICKS)
     out = [span for span in posted(found, client, begin) if span.begin < end]
     answers = posted(found, server, begin)

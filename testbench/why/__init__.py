@@ -11,6 +11,6 @@ In the order in which to read:
 """
 
 from .difference import difference
-from .sides import observe, prepared
+from .sides import common_layer, observe, prepared
 
-__all__ = ["difference", "observe", "prepared"]
+__all__ = ["common_layer", "difference", "observe", "prepared"]

@@ -12,7 +12,7 @@ from ..report import document as files
 from ..testbed.bed import one_nic
 from .observation import Observation, figures
 
-__all__ = ["NODES", "Progress", "described", "measured"]
+__all__ = ["NODES", "Progress", "described", "layer_of", "measured"]
 
 NODES = 2
 
@@ -27,10 +27,25 @@ def described(nic: str, overrides: Sequence[str], layer: str) -> Description:
     UserError
         There is none, or it is not valid.
     """
-    found = _of_result(nic, overrides) if nic.endswith(".json") else load.for_layer(
+    found = _of_result(nic, overrides) if _is_result(nic) else load.for_layer(
         load.load(nic, overrides, NODES), layer)
     one_nic(found, "why")
     return found
+
+
+def layer_of(nic: str) -> str | None:
+    """The layer of result file ``nic``; None if it is a description.
+
+    Raises
+    ------
+    UserError
+        It is a result file that cannot be read.
+    """
+    return str(files.read(Path(nic))["layer"]) if _is_result(nic) else None
+
+
+def _is_result(nic: str) -> bool:
+    return nic.endswith(".json")
 
 
 def _of_result(nic: str, overrides: Sequence[str]) -> Description:

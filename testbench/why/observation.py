@@ -14,17 +14,17 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.trace import TICKS, Event
-from ..benches import BENCHES
+from ..benches import BENCHES, ONE_WAY
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
+from ..truth.echoes import echoes
 from ..truth.exchange import exchanges, mean_legs
-from ..truth.messages import trips
+from ..truth.messages import Trip, trips
 from ..truth.spans import spans
 
 __all__ = ["LAYERS", "Observation", "figures", "in_simulator"]
 
-LAYERS = ("am", "via")
-"""Whose round trips are traced."""
-"""Layers whose round trips have the marks and stages of which the parts are made."""
+LAYERS = ("am", "via", *ONE_WAY)
+"""Layers whose round trips are traced, and which have the figures of ``logp``."""
 SIZE = 4
 """Bytes of a message of the round trip."""
 FEW, MANY = 8, 24
@@ -112,7 +112,10 @@ async def in_simulator(lab: Any, layer: str) -> dict[str, Any]:
     """The round trips' part of an observation."""
     few, _ = await _rounds(lab, layer, FEW)
     many, raw = await _rounds(lab, layer, MANY)
-    found = (_of_requests if layer == "am" else _of_messages)(raw)
+    if layer == "am":
+        found = _of_requests(raw)
+    else:
+        found = _of_messages(_trips(layer, raw), raw["events"])
     work = [_charged(lab.description, before, after)
             for before, after in zip(few.counters, many.counters, strict=True)][:2]
     return {**found, "work": tuple(work), "events": raw["events"],
@@ -142,7 +145,8 @@ async def _rounds(lab: Any, layer: str, count: int) -> tuple[Any, dict[str, Any]
     else:
         from ..benches.latency import trips_of
 
-        raw = await trips_of(layer)(kept, SIZE, count, WARM)
+        more = {"trace": True} if layer in ONE_WAY else {}
+        raw = await trips_of(layer)(kept, SIZE, count, WARM, **more)
     return kept.last, raw
 
 
@@ -173,10 +177,17 @@ def _of_requests(raw: Mapping[str, Any]) -> dict[str, Any]:
             "flights": tuple(_parts(way) for way in ways)}
 
 
-def _of_messages(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _trips(layer: str, raw: Mapping[str, Any]) -> list[Trip]:
+    """The round trips of a layer whose messages go one way."""
+    if layer in ONE_WAY:
+        client, server = raw["times"]
+        return echoes(client, server, raw["events"])
+    return trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], raw.get("stops"))
+
+
+def _of_messages(pairs: Sequence[Trip], events: Sequence[Event]) -> dict[str, Any]:
     """Of messages one way and their echoes."""
-    pairs = trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], raw.get("stops"))
-    each = via_lives(pairs, raw["events"])
+    each = via_lives(pairs, events)
     count = len(pairs) * TICKS
     return {"total": Fraction(sum(pair.total for pair in pairs), count),
             "cpus": (Fraction(sum(pair.out.o_s + pair.back.o_r + pair.after for pair in pairs),

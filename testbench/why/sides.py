@@ -6,13 +6,33 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import UserError
-from .local import Progress, described, measured
+from .local import Progress, described, layer_of, measured
 from .observation import LAYERS, Observation
 from .remote import observed
 
-__all__ = ["observe", "prepared"]
+__all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 
+DEFAULT = "am"
+"""The layer of descriptions, if nobody says otherwise."""
 _REVISION = "@"
+
+
+def common_layer(sides: Sequence[str], layer: str | None) -> str:
+    """The layer on which ``sides`` are compared: ``layer``, that of the results among them, or the
+    default.
+
+    Raises
+    ------
+    UserError
+        They are not of one layer.
+    """
+    found = {side: of for side in sides if (of := layer_of(_parts(side)[0])) is not None}
+    for side, of in found.items():
+        if layer is not None and of != layer:
+            raise UserError(f"{side}: is a result of layer {of}, and cannot be compared on layer "
+                            f"{layer}")
+        layer = of
+    return layer or DEFAULT
 
 
 def observe(side: str, overrides: Sequence[str], layer: str, progress: Progress) -> Observation:
@@ -32,8 +52,14 @@ def prepared(side: str, overrides: Sequence[str], layer: str
         run fails.
     """
     if layer not in LAYERS:
-        raise UserError(f"--layer {layer}: why takes {', '.join(LAYERS)}")
-    nic, mark, revision = side.rpartition(_REVISION)
-    if mark and not Path(side).exists():
+        raise UserError(f"layer {layer}: why takes {', '.join(LAYERS)}")
+    nic, revision = _parts(side)
+    if revision:
         return partial(observed, nic, revision, overrides, layer)
     return partial(measured, described(side, overrides, layer), layer)
+
+
+def _parts(side: str) -> tuple[str, str]:
+    """A side's NIC, and its revision, empty if it has none."""
+    nic, mark, revision = side.rpartition(_REVISION)
+    return (nic, revision) if mark and not Path(side).exists() else (side, "")

@@ -17,10 +17,12 @@ def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]
     return partial(measure_trips, layer=layer)
 
 
-async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0
-                        ) -> dict[str, Any]:
+async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0,
+                        trace: bool = False) -> dict[str, Any]:
     """Round trips of ``size`` bytes, with ``delay`` cycles of computation between a send and the
-    check for its echo."""
+    check for its echo. With ``trace`` also the run's events, and in ticks of each trip on both
+    sides: when it began, when the send had returned, when the message of the other side was
+    found."""
     kind = PARTIES[layer]
 
     async def client(node: Node) -> Any:
@@ -30,23 +32,33 @@ async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: st
         for number in range(1, warm + count + 1):
             start = stamp(node)
             await party.send()
+            sent = stamp(node)
             if delay:
                 await node.port.delay(delay)
             await party.until(number)
-            times.append((start, stamp(node)))
+            times.append((start, sent, stamp(node)))
         await party.close()
         return times[warm:]
 
-    async def server(node: Node) -> None:
+    async def server(node: Node) -> Any:
         party = kind(node, size)
         await party.open()
+        times = []
         for number in range(1, warm + count + 1):
             await party.until(number)
+            found = stamp(node)
             await party.send()
+            times.append((found, stamp(node)))
         await party.close()
+        return times[warm:]
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
-    return {"trips": [ticks_between(*pair) for pair in run.results[0]]}
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}), trace=trace)
+    times = run.results[0]
+    found = {"trips": [ticks_between(start, end) for start, _, end in times]}
+    if not trace:
+        return found
+    return {**found, "events": run.events, "marks": run.marks,
+            "times": [[[time for time, *_ in each] for each in side] for side in run.results[:2]]}
 
 
 async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: bool = False

@@ -9,8 +9,8 @@ from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.whatif import Question
 from nicbed.testbench.whatif.changes import Change, Refused, changed, matter
+from nicbed.testbench.whatif.experiment import LAYERS
 from nicbed.testbench.whatif.prediction import predicted, work_of
-from nicbed.testbench.why.observation import LAYERS
 
 
 def values(*overrides: str, knob: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.report import document as files
-from nicbed.testbench.why import difference, observe
+from nicbed.testbench.why import common_layer, difference, observe
+from nicbed.testbench.why.difference import split
 from nicbed.testbench.why.local import described
 from nicbed.testbench.why.observation import Observation
 
@@ -52,6 +53,31 @@ def test_messages_of_via() -> None:
     assert found.work[0] and found.work[1]
 
 
+def test_a_longer_link_on_a_layer_without_marks_of_messages() -> None:
+    """MPL sends a message as several packets; each way crosses two links."""
+    near, far = (observe("default", (f"link.latency={latency}",), "mpl", quiet)
+                 for latency in (4, 24))
+    found = difference(near, far)
+    assert all(check["ok"] and check["detail"] == "exactly" for check in found["checks"])
+    assert sum(cycles for _, cycles in split(near)) == near.total
+    assert near.total == pytest.approx(near.figures["RTT"], rel=0.01)
+    ways = [sum((b - a for name, a, b in found["parts"] if name.startswith(f"{way}: ")), 0)
+            for way in ("out", "back")]
+    assert ways == [pytest.approx(40, abs=2)] * 2
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("layer", ["gm", "fm", "tcp"])
+def test_other_layers_without_marks_of_messages(layer: str) -> None:
+    near, far = (observe("default", (f"link.latency={latency}",), layer, quiet)
+                 for latency in (4, 24))
+    found = difference(near, far)
+    assert all(check["ok"] and check["detail"] == "exactly" for check in found["checks"])
+    assert near.total == pytest.approx(near.figures["RTT"], rel=0.02)
+    flights = sum(b - a for name, a, b in found["parts"] if name.startswith(("out: ", "back: ")))
+    assert flights == pytest.approx(80, abs=4)
+
+
 @pytest.mark.full
 def test_a_revision_of_the_project_measures(one: Observation) -> None:
     """The last commit, which may differ from the working tree in what no cycle depends on."""
@@ -68,8 +94,8 @@ def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side, overrides, layer, told", [
     ("nothing", (), "am", "nothing"),
     ("nothing.json", (), "am", "cannot be read"),
-    ("default", (), "mpi", "why takes am, via$"),
-    ("default", (), "tcp", "why takes am, via"),
+    ("default", (), "mpi", "layer mpi: why takes am, via, gm, fm, mpl, tcp$"),
+    ("default", (), "rpc", "layer rpc: why takes am"),
     ("default", ("node.nics=2",), "am", "node.nics = 2: why needs nodes with one NIC"),
     ("default@nothing", (), "am", "revision nothing"),
     ("default@4b825dc642cb6eb9a060e54bf8d69288fbee4904", (), "am", "take one that has"),
@@ -102,3 +128,16 @@ def test_what_is_no_result_is_refused(tmp_path: Path, content: str, overrides: t
     path.write_text(content)
     with pytest.raises(UserError, match=told):
         described(str(path), overrides, "am")
+
+
+def test_a_result_says_its_layer(tmp_path: Path) -> None:
+    for layer in ("am", "gm"):
+        (tmp_path / f"{layer}.json").write_text(json.dumps({**RESULT, "layer": layer}))
+    am, gm = str(tmp_path / "am.json"), str(tmp_path / "gm.json")
+    assert common_layer(("default", "default@HEAD"), None) == "am"
+    assert common_layer(("default", "memory-bus"), "via") == "via"
+    assert common_layer(("default", gm), None) == common_layer((f"{gm}@HEAD", gm), "gm") == "gm"
+    for sides, layer, told in (((am, gm), None, "gm.json: is a result of layer gm, .* layer am"),
+                               (("default", gm), "via", "gm.json: is a result of layer gm")):
+        with pytest.raises(UserError, match=told):
+            common_layer(sides, layer)
