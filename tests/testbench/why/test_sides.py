@@ -67,9 +67,11 @@ def test_a_longer_link_on_a_layer_without_marks_of_messages() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("layer", ["gm", "fm", "tcp"])
-def test_other_layers_without_marks_of_messages(layer: str) -> None:
-    near, far = (observe("default", (f"link.latency={latency}",), layer, quiet)
+@pytest.mark.parametrize("layer, more", [("gm", ("nic.processor=picorv32",)), ("tcp", ()),
+                                         ("fm", ("nic.processor=picorv32",))])
+def test_other_layers_without_marks_of_messages(layer: str, more: tuple[str, ...]
+                                                        ) -> None:
+    near, far = (observe("default", (f"link.latency={latency}", *more), layer, quiet)
                  for latency in (4, 24))
     found = difference(near, far)
     assert all(check["ok"] and check["detail"] == "exactly" for check in found["checks"])
