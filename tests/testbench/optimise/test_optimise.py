@@ -196,6 +196,21 @@ def test_a_point_that_fails_is_a_row_with_its_line() -> None:
     assert error.value.status == 1
 
 
+def test_a_figure_that_a_run_does_not_show_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As g of a NIC whose CPUs hide it."""
+    seen = figures
+
+    def hidden(wanted: Measurement) -> dict[str, Any]:
+        if wanted.synthesis or wanted.description.link.latency < 30:
+            return seen(wanted)
+        return {"results": {"words": {"1": {"rtt": None, "legs": []}}}}
+
+    monkeypatch.setitem(globals(), "figures", hidden)
+    rows = tried(vary=FEW, trials=10).rows
+    assert {(row["link.latency"] < 30, row["error"]) for row in rows} == {
+        (True, None), (False, "rtt does not show RTT, 1 word here")}
+
+
 def test_points_that_are_refused_are_no_trials() -> None:
     found = search({"nic.receive_ring": "4:8:1", "link.latency": "4,8"})
     space = Space(found)

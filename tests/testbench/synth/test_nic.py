@@ -124,6 +124,16 @@ def test_an_entry_of_a_gate(yosys: Synthesis, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("layer, knobs, block", [
+    ("gm", {"nic.processor": "serv"}, "processor"), ("via", {}, "engine"),
+    ("am", {"nic.processor": "picorv32", "nic.attachment": "memory_bus"}, "processor")])
+def test_other_nics(layer: str, knobs: dict[str, str], block: str) -> None:
+    with Testbed(store=None) as bed:
+        found = bed.area(layer=layer, knobs=knobs)
+    assert found.document["blocks"][block]["lut"] > 4000 < found.results["ff"]
+
+
+@pytest.mark.full
 def test_a_knob_changes_its_blocks_alone(tmp_path: Path) -> None:
     with Testbed(store=Store(tmp_path)) as bed:
         one, other = bed.area(), bed.area(knobs={"nic.send_fifo": 16384})
