@@ -8,7 +8,7 @@ import click
 
 from ..errors import UserError
 from .group import nicbed
-from .options import FRESH, OUT, check, layer_option, mode_options, target_options
+from .options import DASK, FRESH, OUT, check, layer_option, mode_options, target_options
 
 
 @nicbed.command()
@@ -75,9 +75,7 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
               help="Also plot the points that none beats in both, less being better.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
               help="Points that are measured at the same time.")
-@click.option("--dask", metavar="ADDRESS",
-              help="Measure on a Dask cluster: its scheduler's address, tcp://HOST:8786, or its "
-                   "file.")
+@DASK
 @click.option("--nic", metavar="FILE.toml",
               help="NIC description to start from.  [default: default]")
 @layer_option()
@@ -115,6 +113,7 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
               help="On which the choice of points depends.  [default: 1]")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
               help="Points that are measured at the same time. Changes no point.")
+@DASK
 @click.option("--nic", metavar="FILE.toml",
               help="NIC description to start from.  [default: default]")
 @layer_option()

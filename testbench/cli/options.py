@@ -9,8 +9,8 @@ from ..backends import BOARDS
 from ..commands.output import MODE, Mode
 from ..errors import UserError
 
-__all__ = ["FRESH", "MODES", "OUT", "check", "check_port", "layer_option", "measure_options",
-           "mode_options", "target_options"]
+__all__ = ["DASK", "FRESH", "MODES", "OUT", "check", "check_port", "layer_option",
+           "measure_options", "mode_options", "target_options"]
 
 
 def _mode(mode: Mode) -> Any:
@@ -79,6 +79,9 @@ def layer_option(default: str | None = None) -> Any:
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 
+DASK = click.option("--dask", metavar="ADDRESS",
+                    help="Measure on a Dask cluster: its scheduler's address, tcp://HOST:8786, or "
+                         "its file.")
 FRESH = click.option("--fresh", is_flag=True,
                       help="Measure anew what the store has, and check that it is the same.")
 

@@ -13,10 +13,11 @@ from ..optimise.plots import drawing
 from ..optimise.space import Space
 from ..report.tables import console
 from ..store import standard
-from ..study.executor import Executor, Local
+from ..study.executor import Executor
+from ..study.sweep import chosen
 from ..study.table import ERROR
 from .measure import Plots, check_places
-from .output import finish, progress_bar
+from .output import Terminal, finish, progress_bar
 from .sweep import failures, printed, varied, written
 
 __all__ = ["run_optimise"]
@@ -26,7 +27,7 @@ def run_optimise(study: Path | None, *, vary: Sequence[str], minimise: Sequence[
                  maximise: Sequence[str], constraints: Sequence[str], trials: int | None,
                  seed: int | None, nic: str | None, overrides: Sequence[str], nodes: int | None,
                  layer: str | None, sim: str, limit: int | None, workers: int, fresh: bool,
-                 out: Path, executor: Executor | None = None) -> None:
+                 out: Path, dask: str | None = None, executor: Executor | None = None) -> None:
     """Try points of a design; print, plot and store the table of all, and the front."""
     base: dict[str, Any] = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes,
                             "layer": layer, "sim": sim, "limit": limit}
@@ -37,8 +38,9 @@ def run_optimise(study: Path | None, *, vary: Sequence[str], minimise: Sequence[
         print(f"nicbed: {line}", file=sys.stderr, flush=True)
     plots = Plots()
     with progress_bar(search.title) as tell:
-        found = carried_out(search, space, executor or Local(
-            workers, store=standard(), fresh=fresh, limit=search.limit), tell)
+        found = carried_out(search, space, executor or chosen(
+            workers, dask, store=standard(), fresh=fresh, limit=search.limit,
+            warn=Terminal().warn), tell)
     path, text = written(found, out)
     plots.save(drawing(found), found.document, path)
     finish(text, lambda: _show(found, space), path)

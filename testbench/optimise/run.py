@@ -6,9 +6,9 @@ from typing import Any
 
 from ..errors import UserError
 from ..store import standard
-from ..study.executor import Executor, Local
+from ..study.executor import Executor
 from ..study.plan import planned
-from ..study.sweep import Prepared, Remaining, measured
+from ..study.sweep import Prepared, Remaining, chosen, measured
 from ..study.table import ERROR, Table
 from ..testbed.listener import Progress
 from .chooser import Chooser
@@ -23,7 +23,8 @@ ROUND = 4
 
 
 def optimise(vary: Mapping[str, Any], minimise: Sequence[str] = (), *, workers: int = 2,
-             fresh: bool = False, executor: Executor | None = None, **options: Any) -> Trials:
+             fresh: bool = False, dask: Any = None, executor: Executor | None = None,
+             **options: Any) -> Trials:
     """Search for the points that no other beats in all goals.
 
     Parameters
@@ -31,7 +32,7 @@ def optimise(vary: Mapping[str, Any], minimise: Sequence[str] = (), *, workers: 
     vary, minimise, options
         As for :func:`.search.searched`:
         ``optimise({"nic.mtu": [256, 1024]}, ["logp:L", "area:lut"], trials=40)``.
-    workers, fresh, executor
+    workers, fresh, dask, executor
         As for :func:`nicbed.sweep`.
 
     Raises
@@ -43,8 +44,8 @@ def optimise(vary: Mapping[str, Any], minimise: Sequence[str] = (), *, workers: 
     space = Space(search)
     for line in space.remarks():
         warnings.warn(line, stacklevel=2)
-    return carried_out(search, space, executor or Local(workers, store=standard(), fresh=fresh,
-                                                        limit=search.limit))
+    return carried_out(search, space, executor or chosen(workers, dask, store=standard(),
+                                                         fresh=fresh, limit=search.limit))
 
 
 def carried_out(search: Search, space: Space, executor: Executor,
