@@ -56,9 +56,10 @@ async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[s
 
     class Sides(BulkParty):
         def send(self, peer: int) -> Any:
+            address = self.peer(peer)
             if size <= WORDS:
-                return self.am.request(peer, SINK, *range(size // 4))
-            return self.am.store_async(peer, self.source, self.target, size, ARRIVED)
+                return self.am.request(address, SINK, *range(size // 4))
+            return self.am.store_async(address, self.source, self.target, size, ARRIVED)
 
         async def await_message(self, number: int) -> None:
             await self.am.wait(lambda: self.requests + self.answers >= number)

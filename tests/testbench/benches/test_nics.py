@@ -77,10 +77,11 @@ def describe(layer: str, *overrides: str, nodes: int = 2) -> Any:
                                   layer)
 
 
-def outcome(name: str, layer: str, *overrides: str, **changes: Any) -> dict[str, Any]:
-    """The document of a benchmark on the model."""
+def outcome(name: str, layer: str, *overrides: str, times: int = 1, **changes: Any
+            ) -> dict[str, Any]:
+    """The document of a benchmark on the model, with so many times the nodes that it needs."""
     bench = benches.get(name)
-    description = describe(layer, *overrides, nodes=bench.nodes)
+    description = describe(layer, *overrides, nodes=times * bench.nodes)
     parameters = {**bench.module(layer).parameters(description), **changes}
     found = asyncio.run(benches.run(ModelLab(description), name, layer, parameters))
     return files.build(name, layer, "model", description, parameters, found)
@@ -99,11 +100,13 @@ def test_no_benchmark_is_left_out() -> None:
     for layer, rows in OF_ONE.items() for name in rows])
 def test_on_nic_0_it_is_as_on_nodes_with_one(layer: str, name: str,
                                              capsys: pytest.CaptureFixture[str]) -> None:
-    """All figures and the truth, of nodes with 3 NICs on 2 CPUs; the tables say which NIC it was.
-    The shares of switch ports are not compared: the ports have other numbers."""
-    one, several = (outcome(name, layer, *knobs, **OF_ONE[layer][name])
-                    for knobs in ((), ("node.nics=3", "node.cpus=2")))
-    assert not [check for check in several["checks"] if not check["ok"]]
+    """All figures, of nodes with 3 NICs on 2 CPUs, and all checks (the model fails some of them in
+    any case); the tables say which NIC it was. Fast Messages share places out among all wire
+    addresses, so they are compared with 3 times as many nodes."""
+    small = OF_ONE[layer][name]
+    one = outcome(name, layer, times=3 if layer == "fm" else 1, **small)
+    several = outcome(name, layer, "node.nics=3", "node.cpus=2", **small)
+    assert several["checks"] == one["checks"]
     assert several["nic"] == 0 and "nic" not in one
     assert several["results"] == one["results"]
     assert several["points"] == one["points"]
