@@ -60,8 +60,8 @@ def document_of(found: Calibration) -> dict[str, Any]:
             "high": _text(parameter.high), "step": _text(parameter.step),
             "fixed_to": None if spread is None else float(width) * spread})
     figures = [{"quantity": target.quantity.name, "title": target.quantity.title,
-                "unit": target.quantity.unit, "low": target.low, "high": target.high,
-                "ours": ours, "residual": residual, "source": target.source}
+                "unit": target.quantity.unit, "published": target.published, "ours": ours,
+                "residual": residual, "source": target.source}
                for target, ours, residual in zip(found.targets, found.ours, found.residuals,
                                                  strict=True)]
     sharp = asdict(found.sharpness)
@@ -95,10 +95,8 @@ def _show(document: Mapping[str, Any], written: Path | None) -> None:
                     ["knob", "unit", "bounds", "before", "fitted", f"by figures ± {ERROR:.0%}"],
                     rows, left=2))
     out.print(table("Figures they are fitted to", ["figure", "unit", "published", "ours", "error"],
-                    [(one["title"], one["unit"],
-                      f"{one['low']:g}" if one["low"] == one["high"]
-                      else f"{one['low']:g} to {one['high']:g}",
-                      f"{one['ours']:.4g}", percent(one["residual"]))
+                    [(one["title"], one["unit"], f"{one['published']:g}", f"{one['ours']:.4g}",
+                      percent(one["residual"]))
                      for one in document["figures"]], left=2))
     for line in lines(document):
         out.print(line, markup=False, soft_wrap=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import UserError
 from ..machines import studies
-from ..machines.page import NAME, cells, differences, markdown
+from ..machines.page import NAME, cells, differences, image, markdown, predictions
 from ..machines.reproduction import Measured, measured, rows_of, summary
 from ..machines.studies import Study
 from .measure import Plots, check_places
@@ -42,7 +42,7 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path, long: bool
                 if one.outcomes:
                     plots.save(lambda document, figure, one=one, name=name:
                                drawings.DRAWINGS[name](one, figure), {},
-                               out / f"reproduce-{one.table.study}-{one.table.name}-{name}.json")
+                               out / f"{image(one, name)}.json")
     rows = [row for _, several in found for row in rows_of(several)]
     if any(row.error is not None and row.figure.use == "test" for row in rows):
         plots.save(lambda document, figure: drawings.errors(rows, figure), {},
@@ -85,7 +85,7 @@ def _document(found: Found) -> dict[str, Any]:
 def _list() -> None:
     from ..report.tables import console, table
 
-    rows = [(one.path, one.title, ", ".join(dict.fromkeys(row.machine for row in one.figures)))
+    rows = [(one.path, one.title, ", ".join(one.machines))
             for name in studies.names() for one in studies.study(name).tables]
     console().print(table("Published tables", ["STUDY/TABLE", "shows", "machines"], rows, left=3))
 
@@ -112,6 +112,9 @@ def _show(found: Found) -> None:
             if one.differences:
                 out.print(table("Differences", ["figure", "unit", "published", "ours"],
                                 differences(one), left=2))
+            if one.predictions:
+                out.print(table(f"{one.table.path}: {one.table.title}: predictions",
+                                ["machine", "figure", "unit", "ours"], predictions(one), left=3))
             for finding in one.findings:
                 out.print(f"{one.table.path}: {finding}", markup=False, soft_wrap=True)
         whole = summary(study, rows_of(tables))

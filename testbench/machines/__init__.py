@@ -9,8 +9,10 @@ In the order in which to read:
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors
 - :mod:`.calibration`: The ``[fit]`` table of a description: parameters, their bounds, their figures
 - :mod:`.lattice`: Least squares over knobs that have steps
+- :mod:`.apart`: Parameters that have a figure each, nearly a line over them: every one found by
+  itself
 - :mod:`.sharpness`: How sharply figures fix parameters, and which they cannot tell apart
 - :mod:`.writing`: Fitted values into a description's file
-- :mod:`.plots`: Plots of published tables
+- :mod:`.curves`, :mod:`.plots`: Plots of published tables
 - :mod:`.page`: docs/reproduction.md
 """

@@ -32,12 +32,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...layouts.description import Description, Kind, knobs
+from ..apps import APPS
 from ..descriptions import load
 from ..errors import UserError, nearest
 from ..lab import apply_settings
 from ..wording import counted
+from .apart import search_apart
 from .lattice import Found, Point, search, slopes
-from .measured import Tell, job_for, measure
+from .measured import Job, Tell, job_for, measure
 from .quantities import Quantity, quantity
 from .sharpness import Sharpness, sharpness
 from .studies import reference
@@ -75,21 +77,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure to fit to: a quantity, its published value in the quantity's unit (or the ends of
-    a range), and where it is from."""
+    """A figure to fit to: a quantity, its published value in the quantity's unit, of a range the
+    middle, and where it is from."""
 
     quantity: Quantity
-    low: float
-    high: float
+    published: float
     source: str
 
     def residual(self, ours: float | None) -> float:
-        """ours / published - 1, 0 in a range of published values."""
+        """ours / published - 1."""
         if ours is None:
             raise UserError(f"{self.quantity.name}: a run does not show it, so nothing is fitted "
                             "to it", status=1)
-        near = min(max(ours, self.low), self.high)
-        return ours / near - 1
+        return ours / self.published - 1
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,8 @@ def calibrate(nic: str, parameters: Sequence[Parameter], targets: Sequence[Targe
     for parameter in parameters:
         for index in (0, parameter.count):
             _set(base, [parameter], (index,), nic)
+    each = _one_each(base, parameters, targets, nic)
+    targets = each or targets
     count = 0
 
     def values(points: Sequence[Point]) -> list[list[float | None]]:
@@ -186,8 +188,12 @@ def calibrate(nic: str, parameters: Sequence[Parameter], targets: Sequence[Targe
                 for row in values(points)]
 
     counts = [parameter.count for parameter in parameters]
-    found = search(counts, residuals)
-    jacobian = slopes(found.point, counts, residuals)
+    if each is None:
+        found = search(counts, residuals)
+        jacobian = slopes(found.point, counts, residuals)
+    else:
+        zeros = [float(-one.low / one.step) for one in parameters]
+        found, jacobian = search_apart(counts, zeros, residuals)
     sharp = sharpness(jacobian)
     for index in sharp.idle:
         raise UserError(f"{nic}: no figure of the fit depends on {parameters[index].knob}: name "
@@ -198,6 +204,28 @@ def calibrate(nic: str, parameters: Sequence[Parameter], targets: Sequence[Targe
                        tuple(_value(base, one.knob) for one in parameters), found.point,
                        tuple(float(one or 0) for one in ours), found.residuals, sharp,
                        found.measured)
+
+
+def _one_each(base: Description, parameters: Sequence[Parameter], targets: Sequence[Target],
+              nic: str) -> list[Target] | None:
+    """The target of each parameter, if all targets are times of programs, and each parameter
+    changes the job of one target, which no other changes. None otherwise."""
+    if any(target.quantity.bench not in APPS for target in targets):
+        return None
+
+    def jobs(parameter: Parameter, index: int) -> list[Job]:
+        there = _set(base, [parameter], (index,), nic)
+        return [job_for(there, target.quantity, lean=True) for target in targets]
+
+    found = []
+    for parameter in parameters:
+        low, high = jobs(parameter, 0), jobs(parameter, parameter.count)
+        mine = [target for target, one, other in zip(targets, low, high, strict=True)
+                if one != other]
+        if len(mine) != 1 or mine[0] in found:
+            return None
+        found += mine
+    return found if len(found) == len(targets) else None
 
 
 def _refuse_bounds(nic: str, found: Found, jacobian: Any, parameters: Sequence[Parameter],
@@ -213,11 +241,9 @@ def _refuse_bounds(nic: str, found: Found, jacobian: Any, parameters: Sequence[P
                                                          and downhill[index] > 0)
         if outside and abs(jacobian[worst, index]) > 1e-9:
             target = targets[worst]
-            published = (f"{target.low:g}" if target.low == target.high
-                         else f"{target.low:g} to {target.high:g}")
             bound = parameter.value(at)
             raise UserError(
-                f"{nic}: the bounds exclude {target.quantity.name} = {published} "
+                f"{nic}: the bounds exclude {target.quantity.name} = {target.published:g} "
                 f"{target.quantity.unit}: with {parameter.knob} at its bound {bound} it is "
                 f"{ours[worst]:.4g} {target.quantity.unit}", status=1)
 
@@ -306,7 +332,7 @@ def _targets(table: Any, where: str) -> tuple[Target, ...]:
         for text, figure in figures:
             if figure.needs:
                 raise UserError(f"{where}: {text}: cannot be measured yet: needs {figure.needs}")
-        return tuple(Target(quantity(figure.name, where), figure.low, figure.high, str(text))
+        return tuple(Target(quantity(figure.name, where), figure.middle, str(text))
                      for text, figure in figures)
     if not isinstance(table, Mapping):
         raise UserError(f"{where}: figures must be a table of quantities, or a list of published "
@@ -316,5 +342,5 @@ def _targets(table: Any, where: str) -> tuple[Target, ...]:
         number = _number(value, f"{where}: {name}")
         if number <= 0:
             raise UserError(f"{where}: {name} = {value}: must be above 0")
-        found.append(Target(quantity(name, where), float(number), float(number), where))
+        found.append(Target(quantity(name, where), float(number), where))
     return tuple(found)

@@ -49,9 +49,7 @@ class Found:
 
 
 def search(counts: Sequence[int], residuals: Residuals) -> Found:
-    """The point with the least sum of squares; index j is 0 to ``counts[j]``. Where a residual is
-    0, as it is for all values within a range, points around it may be as good: of these the lowest,
-    parameter by parameter."""
+    """The point with the least sum of squares; index j is 0 to ``counts[j]``."""
     known: dict[Point, list[float]] = {}
 
     def at(points: Sequence[Point]) -> list[np.ndarray]:
@@ -92,18 +90,6 @@ def search(counts: Sequence[int], residuals: Residuals) -> Found:
         if not cost(best) < cost(here):
             break
         here = best
-    if 0 in known[here]:
-        for index in range(len(counts)):
-            low, high = 0, here[index]
-            while low < high:
-                middle = (low + high) // 2
-                there = (*here[:index], middle, *here[index + 1:])
-                at([there])
-                if cost(there) <= cost(here):
-                    high = middle
-                else:
-                    low = middle + 1
-            here = (*here[:index], high, *here[index + 1:])
     return Found(here, tuple(float(one) for one in known[here]), len(known))
 
 

@@ -1,8 +1,9 @@
-"""Plots of published tables, ours beside the published figures."""
+"""Plots of published tables: bars and points, ours beside the published figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from . import curves
 from .reproduction import Measured, Row, rows_of
 from .studies import Study
 
@@ -10,39 +11,6 @@ __all__ = ["DRAWINGS", "against", "errors"]
 
 NARROW = 0.36
 SHADE = "#c9d3dd"
-
-
-def signatures(found: Measured, figure: Any) -> None:
-    """The LogP signature of each machine, side by side: cost of an issue over M, by D."""
-    from ..report.plots import octaves, plain_log, ramp
-
-    runs = {machine: outcome for (machine, bench), outcome in found.outcomes.items()
-            if bench == "logp"}
-    every = figure.subplots(1, max(len(runs), 1), squeeze=False)[0]
-    for axes, (machine, outcome) in zip(every, runs.items(), strict=False):
-        clock = outcome["clock_mhz"]
-        curves = sorted(outcome["points"]["curves"], key=lambda run: run["delay"])
-        most = max(len(run["issued"]) for run in curves)
-        for index, run in enumerate(curves):
-            issued = run["issued"]
-            chosen = sorted({round(2 ** (k / 12)) for k in range(12 * 20)
-                             if 2 ** (k / 12) <= len(issued)} | {len(issued)})
-            axes.plot(chosen, [issued[m - 1] / m / clock for m in chosen],
-                      color=ramp(index, len(curves)), lw=2.2 if index == 0 else 1.3,
-                      label=f"{run['delay'] / clock:.1f}")
-        costs = [run["issued"][m - 1] / m / clock for run in curves
-                 for m in (1, len(run["issued"]))]
-        plain_log(axes, min(costs) / 1.5, max(costs) * 4)
-        octaves(axes, 1, most, "requests in a row, M", most=6)
-        for name, style in (("o_s", (0, (1, 2))), ("g", (0, (5, 3)))):
-            published = found.table.figure(machine, name)
-            if published is not None:
-                axes.axhline(published.low, color="#2b2b2b", lw=1, ls=style)
-                axes.annotate(f"{name} published", (1, published.low), xytext=(3, 2),
-                              textcoords="offset points", fontsize=8)
-        axes.set_title(machine)
-        axes.legend(title="D, µs", fontsize=7.5, title_fontsize=8, loc="upper right", ncols=2)
-    every[0].set_ylabel("average cost of an issue, D included (µs)")
 
 
 def bars(found: Measured, figure: Any) -> None:
@@ -89,7 +57,7 @@ def pairs(found: Measured, figure: Any) -> None:
     axes = figure.add_subplot()
     several = len({row.figure.machine for row in rows}) > 1
     for index, row in enumerate(rows):
-        published = (row.figure.low + row.figure.high) / 2
+        published = row.figure.middle
         axes.barh(index - 0.2, published, NARROW, color=SHADE,
                   label="published" if not index else None)
         axes.barh(index + 0.2, row.ours, NARROW, color=PALETTE[0],
@@ -108,70 +76,6 @@ def pairs(found: Measured, figure: Any) -> None:
     axes.legend(loc="lower right")
 
 
-def polls(found: Measured, figure: Any) -> None:
-    """What a poll costs against the messages that wait for it."""
-    from ..report.plots import PALETTE
-
-    axes = figure.add_subplot()
-    runs = [(machine, outcome) for (machine, bench), outcome in found.outcomes.items()
-            if bench == "overhead"]
-    for colour, (machine, outcome) in zip(PALETTE, runs, strict=False):
-        costs = outcome["results"]["poll_finding"]
-        each = outcome["results"]["per_message"] / outcome["clock_mhz"]
-        counts = sorted(map(int, costs))
-        axes.plot(counts, [costs[str(count)] / outcome["clock_mhz"] for count in counts],
-                  color=colour, marker="o", ms=3.5, label=f"{machine}: {each:.1f} µs a message")
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    axes.set_xlabel("messages waiting")
-    axes.set_ylabel("µs")
-    axes.set_title("am_poll")
-    axes.legend(loc="upper left")
-
-
-def bandwidth(found: Measured, figure: Any) -> None:
-    """Time and rate over size, blocking and asynchronous; the published r_inf as lines."""
-    from ..report.plots import PALETTE, octaves, plain_log
-
-    left, right = figure.subplots(1, 2)
-    machines = list(dict.fromkeys(machine for machine, bench in found.outcomes))
-    largest = 1 << 20
-    times = []
-    for colour, machine in zip(PALETTE, machines, strict=False):
-        bulk = found.outcomes.get((machine, "bulk"))
-        if bulk is not None:
-            clock = bulk["clock_mhz"]
-            points = bulk["points"]["store"]["T"]
-            sizes = [size for size, _ in points]
-            times += [time / clock for _, time in points]
-            left.plot(sizes, [time / clock for _, time in points], color=colour, label=machine)
-            right.plot(sizes, [size / time * clock for size, time in points], color=colour,
-                       label=f"{machine}, blocking")
-        piped = found.outcomes.get((machine, "pipelined"))
-        if piped is not None:
-            rates = piped["results"]["bandwidth"]["store_async"]
-            right.plot([int(size) for size in rates],
-                       [rate * piped["clock_mhz"] for rate in rates.values()], color=colour,
-                       ls=(0, (4, 2)), label=f"{machine}, asynchronous")
-        published = found.table.figure(machine, "r_inf")
-        if published is not None:
-            right.axhline(published.low, color=colour, lw=0.9, ls=(0, (1, 2)))
-            right.annotate(f"published {published.published}", (16, published.low),
-                           xytext=(0, 2 if colour == PALETTE[0] else 10),
-                           textcoords="offset points", fontsize=8, color=colour)
-    for axes in (left, right):
-        octaves(axes, 16, largest, "bytes, n", sizes=True, most=8)
-    if times:
-        plain_log(left, min(times) / 1.5, max(times) * 1.5)
-    left.set_ylabel("µs")
-    left.set_title("A blocking store")
-    right.set_ylabel("MB/s")
-    right.set_ylim(bottom=0)
-    right.set_title("Bandwidth")
-    for axes in (left, right):
-        axes.legend(loc="upper left" if axes is left else "lower right", fontsize=8)
-
-
 def programs(found: Measured, figure: Any) -> None:
     """Each program's time by machine: published left, ours right, as computation and communication.
     Of a time that is extrapolated, the parts are those of the larger run."""
@@ -186,7 +90,7 @@ def programs(found: Measured, figure: Any) -> None:
             row = values.get((machine, name))
             if row is None:
                 continue
-            axes.bar(index - 0.2, (row.figure.low + row.figure.high) / 2, NARROW, color=SHADE,
+            axes.bar(index - 0.2, row.figure.middle, NARROW, color=SHADE,
                      label="published" if not index else None)
             if row.ours is None:
                 continue
@@ -223,10 +127,10 @@ def _communication(results: Mapping[str, Any]) -> float:
                    - one["computation"]["waiting"] for one in processes)
     return 1 - computed / whole
 
-
 DRAWINGS: Mapping[str, Callable[[Measured, Any], None]] = {
-    "signatures": signatures, "bars": bars, "pairs": pairs, "polls": polls,
-    "bandwidth": bandwidth, "programs": programs}
+    "signatures": curves.signatures, "bars": bars, "pairs": pairs, "polls": curves.polls,
+    "bandwidth": curves.bandwidth, "bulk": curves.bulk, "over-size": curves.over_size,
+    "processor": curves.processor, "programs": programs}
 """The plots that a study's table may ask for."""
 
 
@@ -295,4 +199,4 @@ def against(found: Sequence[tuple[Study, Sequence[Measured]]], figure: Any) -> N
 def _value(row: Row | None, ours: bool) -> float | None:
     if row is None:
         return None
-    return row.ours if ours else (row.figure.low + row.figure.high) / 2
+    return row.ours if ours else row.figure.middle

@@ -61,6 +61,15 @@ BULK = {"kinds": ["store", "store_async"], "sizes": [*sizes(LARGE, 16), CHUNK],
 PIPELINED = {"kinds": ["store_async"], "most": 256,
              "sizes": [64, 128, 192, 256, 320, 384, 512, 768, 1024, 4096, 16384, 65536, LARGE]}
 LARGER = {"kinds": ["store_async"], "most": 1, "sizes": [2 * LARGE, 3 * LARGE, 4 * LARGE]}
+STREAMS = {"kinds": ["store", "store_async"], "sizes": sizes(1 << 16, 8),
+           "stream_sizes": sizes(1 << 14, 8)}
+"""T(n), o_s(n) and g(n) as the study of network interfaces shows them: up to 64 KB and 16 KB."""
+CUT = {"kinds": ["store_async"], "stream_sizes": [
+    64, *(packets * 224 + beyond for packets in (1, 2, 3, 4) for beyond in (-64, 0, 4, 112)),
+    *(packets * 224 for packets in (6, 9, 12, 18, 24, 36, 48, 60, 72))]}
+"""Sizes around those of 1 to 4 packets of the SP-2, then of more, to two chunks."""
+PROCESSOR = {**CUT, "sizes": CUT["stream_sizes"]}
+OVER_SIZES = {"sizes": sizes(1 << 15)}
 MPL_BULK = {"sizes": [1 << 14, 1 << 16]}
 OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1, 2, 4, 8, 12, 16, 18, 19, 20, 22]}
 
@@ -100,9 +109,22 @@ def _half_size(results: Mapping[str, Any]) -> Any:
     return bandwidth(list(rates), [size / rate for size, rate in rates.items()]).n_half
 
 
-def _chunk(results: Mapping[str, Any]) -> Any:
-    """o_s(n) of a chunk: the time of a call that leaves all of it to the adapter."""
-    return next(row["o_s"] for row in results["store_async"]["by_size"] if row["size"] == CHUNK)
+def _issue(size: int) -> Pull:
+    """o_s(n) of ``size`` bytes: the time of a call that leaves all of them to the NIC."""
+    return lambda results: next(row["o_s"] for row in results["store_async"]["by_size"]
+                                if row["size"] == size)
+
+
+def _gap(size: int) -> Pull:
+    return lambda results: next(row["g"] for row in results["store_async"]["by_size"]
+                                if row["size"] == size)
+
+
+def _issued(size: int) -> Pull:
+    """Bytes a cycle at which the CPU passes ``size`` bytes to the NIC."""
+    def pull(results: Mapping[str, Any]) -> Any:
+        return Fraction(size) / Fraction(str(_issue(size)(results)))
+    return pull
 
 
 def _round_trip(results: Mapping[str, Any]) -> Any:
@@ -142,13 +164,28 @@ _ALL = [
     Quantity("r_inf", "MB/s", "r_inf of stores", "bulk", _at("store", "r_inf"), BULK,
              {"kinds": ["store"], "sizes": [1 << 15, 1 << 17]}),
     Quantity("n_half", "B", "n_1/2 of blocking stores", "bulk", _at("store", "n_half"), BULK),
-    Quantity("o_s chunk", "µs", "sending a chunk", "bulk", _chunk, BULK),
+    Quantity("o_s chunk", "µs", "sending a chunk", "bulk", _issue(CHUNK), BULK),
     Quantity("async 1 MB", "MB/s", "asynchronous store of 1 MB", "pipelined", _pipelined(LARGE),
              PIPELINED),
     *(Quantity(f"async {size >> 20} MB", "MB/s", f"asynchronous store of {size >> 20} MB",
                "pipelined", _pipelined(size), LARGER) for size in LARGER["sizes"]),
     Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
              PIPELINED),
+    *(Quantity(f"bulk {name}", unit, f"{title} of stores, to 64 KB", "bulk", _at("store", name),
+               STREAMS) for name, unit, title in (
+                   ("r_inf", "MB/s", "r_inf"), ("T0", "µs", "T0"), ("n_half", "B", "n_1/2"))),
+    *(Quantity(f"bulk {name} {size}", "µs", f"{name} of stores of {size} B", "bulk", pull(size),
+               STREAMS) for name, pull in (("o_s", _issue), ("g", _gap)) for size in (8, 2048)),
+    *(Quantity(f"processor {size}", "MB/s", f"processor bandwidth, {size} B", "bulk",
+               _issued(size), PROCESSOR) for size in (224, 228, CHUNK)),
+    *(Quantity(f"latency {size}", "µs", f"latency of {size} B", "latency",
+               _at("half", "latency", f"{size}"), OVER_SIZES) for size in (4, 1024)),
+    *(Quantity(f"MPL latency {size}", "µs", f"MPL latency of {size} B", "latency",
+               _at("half", "latency", f"{size}"), OVER_SIZES, layer="mpl") for size in (4, 1024)),
+    Quantity("bandwidth 1024", "MB/s", "bandwidth of 1024 B", "bandwidth",
+             _at("bandwidth", "1024"), OVER_SIZES),
+    Quantity("MPL bandwidth 1024", "MB/s", "MPL bandwidth of 1024 B", "bandwidth",
+             _at("bandwidth", "1024"), OVER_SIZES, layer="mpl"),
     Quantity("MPL rtt", "µs", "MPL round trip, 0 B", "latency", _round_trip, {"sizes": [0]},
              layer="mpl"),
     Quantity("MPL r_inf", "MB/s", "MPL bandwidth", "bandwidth", _at("r_inf"), MPL_BULK,

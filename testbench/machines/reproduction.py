@@ -9,10 +9,10 @@ from ..apps import APPS
 from ..descriptions import load
 from .measured import Job, Tell, job_for, measure
 from .programs import shares
-from .quantities import quantity
+from .quantities import Quantity, quantity
 from .studies import Figure, Study, Table
 
-__all__ = ["Measured", "Row", "Summary", "error", "measured", "rows_of", "summary"]
+__all__ = ["Measured", "Prediction", "Row", "Summary", "error", "measured", "rows_of", "summary"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,15 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """A quantity of a machine of which nothing was published; None if the run did not show it."""
+
+    machine: str
+    quantity: Quantity
+    ours: float | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """Errors of the test figures: how many, their median and worst, and the worst one's name."""
 
@@ -56,12 +65,13 @@ class Summary:
 @dataclass(frozen=True)
 class Measured:
     """A table's rows, and the outcomes of its runs by (machine, benchmark), for its plots; of
-    programs by (machine, figure)."""
+    programs by (machine, figure), of a layer other than am by (machine, "benchmark, layer")."""
 
     table: Table
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
     outcomes: Mapping[tuple[str, str], Mapping[str, Any]]
+    predictions: tuple[Prediction, ...] = ()
 
     @property
     def findings(self) -> list[str]:
@@ -96,8 +106,10 @@ class Measured:
                 for row in self.rows]
         differences = [{"name": one.name, "unit": one.unit, "published": one.published,
                         "ours": one.ours} for one in self.differences]
+        predictions = [{"machine": one.machine, "figure": one.quantity.name,
+                        "unit": one.quantity.unit, "ours": one.ours} for one in self.predictions]
         return {"title": self.table.title, "rows": rows, "differences": differences,
-                "findings": self.findings}
+                "predictions": predictions, "findings": self.findings}
 
 
 def error(figure: Figure, ours: float | None) -> float | None:
@@ -116,27 +128,38 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
     RunError
         A build or run failed.
     """
-    descriptions = {one.machine: load.load(one.machine) for one in table.figures if not one.needs}
     outcomes: dict[tuple[str, str], dict[str, Any]] = {}
-    ours: dict[Figure, float | None] = {}
-    machines = list(descriptions)
-    for index, machine in enumerate(machines):
-        figures = [one for one in table.figures if one.machine == machine and not one.needs]
-        jobs: dict[Figure, Job] = {
-            one: job_for(descriptions[machine], quantity(one.name, table.path))
-            for one in figures}
+    ours: dict[tuple[str, str], float | None] = {}
+    for index, machine in enumerate(table.machines):
+        description = load.load(machine)
+        wanted = [quantity(name, table.path) for name in _names(table, machine)]
+        jobs = [job_for(description, one) for one in wanted]
 
         def say(what: str, done: int, total: int, machine: str = machine, index: int = index
                 ) -> None:
-            tell(f"{machine}: {what}", index * max(total, 1) + done, len(machines) * max(total, 1))
+            tell(f"{machine}: {what}", index * max(total, 1) + done,
+                 len(table.machines) * max(total, 1))
 
-        found = measure(list(jobs.values()), say)
-        for (one, job), outcome in zip(jobs.items(), found, strict=True):
-            ours[one] = quantity(one.name, table.path).value(outcome["results"], job.description)
-            outcomes[machine, one.name if job.bench in APPS else job.bench] = {
+        for one, job, outcome in zip(wanted, jobs, measure(jobs, say), strict=True):
+            ours[machine, one.name] = one.value(outcome["results"], job.description)
+            outcomes[machine, _run_of(one, job)] = {
                 **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
-    rows = tuple(Row(one, ours.get(one)) for one in table.figures)
-    return Measured(table, rows, _differences(table, rows), outcomes)
+    rows = tuple(Row(one, ours.get((one.machine, one.name))) for one in table.figures)
+    return Measured(table, rows, _differences(table, rows), outcomes,
+                    tuple(Prediction(machine, quantity(name, table.path), ours[machine, name])
+                          for machine, name in table.predictions))
+
+
+def _names(table: Table, machine: str) -> list[str]:
+    """Of ``machine``, the quantities that are measured."""
+    return [*(one.name for one in table.figures if one.machine == machine and not one.needs),
+            *(name for other, name in table.predictions if other == machine)]
+
+
+def _run_of(wanted: Quantity, job: Job) -> str:
+    if job.bench in APPS:
+        return wanted.name
+    return job.bench if job.layer == "am" else f"{job.bench}, {job.layer}"
 
 
 def _differences(table: Table, rows: Sequence[Row]) -> tuple[Difference, ...]:

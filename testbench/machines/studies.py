@@ -11,6 +11,8 @@ does not come out, and why), and a table for each published table or figure::
     o_s = { published = 2.0, use = "fit" }                    # a quantity of quantities.py
     o_r = { published = 2.6 }                                 # a test figure
     rtt = { published = [19.9, 20.1], needs = "firmware x" }  # a range; cannot be measured yet
+    [logp.predictions]                                        # quantities without published figures
+    myrinet-ss20 = ["o_s+o_r"]
 
 ``use`` is "test" unless it says "fit" (a description may be fitted to the figure) or "dependent"
 (it follows from others, and does not count). ``needs`` of a machine is that of all its figures, and
@@ -51,6 +53,11 @@ class Figure:
         return QUANTITIES[self.name].title if self.name in QUANTITIES else self.name
 
     @property
+    def middle(self) -> float:
+        """The published figure, of a range the middle."""
+        return (self.low + self.high) / 2
+
+    @property
     def published(self) -> str:
         """The published figure as text."""
         return f"{self.low:g}" if self.low == self.high else f"{self.low:g} to {self.high:g}"
@@ -58,7 +65,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A published table or figure. ``differences``: pairs of figures (machine, name). ``long``: it
+    """A published table or figure. ``differences``: pairs of figures (machine, name).
+    ``predictions``: (machine, name) of quantities of which nothing was published. ``long``: it
     takes many minutes, and is measured only if it is named."""
 
     study: str
@@ -66,8 +74,15 @@ class Table:
     title: str
     figures: tuple[Figure, ...]
     differences: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
+    predictions: tuple[tuple[str, str], ...] = ()
     plots: tuple[str, ...] = ()
     long: bool = False
+
+    @property
+    def machines(self) -> list[str]:
+        """The machines that it shows, and that can be measured."""
+        return list(dict.fromkeys([*(one.machine for one in self.figures if not one.needs),
+                                   *(machine for machine, _ in self.predictions)]))
 
     @property
     def path(self) -> str:
@@ -174,7 +189,7 @@ def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
     where = f"{study_name}/{key}"
     figures = []
     for machine, rows in found.items():
-        if not isinstance(rows, dict):
+        if not isinstance(rows, dict) or machine == "predictions":
             continue
         needs = rows.get("needs", "")
         for name, row in rows.items():
@@ -184,7 +199,10 @@ def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
     for pair in found.get("differences", []):
         one, other = (tuple(text.split(" ", 1)) for text in pair)
         pairs.append((one, other))
-    made = Table(study_name, key, found["title"], tuple(figures), tuple(pairs),
+    predictions = tuple((machine, quantity(name, f"{where}/predictions/{machine}").name)
+                        for machine, several in found.get("predictions", {}).items()
+                        for name in several)
+    made = Table(study_name, key, found["title"], tuple(figures), tuple(pairs), predictions,
                  tuple(found.get("plots", ())), found.get("long", False))
     for pair in made.differences:
         for machine, name in pair:

@@ -130,11 +130,31 @@ def test_programs_are_fitted_by_a_table_of_their_own(jobs, monkeypatch, tmp_path
     assert fitted(own).values == {"cpu.call": 9}
     assert calibrate(str(own), *plan(str(own), programs=True)).values == {
         "apps.flop": Fraction(5, 2)}
+    assert len([job for job in jobs if job[1] == "mm"]) == 2
     own.write_text(rest)
     with pytest.raises(UserError, match=r"has no table \[fit.programs\]"):
         plan(str(own), programs=True)
     with pytest.raises(UserError, match="--programs and --figures: give one of them"):
         run_fit(str(own), own, overrides=(), write=False, out=tmp_path, programs=True)
+
+
+@pytest.mark.parametrize("figures, knobs, apart", [
+    (["mm 128", "smpsort, large messages"], ["apps.sort_key", "apps.flop"], True),
+    (["mm 128", "smpsort, large messages"], ["cpu.call", "apps.flop"], False),
+    (["mm 128", "mm 16"], ["apps.flop", "apps.sort_key"], False),
+    (["mm 128", "mm 16"], ["apps.flop"], False),
+    (["mm 128", "smpsort, large messages"], ["apps.flop"], False),
+    (["rtt"], ["cpu.call"], False)])
+def test_rates_of_programs_are_found_each_by_itself(tmp_path, figures, knobs, apart):
+    """If each changes the time of its program alone. A round trip is no line over a knob."""
+    own = tmp_path / "mine.toml"
+    own.write_text("\n".join(["[fit.figures]", *(f'"{name}" = 1' for name in figures),
+                              "[fit.parameters]",
+                              *(f'"{name}" = {{ low = 1, high = 9 }}' for name in knobs)]))
+    parameters, targets = plan(str(own))
+    found = calibration._one_each(load.load(), parameters, targets, "mine")
+    names = found and [target.quantity.name for target in found]
+    assert names == (figures[::-1] if apart else None)
 
 
 CALL = '"cpu.call" = { low = 0, high = 40 }\n'

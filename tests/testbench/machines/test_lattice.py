@@ -41,15 +41,6 @@ def test_no_neighbour_of_the_result_is_better(seed):
     assert min(sum(one * one for one in row) for row in residuals(around)) >= found.cost
 
 
-def test_of_points_within_a_range_the_lowest_is_taken():
-    """The first figure is a range, which a parameter reaches from 37 on; the other one is not."""
-    def residuals(points):
-        return [[(min(max(a + b / 8, 60), 90) - (a + b / 8)) / 60, b / 184 - 1]
-                for a, b in points]
-
-    assert search((200, 200), residuals).point == (37, 184)
-
-
 def test_the_search_measures_no_point_twice_and_always_the_same():
     seen = []
 

@@ -28,7 +28,10 @@ def test_every_figure_names_a_machine_and_a_quantity():
     """Or what it needs."""
     for _, tables in studies.chosen(None):
         for table in tables:
-            assert table.figures and set(table.plots) <= set(DRAWINGS)
+            assert table.machines and set(table.plots) <= set(DRAWINGS)
+            for machine, name in table.predictions:
+                assert table.figure(machine, name) is None
+                job_for(load.load(machine), QUANTITIES[name])
             for one in table.figures:
                 assert 0 < one.low <= one.high and one.unit
                 if not one.needs:
@@ -37,8 +40,8 @@ def test_every_figure_names_a_machine_and_a_quantity():
 
 
 def test_every_machine_is_in_a_study():
-    shown = {one.machine for _, tables in studies.chosen(None) for table in tables
-             for one in table.figures}
+    shown = {machine for _, tables in studies.chosen(None) for table in tables
+             for machine in table.machines}
     assert set(MACHINES) <= shown
 
 
@@ -119,6 +122,8 @@ rtt_1 = { published = 3.0 }
 [t.paragon]
 needs = "another CPU"
 o_s = { published = 1.4 }
+[t.predictions]
+io-bus = ["rtt_2"]
 """
 
 
@@ -135,6 +140,10 @@ def test_a_table_is_measured(jobs):
     assert word.ours == pytest.approx(ours["default", "rtt_2"] - ours["default", "rtt_1"])
     assert bus.name == "io-bus − default, rtt_1" and bus.published == pytest.approx(0.5)
     assert set(found.outcomes) == {("default", "rtt"), ("io-bus", "rtt")}
+    [guessed] = found.predictions
+    assert table.machines == ["default", "io-bus"] and guessed.machine == "io-bus"
+    assert guessed.quantity.name == "rtt_2" and guessed.ours > ours["io-bus", "rtt_1"]
+    assert found.plain()["predictions"][0]["ours"] == guessed.ours
     count = len(jobs)
     assert measured(table).plain() == found.plain() and len(jobs) == count == 2
 
@@ -143,7 +152,8 @@ def test_a_table_is_measured(jobs):
     ('use = "fit"', 'use = "fitted"', "use = 'fitted': must be fit or test or dependent"),
     ("rtt_2 = {", "rtt_9 = {", "no quantity is called rtt_9; did you mean"),
     ("published = 2.75", "published = 2.75, units = 3", "units is none of"),
-    ('"io-bus rtt_1", "d', '"io-bus rtt_3", "d', "there is no figure io-bus rtt_3")])
+    ('"io-bus rtt_1", "d', '"io-bus rtt_3", "d', "there is no figure io-bus rtt_3"),
+    ('["rtt_2"]', '["rtt_7"]', "mine/t/predictions/io-bus: no quantity is called rtt_7")])
 def test_a_wrong_file_is_one_line(old, new, said):
     assert old in TABLE
     with pytest.raises(UserError, match=said):

@@ -277,7 +277,7 @@ def test_wrong_searches_are_one_line(options: Any, said: str) -> None:
 
 
 def test_a_condition_on_no_figure_of_the_area() -> None:
-    with pytest.raises(UserError, match="metric area:lot: area has no figure lot; did you mean lut"):
+    with pytest.raises(UserError, match="metric area:lot: area has no figure lot; did you mean"):
         tried(vary=FEW, where=["area.lot < 3"])
 
 
