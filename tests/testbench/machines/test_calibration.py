@@ -213,6 +213,16 @@ def test_a_figure_that_waits_for_something_is_refused(jobs, tmp_path, monkeypatc
     assert not jobs
 
 
+def test_a_range_is_fitted_to_its_middle(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "reference", lambda text, where: replace(
+        reference(text, where), low=1.5, high=2.5))
+    own = tmp_path / "mine.toml"
+    own.write_text(f'[fit]\nfigures = ["assessment/logp/paragon/o_s"]\n[fit.parameters]\n{CALL}')
+    _, [target] = plan(str(own))
+    assert target.published == 2
+    assert [target.residual(ours) for ours in (1.5, 2, 3)] == [-0.25, 0, 0.5]
+
+
 def test_bounds_that_exclude_the_figure_are_one_line(jobs, tmp_path):
     own = tmp_path / "mine.toml"
     own.write_text(figures_of("default", ["o_s"], cpu__call=60)
