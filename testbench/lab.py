@@ -1,5 +1,6 @@
 """A running simulator for experiments: runs programs and returns cycles, results and events."""
 
+import sys
 from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -101,6 +102,9 @@ class Lab:
         Cycles after which a run without a limit of its own is stopped.
     account
         Packets sent again in the lab's runs.
+    forks
+        Whether a run can go on in forks of the process (:mod:`.run.branches`): the target is in the
+        process itself, as instances, and no time line is drawn, which one process writes.
     """
 
     def __init__(self, description: Description, sim: str, backend: Any,
@@ -117,6 +121,11 @@ class Lab:
         self.timeline: Any = None
         """A :class:`~nicbed.testbench.timeline.Timeline` that gets each run, or None."""
         self._backend = backend
+
+    @property
+    def forks(self) -> bool:
+        return (self.sim == "verilator" and self.timeline is None
+                and sys.platform.startswith("linux"))
 
     async def run(self, programs: Programs, *,
                   settings: Mapping[str, Any] | None = None, trace: bool = False,

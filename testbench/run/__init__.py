@@ -1,4 +1,4 @@
-"""What is recorded of a run, and what stops one.
+"""What is recorded of a run, what stops one, and runs that begin alike.
 
 In the order in which to read:
 
@@ -8,4 +8,6 @@ In the order in which to read:
   without losses
 - :mod:`.watchdog`: Reports, and in the end stops, a host program that never lets target time
   advance
+- :mod:`.branches`: Runs that begin alike: the beginning is simulated once, and each run goes on in
+  a fork
 """

@@ -17,6 +17,7 @@ class ModelLab:
     """Stands in for :class:`nicbed.testbench.lab.Lab`."""
 
     sim = "model"
+    forks = False
 
     def __init__(self, description: Description) -> None:
         self.description = description

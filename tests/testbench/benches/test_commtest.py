@@ -6,9 +6,10 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches import get, run
 from nicbed.testbench.benches.mpi.commtest import bench
-from nicbed.testbench.benches.mpi.commtest.exchange import Plan, measure_exchange, wrong_calls
+from nicbed.testbench.benches.mpi.commtest.exchange import Plan, measure_exchanges, wrong_calls
 from nicbed.testbench.benches.mpi.commtest.grid import (
     APART,
     BASE,
@@ -59,7 +60,7 @@ def lab(overrides=(), nodes=4):
 
 
 def measured(plan, overrides=()):
-    found = asyncio.run(measure_exchange(lab(overrides, plan.size), plan))
+    [found] = asyncio.run(measure_exchanges(lab(overrides, plan.size), [plan]))
     assert found["sound"]
     return found
 
@@ -176,6 +177,32 @@ def test_the_benchmark():
     first = results["fastest"][short.name]["1"]["u"][0]
     assert points[short.name][first]["1"]["slowest"] == min(
         one["1"]["slowest"] for name, one in points[short.name].items() if name[0] == "u")
+
+
+def test_what_begins_alike():
+    plans = {name: Plan(SWAP, by_name(name), 24, 3) for name in ("u0", "u1", "o3", "u2+")}
+    assert plans["u1"].beginning == plans["o3"].beginning == plans["u2+"].beginning
+    cold, warm, repeated = (Plan(SWAP, by_name("u1"), 24, 3, mode).beginning for mode in "abc")
+    assert cold != warm == repeated
+    assert Plan(SWAP, by_name("u1"), 24, 3, ranks=(0, 2), size=4).beginning != cold
+    with pytest.raises(ValueError, match="does not begin as"):  # u0 has an attached buffer
+        asyncio.run(measure_exchanges(lab(nodes=2), list(plans.values())))
+
+
+async def in_forks_and_from_reset(lab, grid):
+    forked = await bench.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
+    type(lab).forks = False
+    return forked, await bench.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
+
+
+@pytest.mark.full
+def test_exchanges_in_forks_are_those_from_reset():
+    short = BASE._replace(volume=64)
+    grid = cells((short, (1, 16)), (short._replace(mode="c"), (4,)),
+                 (short._replace(preposted=True), (4,)), (short._replace(operation=SENDRECV), (4,)))
+    forked, alone = run_job(lab(nodes=2).description, arguments={"grid": grid},
+                            function=f"{__file__}:in_forks_and_from_reset")
+    assert forked == alone
 
 
 def made_up():

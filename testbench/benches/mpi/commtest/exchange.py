@@ -1,6 +1,6 @@
 """One exchange: the ranks send each other a volume of data in messages of equal length."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from .....host.mpi import Comm, Mpi, Request
 from .....host.port.node import Node
+from ....run.branches import branches
 from ...common.programs import programs, stamp
 from .protocols import Protocol, calls_of
 
-__all__ = ["COLD", "MODES", "REPEATED", "WARM", "Plan", "measure_exchange"]
+__all__ = ["COLD", "MODES", "REPEATED", "WARM", "Plan", "measure_exchanges"]
 
 COLD, WARM, REPEATED = "a", "b", "c"
 """Cache modes."""
@@ -46,11 +47,25 @@ class Plan:
     def repeats(self) -> int:
         return REPEATS if self.mode == REPEATED else 1
 
+    @property
+    def attached(self) -> int:
+        """Bytes of the buffer that a rank attaches: none unless it sends from there."""
+        if "Bsend" not in self.protocol.first:
+            return 0
+        held = min(self.messages * self.repeats, HELD)
+        return held * (self.volume // self.messages * DOUBLE_BYTES + HOLD_BYTES)
+
+    @property
+    def beginning(self) -> Hashable:
+        """What decides all that ranks do before the first call of their protocol."""
+        return self.volume, self.mode == COLD, self.ranks, self.size, self.attached
+
 
 class _Rank:
     """One of the ranks that exchange data."""
 
     def __init__(self, mpi: Mpi, plan: Plan, sig: Comm) -> None:
+        """``plan``: any that begins as this one does (:attr:`Plan.beginning`)."""
         self.mpi = mpi
         self.plan = plan
         self.comm: Comm = mpi.COMM_WORLD
@@ -58,14 +73,14 @@ class _Rank:
         ranks, place = plan.ranks, plan.ranks.index(self.comm.rank)
         self.to = ranks[(place + 1) % len(ranks)]
         self.source = ranks[(place - 1) % len(ranks)]
-        self.words = plan.protocol.words(plan.operation, place % 2 == 1)
-        self.length = plan.volume // plan.messages
+        self._second = place % 2 == 1
+        self.words: tuple[str, ...] = ()
+        self.length = 0
         self.out, self.into = mpi.empty(plan.volume), mpi.empty(plan.volume)
         self._sends: list[Request] = []
         self._receives: list[Request] = []
-        if "Bsend" in self.words:
-            held = min(plan.messages * plan.repeats, HELD)
-            mpi.Attach_buffer(held * (self.length * DOUBLE_BYTES + HOLD_BYTES))
+        if plan.attached:
+            mpi.Attach_buffer(plan.attached)
 
     async def prepare(self) -> None:
         """Bring the cache into the mode's state, and initialise the buffers."""
@@ -77,6 +92,12 @@ class _Rank:
         for array in (self.out, self.into):
             data = self.mpi.buffers.data(array, "commtest")
             await self.mpi.process.touch(data.pieces[0][0], data.length, store=True)
+
+    def follow(self, plan: Plan) -> None:
+        """Go on by ``plan``."""
+        self.plan = plan
+        self.words = plan.protocol.words(plan.operation, self._second)
+        self.length = plan.volume // plan.messages
 
     def sound(self) -> bool:
         """Whether all data that came are what was sent."""
@@ -133,34 +154,49 @@ class _Rank:
                 self._sends.append(request)
 
 
-async def measure_exchange(lab: Any, plan: Plan) -> dict[str, Any]:
-    """An exchange from reset: when each rank began and ended, what it called and what else its
-    calls differ in from the protocol's, and whether its data are right."""
-    async def program(node: Node) -> Any:
-        async with Mpi(node) as mpi:
-            comm = mpi.COMM_WORLD
-            sig = await comm.Dup()
-            if comm.rank not in plan.ranks:
-                await comm.Barrier()
-                return None
-            rank = _Rank(mpi, plan, sig)
-            await rank.prepare()
-            await rank.prepost()
-            await comm.Barrier()
-            before, sent = mpi.calls.count.copy(), mpi.calls.sent.total()
-            start = stamp(node)
-            await rank.run()
-            stop = stamp(node)
-            calls = {call.name: count for call, count in (mpi.calls.count - before).items()}
-            return start, stop, calls, mpi.calls.sent.total() - sent, rank.sound()
+async def measure_exchanges(lab: Any, plans: Sequence[Plan],
+                            begins: Callable[[int], None] = lambda _: None
+                            ) -> list[dict[str, Any]]:
+    """Exchanges by ``plans``, which begin alike, each as it is from reset: when each rank began and
+    ended, what it called and what else its calls differ in from the protocol's, and whether its
+    data are right. ``begins`` is called with the index of each."""
+    first = plans[0]
+    for plan in plans:
+        if plan.beginning != first.beginning:
+            raise ValueError(f"exchanges that begin alike: {plan} does not begin as {first}")
 
-    run = await lab.run(programs(lab.description.fabric.nodes, dict.fromkeys(range(plan.size),
-                                                                             program)))
-    found = [run.results[rank] for rank in plan.ranks]
-    return {"begin": [start[0] for start, *_ in found], "end": [stop[0] for _, stop, *_ in found],
-            "calls": [calls for _, _, calls, *_ in found],
-            "messages": [sent for *_, sent, _ in found], "sound": all(one[-1] for one in found),
-            "repeats": plan.repeats}
+    async def measured(choose: Callable[[], Plan]) -> dict[str, Any]:
+        async def program(node: Node) -> Any:
+            async with Mpi(node) as mpi:
+                comm = mpi.COMM_WORLD
+                sig = await comm.Dup()
+                if comm.rank not in first.ranks:
+                    await comm.Barrier()
+                    return None
+                rank = _Rank(mpi, first, sig)
+                await rank.prepare()
+                rank.follow(choose())
+                await rank.prepost()
+                await comm.Barrier()
+                before, sent = mpi.calls.count.copy(), mpi.calls.sent.total()
+                start = stamp(node)
+                await rank.run()
+                stop = stamp(node)
+                calls = {call.name: count for call, count in (mpi.calls.count - before).items()}
+                return start, stop, calls, mpi.calls.sent.total() - sent, rank.sound()
+
+        run = await lab.run(programs(lab.description.fabric.nodes,
+                                     dict.fromkeys(range(first.size), program)))
+        found = [run.results[rank] for rank in first.ranks]
+        return {"begin": [start[0] for start, *_ in found],
+                "end": [stop[0] for _, stop, *_ in found],
+                "calls": [calls for _, _, calls, *_ in found],
+                "messages": [sent for *_, sent, _ in found],
+                "sound": all(one[-1] for one in found)}
+
+    return [{**found, "repeats": plan.repeats}
+            for plan, found in zip(plans, await branches(lab, plans, measured, begins),
+                                   strict=True)]
 
 
 def wrong_calls(plan: Plan, run: Mapping[str, Any]) -> str:
