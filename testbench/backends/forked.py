@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-__all__ = ["JOBS", "SET_UP", "STATUS", "dies_with_parent", "end", "job_has_come"]
+__all__ = ["JOBS", "SET_UP", "STATUS", "dies_with_parent", "end", "fork", "job_has_come"]
 
 JOBS = "NICBED_JOBS"
 """Variable of the environment: descriptor of the socket from which jobs come."""
@@ -40,6 +40,22 @@ def dies_with_parent() -> None:
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def fork() -> int:
+    """Fork: 0 in the new process, which is killed when this one ends; its number in this one."""
+    sys.stdout.flush()
+    _LIBC.fflush(None)
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        # numpy's threads do nothing meanwhile.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        dies_with_parent()
+        if os.getppid() != parent:
+            os._exit(1)
+    return child
+
+
 def job_has_come(modules: Iterable[str]) -> bool:
     """Import ``modules``, which every job needs. Then return True in a process for each job, set up
     for it, and False when no more jobs will come. The modules of nicbed that a job asks for are
@@ -55,17 +71,8 @@ def job_has_come(modules: Iterable[str]) -> bool:
         environment, needed = pickle.loads((place / SET_UP).read_bytes())
         with suppress(Exception):  # the job itself will say what is wrong with a module
             _import(needed, found)
-        sys.stdout.flush()
-        _LIBC.fflush(None)
-        parent = os.getpid()
-        with warnings.catch_warnings():
-            # numpy's threads do nothing meanwhile.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
+        child = fork()
         if child == 0:
-            dies_with_parent()
-            if os.getppid() != parent:
-                os._exit(1)
             jobs.close()
             _set_up(place, environment, *descriptors)
             return True

@@ -10,11 +10,10 @@ import os
 import pickle
 import signal
 import sys
-import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from ..backends.forked import dies_with_parent
+from ..backends.forked import fork
 from .sent_again import Account
 
 __all__ = ["branches"]
@@ -105,17 +104,9 @@ class _Split:
     def _fork(self) -> bool:
         """Fork, and wait for the new process. Return whether this is the new one."""
         reading, writing = os.pipe()
-        sys.stdout.flush()
         watch = signal.getitimer(signal.ITIMER_VIRTUAL)
-        parent = os.getpid()
-        with warnings.catch_warnings():
-            # numpy's threads do nothing meanwhile.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
+        child = fork()
         if child == 0:
-            dies_with_parent()
-            if os.getppid() != parent:
-                os._exit(1)
             os.close(reading)
             self._pipe = writing
             self._lab.account = Account()
