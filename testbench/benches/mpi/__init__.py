@@ -2,8 +2,11 @@
 
 In the order in which to read:
 
+- :mod:`.names`: What tables call the layers that carry MPI's messages
 - :mod:`.pingpong`: Ping-pongs over MPI, and the same over the layer that carries it
 - :mod:`.split`: Where a rank's time goes in a ping-pong: parts of the library, the channel, waiting
+- :mod:`.beside`: A ping-pong over MPI beside its twin over the layer below, and what the layer
+  itself costs
 - :mod:`.latency`: Latency: half the round trip of equal messages, and what MPI adds
 - :mod:`.bandwidth`: Bandwidth: messages back to back, and what MPI leaves of it
 - :mod:`.buffers`: Buffer management: latency if every message has fresh pages; the registration

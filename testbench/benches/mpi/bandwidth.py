@@ -24,7 +24,7 @@ from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
 from ..one_way.exchange import measure_stream as one_way_stream
 from ..via.stream import measure_stream as via_stream
-from .latency import NAMES
+from .names import NAMES
 from .split import parts_table, split
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]

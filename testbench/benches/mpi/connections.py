@@ -6,9 +6,8 @@ from typing import Any
 
 from ....layouts.description import Description
 from ..common.latencies import Latencies
-from ..via.pingpong import Plan as ViaPlan
-from ..via.pingpong import measure_plan as via_plan
-from .latency import NAMES
+from .beside import beside, split_tables
+from .names import NAMES
 from .pingpong import Plan, measure_below, measure_plan
 
 __all__ = ["NODES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
@@ -34,32 +33,31 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """For each number of partners a run over MPI, and one below."""
-    size, below = parameters["size"], parameters["below"]
-    found: dict[str, Any] = {below: {}, "MPI": {}}
+    size, channel = parameters["size"], lab.description.mpi.channel
+    found: dict[str, Any] = {"runs": {"MPI": {}}, "below": {parameters["below"]: {}}}
     for index, count in enumerate(parameters["partners"]):
         tell(f"{count} partners", index, len(parameters["partners"]))
-        found[below][count] = await _below(lab, size, count)
-        found["MPI"][count] = await measure_plan(lab, Plan(
+        found["below"][parameters["below"]][count] = await measure_below(
+            lab, size, TRIPS, WARM, **({"connections": count} if channel == "via" else {}))
+        found["runs"]["MPI"][count] = await measure_plan(lab, Plan(
             size, TRIPS, WARM, partners=count, ranks=lab.description.fabric.nodes))
-    return {name: {count: {"trips": run["trips"]} for count, run in runs.items()}
-            for name, runs in found.items()}
-
-
-async def _below(lab: Any, size: int, count: int) -> dict[str, Any]:
-    if lab.description.mpi.channel == "via":
-        return await via_plan(lab, ViaPlan(size, TRIPS, WARM, connections=count))
-    return await measure_below(lab, size, TRIPS, WARM)
+    return found
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
-    """Latency by partners, and what MPI adds."""
-    return _report(parameters).evaluate(raw)
+    """Latency by partners, what MPI adds, and of what that is."""
+    below, report = parameters["below"], _report(parameters)
+    plain = {name: {count: {"trips": run["trips"]} for count, run in runs.items()}
+             for name, runs in (raw["below"] | raw["runs"]).items()}
+    return beside(report.evaluate(plain), raw["runs"], raw["below"], {"MPI": below}, description,
+                  report)
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row for each number of partners."""
-    return _report(document["parameters"]).tables(document)
+    """One row for each number of partners; the parts of what MPI adds."""
+    report = _report(document["parameters"])
+    return [*report.tables(document), *split_tables(document, report)]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:

@@ -9,12 +9,12 @@ from ...report.document import number
 from ..common.bulk_report import size_text
 from ..common.latencies import Latencies, faster_than_light, ordered
 from ..common.transfers import sizes
+from .names import NAMES
 from .pingpong import Plan, measure_below, measure_plan
 from .split import parts_table, split
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
-NAMES = {"via": "VIA", "gm": "GM", "tcp": "TCP"}
 COLUMNS = 5
 
 

@@ -11,7 +11,8 @@ from ....host.port.node import Node
 from .. import ONE_WAY
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from ..one_way.exchange import measure_trips as one_way_trips
-from ..via.pingpong import measure_trips as via_trips
+from ..via.pingpong import Plan as ViaPlan
+from ..via.pingpong import measure_plan as via_plan
 
 __all__ = ["Plan", "measure_below", "measure_plan", "measure_ways"]
 
@@ -149,10 +150,12 @@ async def measure_ways(lab: Any, sizes: Sequence[int], ways: Mapping[str, Mappin
     return found
 
 
-async def measure_below(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
-    """The plain ping-pong of the layer that carries the messages (``mpi.channel``)."""
+async def measure_below(lab: Any, size: int, count: int = Plan.count, warm: int = Plan.warm,
+                        **how: Any) -> dict[str, Any]:
+    """The ping-pong of the layer that carries the messages (``mpi.channel``). Over VIA it is a plan
+    with ``how``; the other layers have the plain one alone."""
     channel = lab.description.mpi.channel
     if channel in ONE_WAY:
         return await one_way_trips(lab, size, count, warm, layer=channel)
-    found = await via_trips(lab, size, count, warm)
-    return {"trips": found["trips"]}
+    found = await via_plan(lab, ViaPlan(size, count, warm, **how))
+    return {"trips": found["trips"], "stops": found["stops"], "spans": found["marks"]}

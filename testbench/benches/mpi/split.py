@@ -5,7 +5,7 @@ channel, it waits for a message, or it runs the library's own code. The last is 
 charged, so it is known twice: from the marks, and from the counts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from ....layouts.trace import TICKS, Activity, Mark
 from ...report.tables import amount, table
 from ...truth.spans import spans
 
-__all__ = ["parts_table", "split"]
+__all__ = ["PARTS_SHOWN", "by_kind", "parts_table", "split"]
 
 PARTS_SHOWN = {"calls": "calls", "matching": "matching", "protocol": "packets and protocol",
                "registration": "registration", "copies": "copies",
@@ -32,7 +32,7 @@ def split(run: Mapping[str, Any], description: Description, trips: int, node: in
     """Target cycles of each part at ``node``, for each of ``trips`` round trips or messages; and
     what the marks and the counts do not agree on, "" if nothing."""
     begin, end = run["begin"], run["end"]
-    found = _by_kind(run["spans"], node, begin, end)
+    found = by_kind(run["spans"], node, [(begin, end)])
     costs = Costs(description)
     scale = description.mpi.path_scale
     charged = {part: sum((costs.ticks(costs.cycles(path, scale)) * run["charged"].get(path.name, 0)
@@ -50,16 +50,19 @@ def split(run: Mapping[str, Any], description: Description, trips: int, node: in
             f"{float(said / TICKS / trips):.2f} by the counts")
 
 
-def _by_kind(marks: Iterable[Mark], node: int, begin: int, end: int) -> dict[str, Fraction]:
-    """Ticks of ``node`` from ``begin`` to ``end`` by kind; what is in no span is the library's."""
+def by_kind(marks: Iterable[Mark], node: int, times_of: Sequence[tuple[int, int]]
+            ) -> dict[str, Fraction]:
+    """Ticks of ``node`` in all of ``times_of``, each from its begin to its end, by kind; what is in
+    no span is the library's."""
     times: dict[str, Fraction] = {}
     whole = 0
     for span in spans(mark for mark in marks if mark.node == node):
-        if begin <= span.begin and span.end <= end:
+        if any(begin <= span.begin and span.end <= end for begin, end in times_of):
             kind = _KINDS.get(Activity(span.activity), "channel")
             times[kind] = times.get(kind, Fraction(0)) + span.own
             whole += span.own
-    times["library"] = times.get("library", Fraction(0)) + (end - begin) - whole
+    times["library"] = times.get("library", Fraction(0)) - whole + sum(
+        end - begin for begin, end in times_of)
     return times
 
 

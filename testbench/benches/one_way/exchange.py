@@ -20,9 +20,9 @@ def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]
 async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0,
                         trace: bool = False) -> dict[str, Any]:
     """Round trips of ``size`` bytes, with ``delay`` cycles of computation between a send and the
-    check for its echo. With ``trace`` also the run's events, and in ticks of each trip on both
-    sides: when it began, when the send had returned, when the message of the other side was
-    found."""
+    check for its echo; when each ended, and the marks. With ``trace`` also the run's events, and in
+    ticks of each trip on both sides: when it began, when the send had returned, when the message of
+    the other side was found."""
     kind = PARTIES[layer]
 
     async def client(node: Node) -> Any:
@@ -54,7 +54,8 @@ async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: st
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}), trace=trace)
     times = run.results[0]
-    found = {"trips": [ticks_between(start, end) for start, _, end in times]}
+    found = {"trips": [ticks_between(start, end) for start, _, end in times],
+             "stops": [end[0] for *_, end in times], "spans": run.marks}
     if not trace:
         return found
     return {**found, "events": run.events, "marks": run.marks,

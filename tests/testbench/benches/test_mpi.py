@@ -11,6 +11,7 @@ from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
 
 from tests.labs.model import ModelLab
+from tests.labs.rows import more
 
 GM = ["mpi.channel=gm", "nic.processor=picorv32", "processor.memory=131072"]
 TCP = ["mpi.channel=tcp", "nic.mtu=1500"]
@@ -73,27 +74,66 @@ def test_bandwidth_beside_the_layer_below(overrides):
     assert list(mpi.values()) == sorted(mpi.values())
 
 
+def check_sums(found):
+    """Of each variant and x the parts are the difference of both round trips."""
+    assert found["beyond"].keys() == found["half"].keys() - found["below"].keys()
+    for variant, by_x in found["beyond"].items():
+        below = found["below"][found["twins"][variant]]
+        for x, parts in by_x.items():
+            twin = below[x] if x in below else below[min(below, key=int)]
+            more = 2 * (found["half"][variant][x] - twin)
+            assert sum(parts.values()) == pytest.approx(more, abs=0.02), (variant, x)
+            assert abs(parts["rest"]) <= 2 and parts["calls"] > 0 < parts["matching"]
+
+
 def test_fresh_buffers_cost_registration_and_so_does_no_cache():
-    found = measured("buffers", sizes=[4, 16384])["extra"]
+    results = measured("buffers", sizes=[4, 16384])
+    check_sums(results)
+    found, parts = results["extra"], results["beyond"]
     assert found["no cache"]["4"] == 0 < found["no cache"]["16384"]
     assert found["fresh buffers"]["16384"] > 0
+    same, none, fresh = (parts[way]["16384"]["registration"]
+                         for way in ("same buffers", "no cache", "fresh buffers"))
+    assert 0 < same < none and same < fresh
+    assert results["twins"]["fresh buffers"] == "VIA, fresh buffers" != results["twins"]["no cache"]
 
 
 def test_segments_are_cheaper_than_copies_of_long_messages():
-    half = measured("gather", totals=[256, 32768], blocks=[1, 4])["half"]
+    results = measured("gather", totals=[256, 32768], blocks=[1, 4])
+    check_sums(results)
+    parts = results["beyond"]
+    assert parts["32 KB, pack"]["4"]["copies"] > parts["32 KB, segments"]["4"]["copies"] > 0
+    assert parts["32 KB, pack"]["4"]["protocol"] > parts["32 KB, pack"]["1"]["protocol"]
+    half = results["half"]
     assert half["256 B, pack"] == half["256 B, segments"]  # short ones are always copied
     assert half["32 KB, segments"]["4"] < half["32 KB, pack"]["4"]
     assert half["32 KB, segments"]["1"] == half["32 KB, pack"]["1"]
 
 
-def test_wildcards_cost_nothing():
-    assert set(measured("wildcard", sizes=[4, 4096])["extra"]["any rank and tag"].values()) == {0}
+@pytest.mark.parametrize("overrides", [[], more(GM), more(TCP)], ids=["via", "gm", "tcp"])
+def test_wildcards_cost_nothing(overrides):
+    found = measured("wildcard", overrides, sizes=[4, 4096])
+    check_sums(found)
+    assert set(found["extra"]["any rank and tag"].values()) == {0}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("overrides", [GM, TCP], ids=["gm", "tcp"])
+@pytest.mark.parametrize("name, parameters", [
+    ("buffers", {"sizes": [4, 16384]}), ("gather", {"totals": [256, 32768], "blocks": [1, 4]})])
+def test_the_other_layers_below_have_one_twin(overrides, name, parameters):
+    found = measured(name, overrides, **parameters)
+    check_sums(found)
+    assert all(twin.startswith(("GM", "TCP")) and "fresh" not in twin
+               for twin in found["twins"].values())
 
 
 @pytest.mark.parametrize("overrides, below", [([], "VIA, as many VIs"), (GM, "GM, no connections")],
                          ids=["via", "gm"])
 def test_partners(overrides, below):
-    found = measured("connections", overrides, nodes=4)["half"]
+    results = measured("connections", overrides, nodes=4)
+    check_sums(results)
+    found = results["half"]
     assert list(found) == [below, "MPI"] and list(found["MPI"]) == ["1", "2", "3"]
     assert all(found["MPI"][count] > found[below][count] for count in found["MPI"])
     # Each partner's VI has more receives posted from its first message on; no message waits for it.
