@@ -43,15 +43,13 @@ class BlockTridiagonal(Alternating):
         pass
 
     def eliminate(self, cells: Cells, cell: Cell, axis: int, came: Any) -> tuple[Any, Any]:
-        edge, step = cells.edge, self._class.step
-        two, one = step * float((edge - 1) ** 2), step * (edge - 1) / 2
-        around = np.moveaxis(cell.around(axis), 3 - axis, 1)
-        around = around.reshape(5, around.shape[1], -1)
+        two, one = cells.weights
+        around = cell.lines_around(axis)
         flux, viscous = flux_jacobian(around, axis), viscous_jacobian(around, axis)
         before = -one * flux[:-2] - two * (viscous[:-2] + diffusion(axis))
         after = one * flux[2:] - two * (viscous[2:] + diffusion(axis))
         here = np.eye(5) + 2 * two * (viscous[1:-1] + diffusion(axis))
-        right = _along(cell, axis)
+        right = _lines(cell, axis)
         # Of each line and point: the next point's block, and the right side.
         solved = np.empty((*right.shape[:2], 5, 6))
         last = None if came is None else came.T.reshape(-1, 5, 6)
@@ -66,25 +64,18 @@ class BlockTridiagonal(Alternating):
         return solved, last.reshape(-1, 30).T
 
     def substitute(self, cell: Cell, axis: int, kept: Any, came: Any) -> Any:
-        right = _along(cell, axis)
+        right = _lines(cell, axis).copy()
         following = None if came is None else came.T
         for point in reversed(range(len(kept))):
             value = kept[point, ..., 5]
             if following is not None:
                 value = value - (kept[point, ..., :5] @ following[..., None])[..., 0]
             following = right[point] = value
-        _set(cell, axis, right)
+        cell.set_lines_of_change(axis, right.transpose(0, 2, 1))
         assert following is not None
         return following.T
 
 
-def _along(cell: Cell, axis: int) -> Any:
-    """A copy of the changes at the inner points: by point along ``axis``, line, variable."""
-    found = np.moveaxis(cell.inner_change(), (3 - axis, 0), (0, 3))
-    return found.reshape(found.shape[0], -1, 5).copy()
-
-
-def _set(cell: Cell, axis: int, values: Any) -> None:
-    """The changes at the inner points, from what :func:`_along` gives."""
-    inner = np.moveaxis(cell.inner_change(), (3 - axis, 0), (0, 3))
-    inner[:] = values.reshape(inner.shape)
+def _lines(cell: Cell, axis: int) -> Any:
+    """The changes at the inner points: by point along ``axis``, line, variable."""
+    return cell.lines_of_change(axis).transpose(0, 2, 1)

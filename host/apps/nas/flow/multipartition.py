@@ -93,9 +93,24 @@ class Cell:
             index.append(slice(inner.start + HALO - more, inner.stop + HALO + more))
         return self.u[tuple(index)]
 
+    def lines_around(self, axis: int) -> Any:
+        """The same by variable, point along ``axis``, line."""
+        around = np.moveaxis(self.around(axis), 3 - axis, 1)
+        return around.reshape(5, around.shape[1], -1)
+
     def inner_change(self) -> Any:
         """The changes at the inner points."""
         return self.change[(slice(None), *self.inner)]
+
+    def lines_of_change(self, axis: int) -> Any:
+        """The same by point along ``axis``, variable, line; not to be changed."""
+        found = np.moveaxis(self.inner_change(), 3 - axis, 0)
+        return found.reshape(found.shape[0], 5, -1)
+
+    def set_lines_of_change(self, axis: int, values: Any) -> None:
+        """The changes at the inner points, as :meth:`lines_of_change` has them."""
+        inner = np.moveaxis(self.inner_change(), 3 - axis, 0)
+        inner[:] = values.reshape(inner.shape)
 
 
 class Cells:
@@ -117,6 +132,11 @@ class Cells:
                                    np.zeros((5, *shape)), (inner[0], inner[1], inner[2])))
         self._faces = [[self._buffers(axis, side) for side in range(2)] for axis in range(3)]
         self._norms, self._all_norms = process.empty(5), process.empty(5)
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Of a second and of a first difference along an axis, in an implicit step."""
+        return self._step * float((self.edge - 1) ** 2), self._step * (self.edge - 1) / 2
 
     @property
     def points(self) -> int:

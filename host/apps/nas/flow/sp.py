@@ -64,7 +64,7 @@ class ScalarPentadiagonal(Alternating):
 
     def eliminate(self, cells: Cells, cell: Cell, axis: int, came: Any) -> tuple[Any, Any]:
         rows = self._rows(cells, cell, axis)
-        right = _along(cell, axis)
+        right = cell.lines_of_change(axis)
         points, _, lines = right.shape
         # Two points before the first: those of the cell before, or none.
         one, two = (np.zeros((points + 2, 3, lines)) for _ in range(2))
@@ -92,17 +92,15 @@ class ScalarPentadiagonal(Alternating):
         for point in reversed(range(points)):
             solved[point] = (right[point] - one[point][SYSTEM] * solved[point + 1]
                              - two[point][SYSTEM] * solved[point + 2])
-        inner = np.moveaxis(cell.inner_change(), 3 - axis, 0)
-        inner[:] = solved[:points].reshape(inner.shape)
+        cell.set_lines_of_change(axis, solved[:points])
         (_to_second, _to_third, _to_flow)[axis](cell)
         return solved[:2].reshape(-1, lines)
 
     def _rows(self, cells: Cells, cell: Cell, axis: int) -> Any:
         """The systems' five coefficients: by coefficient, point, system, line."""
         edge, step = cells.edge, self._class.step
-        two, one = step * float((edge - 1) ** 2), step * (edge - 1) / 2
-        around = np.moveaxis(cell.around(axis), 3 - axis, 1)
-        state = _State(around.reshape(5, around.shape[1], -1))
+        two, one = cells.weights
+        state = _State(cell.lines_around(axis))
         normal = state.velocity[axis]
         speeds = np.stack((normal, normal + state.sound, normal - state.sound), axis=1)
         # What spreads a variable most: heat conduction.
@@ -133,12 +131,6 @@ class _State:
         self.velocity = u[1:4] / u[0]
         self.square = 0.5 * (self.velocity ** 2).sum(axis=0)
         self.sound = np.sqrt(C1 * C2 * (u[4] / u[0] - self.square))
-
-
-def _along(cell: Cell, axis: int) -> Any:
-    """The changes at the inner points: by point along ``axis``, variable, line."""
-    found = np.moveaxis(cell.inner_change(), 3 - axis, 0)
-    return found.reshape(found.shape[0], 5, -1)
 
 
 def _to_second(cell: Cell) -> None:
