@@ -14,6 +14,7 @@ from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.node import Node, Program, Programs
 from .port.port import Port, QuietPort
+from .port.running import Running
 from .processor.crash import FirmwareCrash
 
 __all__ = ["Runtime", "Stuck"]
@@ -76,7 +77,8 @@ class Runtime:
                       for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
-        everywhere: dict[type, Any] = {}
+        self._running_port = Running()
+        everywhere: dict[type, Any] = {Running: self._running_port}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
@@ -135,7 +137,7 @@ class Runtime:
             lowest = needs & -needs
             needs ^= lowest
             index = lowest.bit_length() - 1
-            port = self.ports[index]
+            self._running_port.port = port = self.ports[index]
             self.wakes += 1
             coroutine = self._coroutines[index]
             try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...layouts.gm import PORTS
 from ..via.process import Process
-from .driver import Driver
+from .driver import Driver, Prices
 from .handles import Port
 
 __all__ = ["Caller", "GM_HIGH_PRIORITY", "GM_LOW_PRIORITY", "is_address"]
@@ -24,8 +24,8 @@ class Caller:
         self.node = process.node
         self.port = process.port
         self.memory = process.memory
-        self.driver = process.node.service(Driver)
-        self.paths = self.driver.paths
+        self.driver = process.node.kernel(Driver)
+        self.paths = process.node.service(Prices)
 
     def is_port(self, port: Any) -> bool:
         """Whether it is an open port of this process."""
@@ -40,6 +40,11 @@ class Caller:
         """Enter the kernel: what follows is its work."""
         self.port.spend(self.paths.kernel)
         await self.take_time()
+        await self.driver.lock.enter()
+
+    async def leave(self) -> None:
+        """Leave the kernel."""
+        await self.driver.lock.leave()
 
     async def take_time(self) -> None:
         """Spend the time that the call has taken; a cycle at least."""

@@ -15,6 +15,7 @@ from ...layouts.registers import Irq
 from ..port.interrupts import Handler
 from ..port.node import Node
 from ..processor import CoherentQueue, Mailbox, NicProcessor, PioQueue, SendQueue
+from ..smp.kernel import kernel_lock
 from ..via.process import BASE, Process
 from . import costs
 from .handles import Port
@@ -45,10 +46,12 @@ class Prices:
 
 
 class Driver:
-    """The driver of ``node``: ``node.service(Driver)``.
+    """The driver of ``node``: ``node.kernel(Driver)``.
 
     Attributes
     ----------
+    lock
+        What keeps CPUs that share the NIC out of each other's way.
     ports
         Open ports by number.
     """
@@ -56,6 +59,7 @@ class Driver:
     def __init__(self, node: Node) -> None:
         node.drive_nic("GM", interrupts=True)
         self.node = node
+        self.lock = kernel_lock(node)
         self.port = node.port
         self.memory = node.memory
         self.description = description = node.description
@@ -210,6 +214,7 @@ class Driver:
 
     async def interrupt(self) -> None:
         """The interrupt handler: who waits looks at his events again."""
+        self.lock.news()
         self.port.spend(self.paths.interrupt)
         await self._clear()
         for other in self.node.interrupts.others(self._handler):

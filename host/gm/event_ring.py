@@ -6,7 +6,7 @@ from typing import Any
 from ...layouts.gm import EVENT, EVENT_BYTES, EVENT_END, EVENTS, CommandKind, EventKind
 from ...layouts.operations import BLOCK
 from ...layouts.trace import Activity, Kind
-from ..port.port import F_ONCE, TIMEOUT
+from ..port.port import F_ONCE, TIMEOUT, Watch
 from .caller import Caller
 from .commands import Commands
 from .events import GM_EVENT, NOTHING, Event
@@ -67,18 +67,28 @@ class EventRing:
         found = await self._look(port, spin)
         if found and spin:
             begin = cpu.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE)
+        lock = self._caller.driver.lock
         while not found:
+            await lock.enter()
             await self._commands.control(port, int(CommandKind.ARM), port.seen)
             cpu.mark(EMPTY_CHECK, END, 0)
             cpu.spend(self._paths.block)
             cpu.mark(BLOCKED, BEGIN, 0)
-            await cpu.wait_irq()
+            interrupted = await lock.sleep()
             cpu.mark(BLOCKED, END, 0)
-            await self._caller.driver.interrupt()
+            if interrupted:
+                await self._caller.driver.interrupt()
+            await lock.leave()
             begin = cpu.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._look(port, 0)
         cpu.waiting_text = ""
         return self._take(port, begin)
+
+    def awaits(self, port: Port) -> Watch:
+        """See :meth:`.gm.Gm.awaits`."""
+        seen = port.seen
+        return Watch(port.events + (seen & EVENTS - 1) * EVENT_BYTES,
+                     1 - (seen // EVENTS & 1), 1)
 
     def unknown(self, port: Port, event: Event) -> Any:
         """Give a send token back and run its callback; what that returned."""

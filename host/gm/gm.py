@@ -8,6 +8,7 @@ A call checks its arguments here. What it does is in the file of its concern: :m
 from typing import Any
 
 from ...layouts.gm import MAX_SIZE, MIN_SIZE, PORTS, CommandKind
+from ..port.port import Watch
 from ..via.process import Process
 from .buffers import Buffers
 from .caller import GM_HIGH_PRIORITY, GM_LOW_PRIORITY, Caller, is_address
@@ -274,6 +275,11 @@ class Gm:
             await self._caller.take_time()
             return NOTHING
         return await self._events.wait(port, 0)
+
+    def awaits(self, port: Port) -> Watch:
+        """No call of GM: for a process that also waits for something else than the port's events.
+        The word that gm_blocking_receive would poll."""
+        return self._events.awaits(port)
 
     async def gm_unknown(self, port: Port, event: Event) -> None:
         """Handle an event that the program does not handle itself. For a send that has ended it

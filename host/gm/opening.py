@@ -23,6 +23,7 @@ class Opening:
             return GM_STATUS.GM_FAILURE
         await caller.enter()
         await caller.driver.start()
+        await caller.leave()
         return GM_STATUS.GM_SUCCESS
 
     async def open(self, number: int, name: str, version: int) -> tuple[GM_STATUS, Port | None]:
@@ -35,7 +36,9 @@ class Opening:
         driver = self._caller.driver
         if number in driver.ports:
             return GM_STATUS.GM_BUSY, None
+        await driver.lock.enter()
         port = await driver.open(self._caller.process, number, name)
+        await driver.lock.leave()
         if port is None:
             return GM_STATUS.GM_OUT_OF_MEMORY, None
         return GM_STATUS.GM_SUCCESS, port
@@ -44,4 +47,5 @@ class Opening:
         """Close it."""
         await self._caller.enter()
         await self._caller.driver.close(port)
+        await self._caller.leave()
         return GM_STATUS.GM_SUCCESS

@@ -17,18 +17,19 @@ class Registering:
         """Give the port these bytes' pages."""
         caller = self._caller
         await caller.enter()
-        if not caller.process.mapped(ptr, length):
-            return GM_STATUS.GM_PERMISSION_DENIED
-        await caller.driver.register(port, ptr, length)
-        return GM_STATUS.GM_SUCCESS
+        there = caller.process.mapped(ptr, length)
+        if there:
+            await caller.driver.register(port, ptr, length)
+        await caller.leave()
+        return GM_STATUS.GM_SUCCESS if there else GM_STATUS.GM_PERMISSION_DENIED
 
     async def deregister(self, port: Port, ptr: int, length: int) -> GM_STATUS:
         """Take them back."""
         caller = self._caller
         await caller.enter()
-        if not await caller.driver.deregister(port, ptr, length):
-            return GM_STATUS.GM_INVALID_PARAMETER
-        return GM_STATUS.GM_SUCCESS
+        found = await caller.driver.deregister(port, ptr, length)
+        await caller.leave()
+        return GM_STATUS.GM_SUCCESS if found else GM_STATUS.GM_INVALID_PARAMETER
 
     async def allocate(self, port: Port, length: int) -> int | None:
         """Registered memory in pages of its own."""
@@ -39,6 +40,8 @@ class Registering:
             ptr = process.allocate(length, fresh=True)
             process.allocate(-length % process.page_bytes, 1)
         except MemoryError:
+            await caller.leave()
             return None
         await caller.driver.register(port, ptr, length)
+        await caller.leave()
         return ptr

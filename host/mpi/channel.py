@@ -5,6 +5,7 @@ wait for need not be a coroutine."""
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from ..port.port import Watch
 from .copying import Pieces
 
 __all__ = ["Arrived", "Channel"]
@@ -70,6 +71,12 @@ class Channel(Protocol):
 
     def wait(self) -> Awaitable[Arrived | None]:
         """Wait until something has arrived or ended; a packet, if it is one."""
+        ...
+
+    def awaits(self) -> tuple[list[Watch], int] | None:
+        """For a process that also waits for another channel: the words of memory that tell that
+        :meth:`look` has something to do, and the cycles after which it must be called whatever they
+        say (0: never). None: now."""
         ...
 
     async def register(self, address: int, length: int) -> int:

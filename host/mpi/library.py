@@ -12,7 +12,8 @@ from .attached import Attached
 from .buffers import Buffers, Data
 from .calls import Call, Calls, called
 from .channel import Channel
-from .channels import Itself, channel_to_others
+from .channels import Itself, Places, channels_to_others
+from .channels.both import Both
 from .communicator import Comm
 from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
 from .copying import copy
@@ -38,8 +39,8 @@ class Mpi:
     """``async with Mpi(node) as mpi: await mpi.COMM_WORLD.Send(array, 1)``.
 
     Ranks are the nodes that run a program, in their order; where nodes have several CPUs, the CPUs
-    that do. A program that breaks a rule of MPI gets an :class:`~.errors.MpiError` from the call
-    that finds it.
+    that do, node by node. A program that breaks a rule of MPI gets an
+    :class:`~.errors.MpiError` from the call that finds it.
 
     Attributes
     ----------
@@ -61,12 +62,12 @@ class Mpi:
         Raises
         ------
         MpiError
-            The node is none of them; or ranks are on several nodes, of which one has several.
+            The node is none of them; or several ranks of the node cannot share its NIC.
         """
         self.node = node
         self.port = node.port
         settings = node.description.mpi
-        self.process = process = Process(node)
+        self.process = process = Process(node, 1 + node.cpu)
         self.prices = prices = node.service(Prices)
         self.calls = Calls(node.port)
         places = [(one, cpu) for one, cpu in node.programs if nodes is None or one in nodes]
@@ -82,15 +83,18 @@ class Mpi:
         itself = Itself(process, self._store, self.rank, settings.eager_of(Itself.name))
         self.channels: list[Channel] = []
         to: list[Channel] = [itself] * self.size
-        if self.size > 1:
-            other = channel_to_others(settings.channel, node, process, self.rank, places)
-            self.channels.append(other)
-            to = [itself if rank == self.rank else other for rank in range(self.size)]
+        for channel, others in channels_to_others(settings.channel, node, process,
+                                                  Places(self.rank, places)):
+            self.channels.append(channel)
+            for rank in others:
+                to[rank] = channel
+        looks: list[Any] = ([Both(node, *self.channels)] if len(self.channels) == 2
+                            else [*self.channels])
         self.channels.append(itself)
         self.registrations = {one.name: Registration(process, one, prices,
                                                      settings.registration_cache)
                               for one in self.channels}
-        self.engine = engine = Engine(node.port, self.rank, self.channels, to, prices, world)
+        self.engine = engine = Engine(node.port, self.rank, [*looks, itself], to, prices, world)
         ends = Ends(process, engine, self._store, prices, settings, self.registrations)
         self.sending = sending = Sending(ends)
         self.receiving = receiving = Receiving(ends, lambda context: self._comms[context])

@@ -4,6 +4,8 @@ In the order in which to read:
 
 - :mod:`.node`: A node for its program: number, port, memory
 - :mod:`.port`: A node's host port for its program: work, operations, marks
+- :mod:`.running`: The port of whichever CPU runs: for code that several CPUs of a node execute,
+  such as a kernel's
 - :mod:`.interrupts`: The interrupt line of a CPU, which the layers on several NICs may share
 - :mod:`.suspension`: The objects that the awaits of a host program end in
 - :mod:`.costs`: The CPU cost model: named items, each a number of CPU cycles, and the paths made of

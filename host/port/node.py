@@ -1,7 +1,7 @@
 """A node for its program: number, CPU, port, memory; and for layers on one of its NICs."""
 
 from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ...layouts.description import Description
 from ...layouts.fabric import Topology
@@ -12,16 +12,20 @@ from .backend import Memory
 from .interrupts import Interrupts
 from .memory import Allocator
 from .port import Port
+from .running import Running, RunningPort
 
-__all__ = ["Node", "NodeNic", "Program", "Programs"]
+__all__ = ["KernelNode", "Node", "NodeNic", "Program", "Programs"]
 
 Service = TypeVar("Service")
+ALL = -1
+"""In place of a CPU's number: all CPUs of a node."""
 
 
 class _Common:
     """What all CPUs of a node share, besides its memory."""
 
-    __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users")
+    __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users", "cpus",
+                 "kernel")
 
     def __init__(self, memory_bytes: int) -> None:
         self.allocator = Allocator(memory_bytes)
@@ -32,6 +36,10 @@ class _Common:
         """By NIC, the image that runs on its processor."""
         self.users: dict[int, tuple[int, str]] = {}
         """By NIC, the CPU that drives it, and the layer by which it does."""
+        self.cpus: list[Node] = []
+        """The node as each of its CPUs sees it."""
+        self.kernel: KernelNode | None = None
+        """The node as the kernel sees it, if its CPUs share the NIC."""
 
 
 class Node:
@@ -92,6 +100,7 @@ class Node:
         self.interrupts = Interrupts()
         self._running = range(self.nodes * self.cpus) if running is None else running
         self._everywhere: dict[type, Any] = {} if everywhere is None else everywhere
+        common.cpus.append(self)
 
     @property
     def nic_offset(self) -> int:
@@ -152,6 +161,28 @@ class Node:
         if found is None:
             found = self._services[kind] = kind(self)  # type: ignore[call-arg]
         return found
+
+    def kernel(self, kind: type[Service]) -> Service:
+        """The instance of ``kind``, the kernel's part of a layer, that this CPU enters: its own, or
+        the node's where CPUs share the NIC."""
+        kernel = self._common.kernel
+        return self.service(kind) if kernel is None else kernel.service(kind)
+
+    def share_nic(self) -> None:
+        """From now on all CPUs of the node drive its NIC together: each has its processes, and the
+        kernel's part of layers is one for all of them, which one CPU executes at a time.
+
+        Raises
+        ------
+        RuntimeError
+            A CPU has it to itself.
+        """
+        common = self._common
+        if common.kernel is None:
+            for cpu, layer in common.users.values():
+                raise RuntimeError(f"{self.place}: CPU {cpu} drives this NIC ({layer}), and the "
+                                   "others are to share it")
+            common.kernel = KernelNode(self)
 
     def shared_service(self, kind: type[Service]) -> Service:
         """The node's only instance of ``kind``, which all its CPUs share, made by ``kind()`` when
@@ -240,6 +271,9 @@ class Node:
 
     def _drive(self, layer: str, nic: int) -> None:
         cpu, first = self._common.users.setdefault(nic, (self.cpu, layer))
+        if cpu == ALL != self.cpu:
+            raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: its CPUs share this "
+                               f"NIC ({first})")
         if cpu != self.cpu:
             raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: CPU {cpu} drives "
                                f"this NIC ({first}), and one CPU has it to itself")
@@ -354,6 +388,33 @@ class NodeNic(Node):
 
     def trace_number(self) -> int:
         return self._node.trace_number()
+
+
+class KernelNode(Node):
+    """A node as the kernel's part of layers sees it whose CPUs share the NIC: ``port`` is that of
+    the CPU which executes it, and so are trace numbers. The rest is the node's."""
+
+    __slots__ = ()
+
+    def __init__(self, node: Node) -> None:
+        self.number, self.nodes = node.number, node.nodes
+        self.cpu, self.cpus, self.nics = ALL, node.cpus, node.nics
+        self.active = node.active
+        self.description = node.description
+        self.port = cast(Port, RunningPort(node.run_service(Running)))
+        self.memory = node.memory
+        self.topology = node.topology
+        self._common = node._common
+        self._allocator = node._allocator
+        self._services = {}
+        self._nic_services = {}
+        self._routes = node._routes
+        self.interrupts = Interrupts()
+        self._running = node._running
+        self._everywhere = node._everywhere
+
+    def trace_number(self) -> int:
+        return self._common.cpus[self.port.cpu].trace_number()
 
 
 def _nics(count: int) -> str:

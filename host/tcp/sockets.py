@@ -1,9 +1,11 @@
 """Sockets: the calls of a process, as coroutines."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..port.node import Node
+from ..port.port import Watch
 from ..via.process import Process
 from .errors import Errno, TcpError
 from .protocol.connection import FAR, Connection, Ended
@@ -15,6 +17,25 @@ __all__ = ["Socket", "Tcp"]
 Pieces = Sequence[tuple[int, int]]
 """Addresses of the process's memory, and bytes at each."""
 PORTS = 1 << 16
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _call(function: Callable[Concatenate["Socket", Arguments], Awaitable[Result]]
+          ) -> Callable[Concatenate["Socket", Arguments], Awaitable[Result]]:
+    """A call, which enters the kernel: it leaves it, with a result or an error."""
+    @wraps(function)
+    async def called(self: "Socket", *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        lock = self.tcp.stack.lock
+        try:
+            result = await function(self, *args, **named)
+        except TcpError:
+            await lock.leave()
+            raise
+        await lock.leave()
+        return result
+    return called
 
 
 class Socket:
@@ -87,6 +108,7 @@ class Socket:
 
     # Opening
 
+    @_call
     async def bind(self, port: int) -> None:
         """Take ``port``, 1 to 65535."""
         await self._enter("bind")
@@ -98,6 +120,7 @@ class Socket:
         self._bound = port
         self.tcp.bound.add(port)
 
+    @_call
     async def listen(self, backlog: int = 8) -> None:
         """Take calls at the port that it is bound to; up to ``backlog`` wait to be accepted."""
         await self._enter("listen")
@@ -107,6 +130,7 @@ class Socket:
             raise self._error(Errno.EINVAL, "listen")
         self._listener = self._stack.endpoints.listen(self._bound, backlog)
 
+    @_call
     async def accept(self) -> "Socket":
         """The next connection to this listening socket; waits for one."""
         await self._enter("accept")
@@ -119,6 +143,7 @@ class Socket:
         self.tcp.sockets.append(found)
         return found
 
+    @_call
     async def connect(self, node: int, port: int) -> None:
         """Connect to ``port`` of ``node``; waits for the answer."""
         where = f"connect to port {port} of node {node}"
@@ -147,6 +172,7 @@ class Socket:
 
     # Data
 
+    @_call
     async def send_from(self, pieces: Pieces) -> int:
         """Send what is at ``pieces`` of the process's memory, as far as the send buffer has room,
         and at least a byte; the number of bytes. Waits for room."""
@@ -177,6 +203,7 @@ class Socket:
                 at, length = left[0]
                 left[0] = at + sent, length - sent
 
+    @_call
     async def recv_into(self, pieces: Pieces) -> int:
         """Receive up to as many bytes as ``pieces`` have, at least one; 0 if the peer has ended its
         sending. Waits for some."""
@@ -220,6 +247,7 @@ class Socket:
 
     # Closing
 
+    @_call
     async def shutdown(self) -> None:
         """End the sending: the peer reads what was sent, then nothing. Receiving goes on."""
         connection = await self._receiving("shutdown")
@@ -232,7 +260,9 @@ class Socket:
         if self._closed:
             return
         stack = self._stack
-        await self._enter("close")
+        await stack.start()
+        await stack.enter()
+        await stack.attend()
         stack.port.spend(stack.prices.open)
         self._closed = True
         self.tcp.sockets.remove(self)
@@ -246,6 +276,7 @@ class Socket:
             self._connection.close()
             await stack.output(self._connection)
         await stack.spend()
+        await stack.lock.leave()
 
     # Errors
 
@@ -306,7 +337,7 @@ class Tcp:
     """
 
     def __init__(self, node: Node, process: Process | None = None) -> None:
-        self.stack = node.service(Stack)
+        self.stack = node.kernel(Stack)
         self.process = Process(node) if process is None else process
         self.sockets: list[Socket] = []
         self.bound: set[int] = set()
@@ -325,9 +356,11 @@ class Tcp:
         """Close all sockets, and wait until all connections have ended."""
         for socket in [*self.sockets]:
             await socket.close()
-        endpoints = self.stack.endpoints
-        await self.stack.until(lambda: not len(endpoints), lambda: "the end of its connections to "
-                               + ", ".join(sorted({f"node {one.peer}" for one in endpoints})))
+        stack, endpoints = self.stack, self.stack.endpoints
+        await stack.lock.enter()
+        await stack.until(lambda: not len(endpoints), lambda: "the end of its connections to "
+                          + ", ".join(sorted({f"node {one.peer}" for one in endpoints})))
+        await stack.lock.leave()
 
     async def socket(self) -> Socket:
         """A new socket."""
@@ -337,14 +370,18 @@ class Tcp:
         await stack.enter()
         found = Socket(self)
         self.sockets.append(found)
+        await stack.lock.leave()
         return found
 
-    async def call(self, node: int, port: int, again: int = 5000) -> Socket:
-        """A socket that is connected to ``port`` of ``node``: where nobody listens yet, it calls
-        again after ``again`` cycles."""
+    async def call(self, node: int, port: int, again: int = 5000, local: int | None = None
+                   ) -> Socket:
+        """A socket that is connected to ``port`` of ``node``, from port ``local`` or any: where
+        nobody listens yet, it calls again after ``again`` cycles."""
         while True:
             socket = await self.socket()
             try:
+                if local is not None:
+                    await socket.bind(local)
                 await socket.connect(node, port)
                 return socket
             except TcpError as error:
@@ -364,6 +401,7 @@ class Tcp:
         port.spend(stack.prices.select)
         port.work("select", count)
         await stack.spend()
+        await stack.lock.enter()
         await stack.attend()
         if timeout != 0 and not any(self._ready(*ends)):
             deadline = FAR if timeout is None else port.cycle + timeout
@@ -371,7 +409,17 @@ class Tcp:
                               f"one of {count} sockets, in select", deadline)
             port.work("select", count)
             await stack.spend()
+        await stack.lock.leave()
         return self._ready(*ends)
+
+    def awaits(self, reading: Iterable[Socket], writing: Iterable[Socket]
+               ) -> tuple[list[Watch], int] | None:
+        """For a process that also waits for something else: the words in memory that tell that a
+        packet has come, with which the NIC interrupts the CPU, and cycles after which the kernel
+        has something to do (0: it has not). None if :meth:`select` would find something now."""
+        if any(self._ready([*reading], [*writing])):
+            return None
+        return self.stack.awaits()
 
     async def compute(self, cycles: int) -> None:
         """Compute for ``cycles`` target cycles, interrupted by packets that come."""

@@ -15,7 +15,9 @@ from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
 from ...layouts.trace import Activity, Kind
 from ..port.node import Node
+from ..port.port import Watch
 from ..port.sent_again import Cause, SentAgain
+from ..smp.kernel import kernel_lock
 from ..via.agent.receive_ring import ReceiveRing
 from ..via.trap.ring import Packet, SendRing
 from .costs import Prices
@@ -42,10 +44,12 @@ BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class Stack:
-    """One for each node: ``node.service(Stack)``.
+    """One for each node: ``node.kernel(Stack)``.
 
     Attributes
     ----------
+    lock
+        What keeps CPUs that share the NIC out of each other's way.
     endpoints
         Connections and listeners.
     interrupts, bad
@@ -68,6 +72,7 @@ class Stack:
             raise RuntimeError("TCP drives the NIC's rings: nic.processor must be none, and "
                                "nic.send_ring not 0")
         self.node = node
+        self.lock = kernel_lock(node)
         self.port = node.port
         self.memory = node.memory
         self.prices = prices = node.service(Prices)
@@ -95,11 +100,14 @@ class Stack:
         """Set the NIC up when it is first used."""
         if self._started:
             return
-        self._started = True
-        self._heads = self.node.allocate(self._send_ring.size * HEAD)
-        await self._ring.start()
-        await self._send_ring.start()
-        await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+        await self.lock.enter()
+        if not self._started:
+            self._heads = self.node.allocate(self._send_ring.size * HEAD)
+            await self._ring.start()
+            await self._send_ring.start()
+            await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+            self._started = True
+        await self.lock.leave()
 
     # Calls
 
@@ -107,6 +115,7 @@ class Stack:
         """Enter the kernel by a call on a socket."""
         self.port.spend(self.prices.call)
         await self.spend()
+        await self.lock.enter()
 
     async def spend(self) -> None:
         """Spend the time that the call has taken, and at least one cycle, also on a CPU without
@@ -119,17 +128,22 @@ class Stack:
     async def attend(self) -> None:
         """Take the interrupt if the CPU has seen one, and the timers'."""
         port = self.port
-        if port.interrupted or self._ring.left:
-            await self._interrupt()
-        if self._deadline <= port.cycle:
-            await self._tick()
-        if self._stalled:
-            await self._go_on()
+        if (port.interrupted or self._ring.left or self._deadline <= port.cycle
+                or self._stalled):
+            await self.lock.enter()
+            if port.interrupted or self._ring.left:
+                await self._interrupt()
+            if self._deadline <= port.cycle:
+                await self._tick()
+            if self._stalled:
+                await self._go_on()
+            self.lock.news()
+            await self.lock.leave()
 
     async def until(self, condition: Callable[[], Any], what: str | Callable[[], str],
                     deadline: int = FAR) -> bool:
-        """The process waits until ``condition()`` holds, or cycle ``deadline`` has come; which of
-        them."""
+        """Inside a call, the process waits until ``condition()`` holds, or cycle ``deadline`` has
+        come; which of them."""
         port = self.port
         await self.attend()
         slept, outer = False, port.waiting_text
@@ -143,7 +157,7 @@ class Stack:
                 end = min(end, port.cycle + self._send_ring.drain)
             if end > port.cycle:
                 mark = port.mark(BLOCKED, BEGIN, 0)
-                await port.wait_irq(0 if end == FAR else min(LONGEST, end - port.cycle))
+                await self.lock.sleep(0 if end == FAR else min(LONGEST, end - port.cycle))
                 port.mark(BLOCKED, END, mark[3])
             await self.attend()
         port.waiting_for(outer)
@@ -151,6 +165,15 @@ class Stack:
             port.spend(self.prices.wake)
             port.work("context_switch")
         return bool(condition())
+
+    def awaits(self) -> tuple[list[Watch], int]:
+        """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
+        room again (0: neither)."""
+        end = self._deadline
+        if self._stalled:
+            end = min(end, self.port.cycle + self._send_ring.drain)
+        return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
+                0 if end == FAR else min(LONGEST, max(1, end - self.port.cycle)))
 
     async def compute(self, cycles: int) -> None:
         """The program computes for ``cycles`` target cycles. Packets and timers interrupt it, and

@@ -19,6 +19,7 @@ from ..port.interrupts import Handler
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
+from ..smp.kernel import kernel_lock
 from .agent.channel import FAR, Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier
@@ -60,10 +61,12 @@ holds."""
 
 
 class Kernel:
-    """One for each node: ``node.service(Kernel)``.
+    """One for each node: ``node.kernel(Kernel)``.
 
     Attributes
     ----------
+    lock
+        What keeps CPUs that share the NIC out of each other's way.
     provider
         The design point, which moves the data.
     records
@@ -77,6 +80,7 @@ class Kernel:
     def __init__(self, node: Node) -> None:
         node.drive_nic("VIA", interrupts=True)
         self.node = node
+        self.lock = kernel_lock(node)
         self._nic = node.nic_offset
         self.port = node.port
         self.memory = node.memory
@@ -134,6 +138,7 @@ class Kernel:
         """The interrupt handler, and what it calls. It handles up to ``most`` packets; 0: as many
         as the receive ring holds."""
         self.interrupts += 1
+        self.lock.news()
         port = self.port
         port.mark(CONTROL_WORK, BEGIN, 0)
         port.spend(self.paths.interrupt)
@@ -168,12 +173,14 @@ class Kernel:
         return NOTHING
 
     async def _attend(self, found: bool, posted: bool) -> None:
+        await self.lock.enter()
         if self.ring.left and not found or self.port.interrupted and not self.ring.left:
             await self.interrupt(AT_ONCE if found or posted else 0)
         if self.deadline() <= self.port.cycle:
             await self._tick()
         if self._calls:
             await self.call()
+        await self.lock.leave()
 
     def deadline(self) -> int:
         """The cycle of the next timer interrupt; FAR if there will be none."""
@@ -190,8 +197,8 @@ class Kernel:
         await self.provider.tick()
 
     async def doze(self, deadline: int | None) -> bool:
-        """Give up the CPU until an interrupt, at most until cycle ``deadline``. False if the
-        deadline has come."""
+        """Inside a call, give up the CPU until an interrupt, at most until cycle ``deadline``.
+        False if the deadline has come."""
         port = self.port
         end = FAR if deadline is None else deadline
         if self.ring.left:
@@ -204,7 +211,7 @@ class Kernel:
         if until >= port.cycle:
             port.spend(self.paths.block)
             mark = port.mark(BLOCKED, BEGIN, 0)
-            came = await port.wait_irq(timeout)
+            came = await self.lock.sleep(timeout)
             port.mark(BLOCKED, END, mark[3])
             if came:
                 await self.interrupt()

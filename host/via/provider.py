@@ -20,6 +20,7 @@ from collections.abc import Awaitable
 from typing import Any, Protocol
 
 from ...layouts.via import Event, Reliability, ViState
+from ..port.port import Watch
 from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
 from .regions import Region
 
@@ -96,6 +97,11 @@ class Provider(Protocol):
         """The VI's state, from the NIC. Waits."""
         ...
 
+    def quiet(self, vi: Vi) -> bool:
+        """Whether what was sent arrives without this CPU: the NIC sees to it, or the peer has
+        acknowledged it, or has been silent for so long that it must have ended."""
+        ...
+
     async def drained(self, vi: Vi) -> bool:
         """Whether all descriptors posted to both queues of ``vi`` have completed. Waits."""
         ...
@@ -149,6 +155,11 @@ class Provider(Protocol):
 
     def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
         """The same check, repeated for ``cycles`` cycles. Waits."""
+        ...
+
+    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
+        """For a process that also waits for something else: the words that such a check would poll,
+        and the cycle by which it has to be made at the latest (:data:`channel.FAR`: none)."""
         ...
 
     def empty(self, cq: Cq, ring: Ring) -> None:

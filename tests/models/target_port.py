@@ -157,9 +157,9 @@ class ModelPort:
             if model.seen(self):
                 self.interrupt()
 
+        model.at(max(begin, model.now + 1), begins)
         if timeout or not waits:
             model.at(max(end, model.now + 1), over)
-        model.at(max(begin, model.now + 1), begins)
 
     def interrupt(self) -> None:
         """The CPU sees the NIC's interrupt line rise."""

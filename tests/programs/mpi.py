@@ -19,16 +19,19 @@ CHANNELS: dict[str, dict[str, Any]] = {
             "tcp.delayed_ack": 10_000, "tcp.time_wait": 400_000},
     "shm": {"via.design": "kernel"},
     "gm": {"mpi.channel": "gm", "nic.processor": "picorv32", "processor.memory": 1 << 17},
+    "via in firmware": {"mpi.channel": "via", "via.design": "firmware",
+                        "nic.processor": "picorv32", "processor.memory": 1 << 17},
 }
 FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
           "via.retry_timeout": 4000, "via.retries": 100, "gm.retry_timeout": 8000,
           "gm.retries": 30}
 
-def describe(channel: str = "via", nodes: int = 2, **knobs: Any) -> Description:
+def describe(channel: str = "via", nodes: int = 2, cpus: int = 1, **knobs: Any) -> Description:
     """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``. For channel
-    shm ``nodes`` are CPUs of one node."""
+    shm ``nodes`` are CPUs of one node; else each node has ``cpus`` of them."""
     table: dict[str, dict[str, Any]] = {}
-    places = {"node.cpus": nodes} if channel == "shm" else {"fabric.nodes": nodes}
+    places = ({"node.cpus": nodes} if channel == "shm"
+              else {"fabric.nodes": nodes, "node.cpus": cpus})
     every = {**places, **CHANNELS[channel],
              **{name.replace("__", "."): value for name, value in knobs.items()}}
     for name, value in every.items():
@@ -42,12 +45,15 @@ def pattern(size: int, seed: int) -> Any:
     return (np.arange(size, dtype=np.uint64) * 7 + 13 * seed + 1 & 0xFF).astype(np.uint8)
 
 
-def ranks(main: Callable[[Mpi], Any], nodes: int = 2, channel: str = "") -> list[Any]:
-    """``main(mpi)`` on all of ``nodes``; for channel shm on the CPUs of one."""
+def ranks(main: Callable[[Mpi], Any], nodes: int = 2, channel: str = "", cpus: int = 1
+          ) -> list[Any]:
+    """``main(mpi)`` on ``cpus`` CPUs of each of ``nodes``; for channel shm on the CPUs of one."""
     async def program(node: Any) -> Any:
         async with Mpi(node, nodes=[0] if channel == "shm" else None) as mpi:
             return await main(mpi)
-    return [[program] * nodes, None] if channel == "shm" else [program] * nodes
+    if channel == "shm":
+        return [[program] * nodes, None]
+    return [program if cpus == 1 else [program] * cpus] * nodes
 
 
 def by_rank(results: list[Any], channel: str = "") -> list[Any]:

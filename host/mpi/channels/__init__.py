@@ -2,6 +2,8 @@
 
 In the order in which to read:
 
+- :mod:`.places`: Where the ranks are: which share a node, and by what each of a node's is told from
+  the others
 - :mod:`.itself`: The channel of a process to itself: copies through its memory
 - :mod:`.credits`: Credits between two processes: a packet is sent only where a buffer waits for it
 - :mod:`.buffered`: What channels over registered buffers share: packets in such buffers, with
@@ -12,6 +14,8 @@ In the order in which to read:
 - :mod:`.shm`: The channel of the processes of one node, one on each CPU: queues in the memory that
   they share
 - :mod:`.tcp`: The channel over TCP: a connection to each other process, select over all
+- :mod:`.both`: Waiting for the processes of this node and for those of others: one poll of the
+  words of both channels
 """
 
 from ...port.node import Node
@@ -19,33 +23,41 @@ from ...via.process import Process
 from ..channel import Channel
 from ..errors import ErrorClass, MpiError
 from .itself import Itself
+from .places import Places
 
-__all__ = ["Itself", "channel_to_others"]
+__all__ = ["Itself", "Places", "channels_to_others"]
 
 
-def channel_to_others(name: str, node: Node, process: Process, rank: int,
-                      places: list[tuple[int, int]]) -> Channel:
-    """The channel from ``rank`` to all other processes, which are on ``places``: node and CPU.
-    Shared memory if all are on one node, else ``name`` (``mpi.channel``).
+def channels_to_others(name: str, node: Node, process: Process, places: Places
+                       ) -> list[tuple[Channel, list[int]]]:
+    """The channels to all other processes, each with the ranks that it reaches: through the node's
+    memory to those of this node, and by ``name`` (``mpi.channel``) to those of others.
 
     Raises
     ------
     MpiError
-        They are on several nodes, of which one has several.
+        The NIC cannot be shared by the processes of the node.
     """
-    nodes = [one for one, _ in places]
-    if len(set(nodes)) == 1:
+    found: list[tuple[Channel, list[int]]] = []
+    if places.beside:
         from .shm import ShmChannel
-        return ShmChannel(node, process, rank, len(places))
-    if len(set(nodes)) < len(nodes):
-        raise MpiError(ErrorClass.ERR_OTHER, f"rank {rank}: {len(nodes)} ranks on {len(set(nodes))}"
-                       " nodes: one CPU drives a NIC, so ranks are one a node, or the CPUs of one "
-                       "(Mpi(node, nodes=[0]))")
+        found.append((ShmChannel(node, process, places), places.beside))
+        if places.elsewhere:
+            try:
+                node.share_nic()
+            except RuntimeError as error:
+                raise MpiError(ErrorClass.ERR_OTHER, f"rank {places.rank}: {error}") from None
+    if places.elsewhere:
+        found.append((_over_the_nic(name, node, process, places), places.elsewhere))
+    return found
+
+
+def _over_the_nic(name: str, node: Node, process: Process, places: Places) -> Channel:
     if name == "gm":
         from .gm import GmChannel
-        return GmChannel(node, process, rank, nodes)
+        return GmChannel(node, process, places)
     if name == "tcp":
         from .tcp import TcpChannel
-        return TcpChannel(node, process, rank, nodes)
+        return TcpChannel(node, process, places)
     from .via import ViaChannel
-    return ViaChannel(node, process, rank, nodes)
+    return ViaChannel(node, process, places)

@@ -1,4 +1,4 @@
-"""The channel over GM: port PORT on each node.
+"""The channel over GM: a port for each process, PORTS of them on a node.
 
 All receive buffers are of one size class, that of the longest packet, and each other process has
 its share of them, counted by credits: GM would send a message again and again for which no buffer
@@ -14,18 +14,21 @@ from typing import Any
 from ....layouts.gm import MAX_SIZE
 from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size, gm_min_size_for_length
 from ...port.node import Node
+from ...port.port import Watch
 from ...via.process import Process
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
 from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
+from .places import Places
 
 __all__ = ["GmChannel"]
 
 RECEIVED = GM_EVENT.GM_RECV_EVENT
 
-PORT = 2
+PORTS = 2, 3, 4, 5, 6, 7, 1
+"""The ports of a node's processes; port 0 is the driver's."""
 KEPT = 1
 """Credits that messages with data leave for the packets of others."""
 SPIN = 1 << 28
@@ -35,42 +38,47 @@ AGAIN = 2000
 
 
 class _Peer:
-    """Rank ``rank`` on ``node``, and the credits."""
+    """Rank ``rank``, behind ``port`` of ``node``, and the credits."""
 
-    def __init__(self, rank: int, node: int, credits: Credits) -> None:
+    def __init__(self, rank: int, node: int, port: int, credits: Credits) -> None:
         self.rank = rank
         self.node = node
+        self.port = port
         self.credits = credits
         self.greeted = False
 
 
 class GmChannel:
-    """A port with buffers for all other processes, whose nodes are ``places``."""
+    """A port with buffers for all processes on other nodes."""
 
     name = "gm"
     can_write = True
     can_read = False
     segments = 1
 
-    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+    def __init__(self, node: Node, process: Process, places: Places) -> None:
         settings = node.description.mpi
         self.process = process
         self._port = node.port
-        self._rank = rank
+        self._rank = rank = places.rank
         self._gm = Gm(process)
         self._gm.spin = SPIN
         self._class = gm_min_size_for_length(settings.buffer_bytes)
         self.eager_bytes = settings.buffer_bytes - LONG_BYTES
-        others = [one for one in range(len(places)) if one != rank]
-        each = node.description.gm.receive_tokens // max(1, len(others))
-        if each < 2 and others:
+        others = places.elsewhere
+        each = node.description.gm.receive_tokens // len(others)
+        if each < 2:
             raise MpiError(ErrorClass.ERR_NO_MEM, f"gm.receive_tokens = "
-                           f"{node.description.gm.receive_tokens}: too few for {len(places)} "
+                           f"{node.description.gm.receive_tokens}: too few for {places.size} "
                            "ranks, each needs 2 for each other")
+        if len(places.beside) >= len(PORTS):
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {rank}: {len(places.beside) + 1} ranks on "
+                           f"node {node.number}: GM has ports for {len(PORTS)} processes")
+        self._own = PORTS[places.index(rank)]
         self._credits, self._limit = each - 1, (each - 1) // 2
-        self._peers = {one: _Peer(one, places[one], Credits(self._credits, self._limit))
-                       for one in others}
-        self._by_node = {peer.node: peer for peer in self._peers.values()}
+        self._peers = {one: _Peer(one, places.node(one), PORTS[places.index(one)],
+                                  Credits(self._credits, self._limit)) for one in others}
+        self._by_place = {(peer.node, peer.port): peer for peer in self._peers.values()}
         self._free: list[int] = []
         self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
         """Calls that wait for a send token."""
@@ -86,7 +94,7 @@ class GmChannel:
     # Opening and closing
 
     async def open(self) -> None:
-        status, self._open = await self._gm.gm_open(0, PORT, "MPI")
+        status, self._open = await self._gm.gm_open(0, self._own, "MPI")
         self._sound("gm_open", status)
         self._sound("gm_allow_remote_memory_access",
                     await self._gm.gm_allow_remote_memory_access(self._open))
@@ -106,7 +114,7 @@ class GmChannel:
                 peer = self._failed.popleft()
                 await self._port.delay(AGAIN)
                 await self._give(lambda one=peer: self._gm.gm_resume_sending(
-                    self._open, 0, one.node, PORT, self._resumed, one))
+                    self._open, 0, one.node, one.port, self._resumed, one))
 
     async def _greet(self, peer: _Peer) -> None:
         """Find out whether the port of ``peer`` is open: it is when it has taken a packet."""
@@ -162,7 +170,7 @@ class GmChannel:
         buffer = self._free.pop()
         length = await fill(self.process, buffer, header, pieces, peer.credits)
         await self._give(lambda: self._gm.gm_send_with_callback(
-            self._open, buffer, self._class, length, 0, peer.node, PORT, callback,
+            self._open, buffer, self._class, length, 0, peer.node, peer.port, callback,
             (peer, buffer)))
 
     def _sent(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
@@ -199,9 +207,12 @@ class GmChannel:
             return self._early.popleft()
         return await self._event(await self._gm.gm_blocking_receive(self._open))
 
+    def awaits(self) -> tuple[list[Watch], int] | None:
+        return None if self._early else ([self._gm.awaits(self._open)], 0)
+
     async def _event(self, event: Any) -> Received | None:
         if event.type is RECEIVED:
-            peer = self._by_node[event.sender_node_id]
+            peer = self._by_place[event.sender_node_id, event.sender_port_id]
             packet = await received(self.process, peer.rank, event.buffer, event.length,
                                     peer.credits,
                                     partial(self._provide_again, peer, event.buffer))
@@ -245,8 +256,8 @@ class GmChannel:
 
             await self._give(lambda at=at, part=part, ended=ended:
                              self._gm.gm_directed_send_with_callback(
-                                 self._open, source + at, address + at, part, 0, peer.node, PORT,
-                                 sent, ended))
+                                 self._open, source + at, address + at, part, 0, peer.node,
+                                 peer.port, sent, ended))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:

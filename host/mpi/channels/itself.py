@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ...port.port import Watch
 from ...port.suspension import NOTHING
 from ...via.process import Process
 from ..copying import Pieces, copy, total
@@ -77,6 +78,9 @@ class Itself:
 
     def wait(self) -> Awaitable[_Packet | None]:
         return self.look()
+
+    def awaits(self) -> tuple[list[Watch], int] | None:
+        return None if self._done or self._packets else ([], 0)
 
     async def register(self, address: int, length: int) -> int:
         return 0

@@ -16,13 +16,14 @@ from typing import Any
 
 from ...port.costs import Path
 from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT
+from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...via.process import Process
 from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
 from ..packets import CHANNEL_AT, LONG_BYTES, Packet
 from .buffered import CREDITS, Debts
 from .credits import Credits
+from .places import Places
 
 __all__ = ["ShmChannel"]
 
@@ -66,7 +67,7 @@ class _Queue:
         return self.tail + LINE + number % self.slots * SLOT_BYTES
 
     def block(self, sender: int, number: int) -> int:
-        """Address of block ``number`` of rank ``sender``."""
+        """Address of block ``number`` of the ``sender``th process of the node."""
         return (self.tail + LINE + self.slots * SLOT_BYTES
                 + (sender * BLOCKS + number % BLOCKS) * self._block)
 
@@ -111,30 +112,33 @@ class _Received:
 
 
 class ShmChannel:
-    """Queues between ``rank`` and all other processes of the node, of which there are ``ranks``."""
+    """Queues between this process and the others of its node."""
 
     name = "shm"
     can_write = False
     can_read = False
     segments = 1
 
-    def __init__(self, node: Node, process: Process, rank: int, ranks: int) -> None:
+    def __init__(self, node: Node, process: Process, places: Places) -> None:
+        rank, ranks = places.rank, len(places.beside) + 1
         self.process = process
         self._node = node
         self._port = port = node.port
         self._rank = rank
+        self._index = places.index(rank)
         self._block = node.description.mpi.buffer_bytes
         self.eager_bytes = self._block
         self._send_path, self._claim, self._take, self._release = (
             port.path(path, node.description.mpi.path_scale)
             for path in (SEND, CLAIM, TAKE, RELEASE))
         try:
-            queues = [_Queue(node, one, ranks, self._block) for one in range(ranks)]
+            queues = {one: _Queue(node, one, ranks, self._block)
+                      for one in sorted((rank, *places.beside))}
         except MemoryError as error:
             raise MpiError(ErrorClass.ERR_NO_MEM, f"rank {rank}: queues of {ranks} processes: "
                            f"{error}") from None
         self._mine = queues[rank]
-        self._peers = {one: _Peer(one, queue) for one, queue in enumerate(queues) if one != rank}
+        self._peers = {one: _Peer(one, queue) for one, queue in queues.items() if one != rank}
         self._head = 0
         self._debts = Debts([self], lambda peer: self._put(peer, CREDITS, ()))
 
@@ -160,7 +164,7 @@ class ShmChannel:
         length = total(pieces)
         block = 0
         if length > INLINE:
-            block = peer.queue.block(self._rank, peer.used)
+            block = peer.queue.block(self._index, peer.used)
             peer.used += 1
             peer.blocks += 1
             await self._copy_in(pieces, length, block)
@@ -209,6 +213,9 @@ class ShmChannel:
     async def wait(self) -> _Received | None:
         await self._there(0)
         return await self._packet()
+
+    def awaits(self) -> tuple[list[Watch], int]:
+        return [Watch(self._mine.slot(self._head) + STATE, READY, READY)], 0
 
     async def _there(self, flags: int) -> bool:
         """Whether the slot at the head is ready; spins until it is, if there are no ``flags``."""

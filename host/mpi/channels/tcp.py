@@ -1,4 +1,4 @@
-"""The channel over TCP: a connection to each other process, select over all.
+"""The channel over TCP: a connection to each process on another node, select over all.
 
 A packet on a connection is a head, which has room for the longest header, and its data. The head
 is read first. The data are read when it is known where they go, out of the socket's buffer right to
@@ -12,17 +12,23 @@ from typing import Any
 
 from ....layouts.trace import Activity, Kind
 from ...port.node import Node
+from ...port.port import Watch
 from ...tcp import Socket, Tcp, TcpError
 from ...via.process import Process
 from ..copying import Pieces, cut, total
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
+from .places import Places
 
 __all__ = ["TcpChannel"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CHANNEL = int(Activity.CHANNEL)
 PORT = 7000
+"""Where the first process of a node listens; the others at the next ones."""
+CALLER = 8000
+"""Where several processes share a node they call from this port on, so that the other end knows
+which of them it is."""
 LENGTH_BYTES = 8
 HEAD_BYTES = LENGTH_BYTES + LONG_BYTES
 """The number of bytes of data, then the header."""
@@ -67,17 +73,17 @@ class _Packet:
 
 
 class TcpChannel:
-    """Connections from ``rank`` to all other processes, whose nodes are ``places``."""
+    """Connections to all processes on other nodes."""
 
     name = "tcp"
     can_write = False
     can_read = False
     segments = 1
 
-    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+    def __init__(self, node: Node, process: Process, places: Places) -> None:
         description = node.description
         self.process = process
-        self._rank = rank
+        self._rank = places.rank
         self._places = places
         self._tcp = Tcp(node, process)
         self.eager_bytes = min(description.mpi.buffer_bytes - LONG_BYTES,
@@ -94,21 +100,32 @@ class TcpChannel:
 
     async def open(self) -> None:
         """Call the ranks below, and take the calls of those above."""
+        places = self._places
         listener = await self._tcp.socket()
-        await listener.bind(PORT)
-        await listener.listen(len(self._places))
-        for rank in range(self._rank):
-            try:
-                self._add(rank, await self._tcp.call(self._places[rank], PORT))
-            except TcpError as error:
-                raise self._failed(rank, error) from None
-        for _ in range(self._rank + 1, len(self._places)):
+        await listener.bind(PORT + places.index(self._rank))
+        await listener.listen(places.size)
+        for rank in places.elsewhere:
+            if rank < self._rank:
+                local = self._caller(self._rank, rank) if places.shared else None
+                try:
+                    self._add(rank, await self._tcp.call(
+                        places.node(rank), PORT + places.index(rank), local=local))
+                except TcpError as error:
+                    raise self._failed(rank, error) from None
+        above = {(places.node(rank), self._caller(rank, self._rank) if places.shared else 0): rank
+                 for rank in places.elsewhere if rank > self._rank}
+        for _ in above:
             socket = await listener.accept()
             assert socket.peer is not None
-            self._add(self._places.index(socket.peer[0]), socket)
+            node, port = socket.peer
+            self._add(above[node, port if places.shared else 0], socket)
         await listener.close()
         self._head = self.process.allocate(HEAD_BYTES)
         self._scratch = self.process.allocate(self.eager_bytes)
+
+    def _caller(self, rank: int, called: int) -> int:
+        """The port from which ``rank`` calls rank ``called``."""
+        return CALLER + rank * self._places.size + called
 
     def _add(self, rank: int, socket: Socket) -> None:
         socket.nodelay = True
@@ -148,6 +165,12 @@ class TcpChannel:
         if not self._readable:
             await self._select(None)
         return await self._next()
+
+    def awaits(self) -> tuple[list[Watch], int] | None:
+        peers = [peer.socket for peer in self._peers.values() if not peer.ended]
+        if self._readable or not peers:
+            return None
+        return self._tcp.awaits(peers, [self._peers[rank].socket for rank in sorted(self._wanted)])
 
     async def _select(self, timeout: int | None) -> None:
         peers = {rank: peer for rank, peer in self._peers.items() if not peer.ended}

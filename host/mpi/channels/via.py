@@ -1,4 +1,5 @@
-"""The channel over VIA: a VI of Reliable Delivery to each other process, one completion queue.
+"""The channel over VIA: a VI of Reliable Delivery to each process on another node, one completion
+queue.
 
 Every VI has buffers posted that are all alike; a packet is a message into one of them. Sends are
 copied into registered buffers first. Both ends count credits, because a message without a posted
@@ -12,6 +13,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ...port.node import Node
+from ...port.port import Watch
 from ...via import descriptors
 from ...via.attributes import MemAttributes, NetAddress, ViAttributes
 from ...via.descriptors import Segment
@@ -25,6 +27,7 @@ from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
 from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
+from .places import Places
 
 __all__ = ["ViaChannel"]
 
@@ -52,16 +55,16 @@ class _Peer:
 
 
 class ViaChannel:
-    """VIs from ``rank`` to all other processes, whose nodes are ``places``."""
+    """VIs to all processes on other nodes."""
 
     name = "via"
     segments = 8
 
-    def __init__(self, node: Node, process: Process, rank: int, places: list[int]) -> None:
+    def __init__(self, node: Node, process: Process, places: Places) -> None:
         settings = node.description.mpi
         self.process = process
         self._node = node
-        self._rank = rank
+        self._rank = places.rank
         self._places = places
         self._vipl = Vipl(process)
         self._vipl.spin = SPIN
@@ -91,7 +94,7 @@ class ViaChannel:
     # Opening and closing
 
     async def open(self) -> None:
-        vipl, others = self._vipl, [rank for rank in range(len(self._places)) if rank != self._rank]
+        vipl, others = self._vipl, self._places.elsewhere
         self._nic = self._sound("VipOpenNic", await vipl.VipOpenNic("nic0"))
         self._tag = self._sound("VipCreatePtag", await vipl.VipCreatePtag(self._nic))
         attributes = self._sound("VipQueryNic", await vipl.VipQueryNic(self._nic))
@@ -117,7 +120,7 @@ class ViaChannel:
             await self._post_new(peer, self._prepost + Credits.further(self._more, OWED))
         for rank in others:
             here = NetAddress(self._node.number, self._name(rank, self._rank))
-            there = NetAddress(self._places[rank], self._name(self._rank, rank))
+            there = NetAddress(self._places.node(rank), self._name(self._rank, rank))
             self._sound("VipConnectPeerRequest", await vipl.VipConnectPeerRequest(
                 self._peers[rank].vi, here, there, VIP_INFINITE))
         for rank in others:
@@ -153,6 +156,7 @@ class ViaChannel:
     async def close(self) -> None:
         while not self.idle:
             await self.wait()
+        await self._vipl.settle(self._nic)
 
     @property
     def idle(self) -> bool:
@@ -195,6 +199,9 @@ class ViaChannel:
     def wait(self) -> Awaitable[Received | None]:
         found: Any = self._completed(self._vipl.VipCQWait(self._cq, VIP_INFINITE))
         return found
+
+    def awaits(self) -> tuple[list[Watch], int] | None:
+        return self._vipl.awaits(self._cq)
 
     async def _completed(self, found: Awaitable[Found]) -> Received | Literal[False] | None:
         """The packet of the completion that a call of the completion queue has ``found``; None if

@@ -9,11 +9,12 @@ from collections.abc import Awaitable
 from ....layouts.operations import BLOCK
 from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
 from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT
+from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...port.suspension import NOTHING
 from ..handles import Cq, CqEntry, Ring, WorkQueue
 from ..process import Prices
 from ..records import Records
+from .channel import FAR
 
 __all__ = ["MemoryQueues"]
 
@@ -73,6 +74,10 @@ class MemoryQueues:
 
     def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
         return self._cq_check(cq, max(0, cycles))
+
+    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
+        place, phase = cq.ring.next()
+        return [Watch(place, phase, 1)], FAR
 
     async def _cq_check(self, cq: Cq, cycles: int) -> CqEntry | None:
         if cq.backlog:

@@ -2,6 +2,7 @@
 
 from ....layouts.via import RemoteOperation, Status, ViState
 from ...port.node import Node
+from ...smp.kernel import kernel_lock
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from ..process import Prices
 from ..provider import Provider
@@ -18,6 +19,7 @@ class Completions:
 
     def __init__(self, node: Node, provider: Provider, records: Records) -> None:
         self._port = node.port
+        self._lock = kernel_lock(node)
         self._memory = node.memory
         self._paths = node.service(Prices)
         self._provider = provider
@@ -36,9 +38,11 @@ class Completions:
         vi = queue.vi
         if completed is None and vi.lost and vi.state is not ViState.CONNECTED:
             self._port.spend(self._paths.kernel)
+            await self._lock.enter()
             if await self._provider.drained(vi):
                 completed = (await self._provider.done(queue)
                              or self._flush(queue, queue.entries[0]))
+            await self._lock.leave()
         return completed
 
     def _flush(self, queue: WorkQueue, posted: Posted) -> int:

@@ -20,6 +20,7 @@ from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
 from ...processor.loader import NicProcessor
 from ...processor.mailbox import Mailbox
+from ...smp.kernel import kernel_lock
 from ..agent.tables import HostTable
 from ..handles import Cq, Vi, WorkQueue
 from ..records import Records
@@ -105,6 +106,7 @@ class FirmwareNic(DoorbellQueues):
 
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
+        self._lock = kernel_lock(node)
         self.words = node.description.processor.doorbells == "words"
         self._events = 0
         self._taken = 0
@@ -200,7 +202,9 @@ class FirmwareNic(DoorbellQueues):
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         if queue.posted - queue.vi.private[queue.receive].told >= UNSEEN:
             self.port.spend(self.paths.kernel)
+            await self._lock.enter()
             await self._counts(queue.vi)
+            await self._lock.leave()
         return await super().post(queue, va, handle, trace)
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:

@@ -18,6 +18,7 @@ from ....layouts.via import (
     Operation,
 )
 from ...port.node import Node
+from ...smp.kernel import kernel_lock
 from ..agent.tables import PhysicalTable
 from ..handles import Cq, Posted, WorkQueue
 from ..records import Records
@@ -38,6 +39,7 @@ class Shadows:
 
     def __init__(self, node: Node, table: PhysicalTable) -> None:
         self.node = node
+        self._lock = kernel_lock(node)
         self.table = table
         self._free: dict[tuple[int, int], list[int]] = {}
 
@@ -49,8 +51,10 @@ class Shadows:
             page = self.table.page_bytes
             chunk = max(page, size)
             base = self.node.allocate(chunk, chunk)
+            await self._lock.enter()
             for frame in range(base // page, (base + chunk) // page):
                 await self.table.open_frame(frame, tag)
+            await self._lock.leave()
             pool.extend(range(base, base + chunk, size))
         return pool.pop(), size
 

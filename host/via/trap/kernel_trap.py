@@ -39,7 +39,8 @@ from collections.abc import Awaitable, Callable
 from ....layouts.registers import Irq
 from ....layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
 from ...port.node import Node
-from ...port.port import F_NOT_EQUAL, TIMEOUT
+from ...port.port import F_NOT_EQUAL, TIMEOUT, Watch
+from ...smp.kernel import kernel_lock
 from ..agent.memory_queues import MemoryQueues
 from ..agent.receive_ring import ReceiveRing
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
@@ -68,6 +69,9 @@ DONE = int(Status.DONE) << 32
 A_LOOK = 8
 """Packets that a check handles if it has found nothing. Their messages are handed out before more
 packets are handled."""
+SILENT = 3
+"""A peer that is waited for at the end alone is taken to have ended after this many time-outs in a
+row without a packet."""
 GLANCE = 500
 """Cycles between two checks of a sleeping kernel whether the NIC has read more of the send ring."""
 
@@ -97,6 +101,7 @@ class KernelTrap(MemoryQueues):
                  call: Callable[[], Awaitable[None]]) -> None:
         super().__init__(node, records)
         port, via = node.port, node.description.via
+        self._lock = kernel_lock(node)
         self._ring = ring
         self._event = event
         self._call = call
@@ -173,6 +178,10 @@ class KernelTrap(MemoryQueues):
         state: ViState = vi.private.state
         return state
 
+    def quiet(self, vi: Vi) -> bool:
+        end: End = vi.private
+        return end.state is not ViState.CONNECTED or not end.slots or end.silent >= SILENT
+
     async def drained(self, vi: Vi) -> bool:
         end: End = vi.private
         return (end.send.completed == vi.send.posted
@@ -198,6 +207,7 @@ class KernelTrap(MemoryQueues):
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         port, entries = self.port, queue.entries
         port.spend(self._prices.post)
+        await self._lock.enter()
         if entries:
             port.spend(self.paths.link)
             tail = entries[-1].status
@@ -224,6 +234,7 @@ class KernelTrap(MemoryQueues):
             elif not queue.receive:
                 await self._turns.turn(end)
         await self._tell()
+        await self._lock.leave()
         return VIP_RETURN.SUCCESS
 
     def _status(self, queue: WorkQueue, va: int) -> int:
@@ -275,6 +286,13 @@ class KernelTrap(MemoryQueues):
             await self._spin(*cq.ring.next(), 1, cycles)
         return await self.cq_done(cq)
 
+    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
+        words, _ = super().cq_awaits(cq)
+        words.append(Watch(self._ring.slot(), self._ring.phase(), 1))
+        if self._packets.starved and self._send_ring.reading:
+            words.append(Watch(self._send_ring.report, self._send_ring.done & 0xFFFF, 0xFFFF, True))
+        return words, self._timers.due
+
     async def _glance(self) -> None:
         """Check the receive ring's next completion word once."""
         port = self.port
@@ -311,16 +329,21 @@ class KernelTrap(MemoryQueues):
         if not arrived and not (self._packets.starved and self._send_ring.moved()):
             late = self._timers.late()
             if late:
+                await self._lock.enter()
                 await self.tick()
+                await self._lock.leave()
             return late
         port.spend(self._prices.enter)
-        if arrived:
+        await self._lock.enter()
+        if self.memory.word(ring.slot()) & 1 == ring.phase():
             await ring.drain(A_LOOK)
+            self._lock.news()
         if self._packets.starved:
             await self._send_ring.look()
             await self._turns.feed()
         await self._tell()
         await self.tick()
+        await self._lock.leave()
         return True
 
     def deadline(self) -> int:

@@ -31,7 +31,7 @@ class Caller:
         self.port = process.port
         self.memory = process.memory
         self.paths = process.paths
-        self.kernel = kernel = process.node.service(Kernel)
+        self.kernel = kernel = process.node.kernel(Kernel)
         self.provider = kernel.provider
         self.spin = kernel.description.via.spin
         self._millisecond = kernel.description.nic.clock_mhz * 1000
@@ -75,6 +75,7 @@ class Caller:
         """Enter the kernel: the following work is the kernel's."""
         self.port.spend(self.paths.kernel)
         await self.spend()
+        await self.kernel.lock.enter()
 
     async def spend(self) -> None:
         """Spend the time that the call has taken, and at least one cycle, also on a CPU without
@@ -88,4 +89,5 @@ class Caller:
     async def leave(self, result: VIP_RETURN = VIP_RETURN.SUCCESS) -> VIP_RETURN:
         """Leave the call with ``result``, after due interrupts and timers were handled."""
         await self.kernel.attend()
+        await self.kernel.lock.leave()
         return result

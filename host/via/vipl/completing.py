@@ -96,9 +96,11 @@ class Completing:
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.attend()
                 return TIMEOUT, None
+            await kernel.lock.enter()
             await self._provider.arm(queue)
             port.mark(EMPTY_CHECK, END, 0)
             await kernel.doze(deadline)
+            await kernel.lock.leave()
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             completed = await self._completions.look(queue) if queue.entries else None
         if completed is None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....layouts.trace import Activity, Kind
+from ...port.port import Watch
 from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
 from ..regions import NoRoom
@@ -16,6 +17,9 @@ __all__ = ["CompletionQueues"]
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLETE)
 RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
+
+LONGEST = 1 << 31
+"""Most cycles of one wait."""
 
 Found = tuple[VIP_RETURN, Vi | None, bool | None]
 """The VI, and whether its receive queue has the completion."""
@@ -125,14 +129,24 @@ class CompletionQueues:
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.attend()
                 return VIP_RETURN.TIMEOUT, None, None
+            await kernel.lock.enter()
             await self._provider.cq_arm(cq)
             port.mark(EMPTY_CHECK, END, 0)
             await kernel.doze(deadline)
+            await kernel.lock.leave()
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
         result = self._found(found, begin)
         await kernel.attend(True)
         return result
+
+    def awaits(self, cq: Cq) -> tuple[list[Watch], int] | None:
+        """See :meth:`.vipl.Vipl.awaits`."""
+        if cq.backlog:
+            return None
+        now = self._port.cycle
+        words, end = self._provider.cq_awaits(cq)
+        return words, self._kernel.until(max(now + 1, min(end, now + LONGEST)))
 
     async def notify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
         if not self._caller.is_cq(cq) or not callable(handler):

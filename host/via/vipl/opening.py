@@ -61,6 +61,19 @@ class Opening:
             await kernel.doze(end)
         return await self._caller.leave()
 
+    async def settle(self, nic: Nic) -> None:
+        """See :meth:`.vipl.Vipl.settle`."""
+        kernel = self._kernel
+
+        def quiet() -> bool:
+            return all(self._provider.quiet(vi) for vi in kernel.vis.values() if vi.nic is nic)
+
+        if not quiet():
+            await self._caller.enter()
+            while not quiet():
+                await kernel.doze(None)
+            await self._caller.leave()
+
     async def query(self, nic: Nic) -> tuple[VIP_RETURN, NicAttributes | None]:
         if not self._caller.is_nic(nic):
             return VIP_RETURN.INVALID_PARAMETER, None

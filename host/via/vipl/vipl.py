@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....layouts.trace import Activity
+from ...port.port import Watch
 from ..agent.connections import Connection
 from ..attributes import MemAttributes, NetAddress, NicAttributes, RemoteAttributes, ViAttributes
 from ..handles import Cq, Nic, Ptag, Vi
@@ -75,6 +76,18 @@ class Vipl:
     @spin.setter
     def spin(self, cycles: int) -> None:
         self._caller.spin = cycles
+
+    def awaits(self, cq: Cq) -> tuple[list[Watch], int] | None:
+        """No call of VIPL: for a process that also waits for something else than ``cq``. The words
+        that VipCQWait would poll, and the cycles after which VipCQDone has to be called whatever
+        they say. None if it would find an entry at once."""
+        return self._completion_queues.awaits(cq)
+
+    async def settle(self, nic: Nic) -> None:
+        """No call of VIPL: for a process that ends. Waits until what it has sent on its VIs reaches
+        their peers without it. A real kernel goes on when a process has ended; this one runs in
+        calls."""
+        await self._opening.settle(nic)
 
     # NICs
 

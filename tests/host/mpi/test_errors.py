@@ -182,16 +182,6 @@ def test_too_few_tokens_for_the_ranks():
         Model(describe("gm", 4, gm__receive_tokens=3)).run(ranks(None, 4), limit=LIMIT)
 
 
-def test_several_ranks_on_several_nodes():
-    async def program(cpu):
-        Mpi(cpu)
-
-    description = describe(nodes=2, node__cpus=2, via__design="kernel")
-    with pytest.raises(MpiError, match="ERR_OTHER: rank 0: 4 ranks on 2 nodes: one CPU drives a "
-                                       r"NIC, so ranks are one a node, or the CPUs of one"):
-        Model(description).run([[program] * 2] * 2, limit=LIMIT)
-
-
 def test_a_node_that_is_no_rank():
     async def program(node):
         Mpi(node, nodes=[0])

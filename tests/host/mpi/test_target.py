@@ -7,12 +7,14 @@ import shutil
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import Block, Kind
 from nicbed.testbench.backends.session import run_job
 
 from tests.labs.on_simulator import Case, cases, run_cases, structure_of
+from tests.labs.rows import more
 from tests.programs.mpi import FAULTS, describe, random_program, ranks
 
 MODULES = ("test_messages", "test_collectives", "test_errors")
@@ -54,11 +56,12 @@ def test_all(channel, nodes):
 async def several(lab: Any, seeds: list[int], settings: dict[str, Any]) -> list[Any]:
     """In the simulator's process: random programs; cycles, results, and a digest of what the CPUs
     did and when."""
-    nodes, found = lab.description.fabric.nodes, []
+    nodes, cpus, found = lab.description.fabric.nodes, lab.description.node.cpus, []
     for seed in seeds:
-        main = random_program(seed, nodes, 8, SIZES)
-        run = await lab.run(ranks(main, nodes), settings={**settings, "faults.seed": seed + 1})
-        assert sum(run.results) == main.total
+        main = random_program(seed, nodes * cpus, 8, SIZES)
+        run = await lab.run(ranks(main, nodes, cpus=cpus),
+                            settings={**settings, "faults.seed": seed + 1})
+        assert np.sum(run.results) == main.total
         found.append([run.cycles, hashlib.sha256(repr(run.marks).encode()).hexdigest()])
     return found
 
@@ -68,16 +71,19 @@ def ran(description: Description, sim: str, seeds: list[int], **settings: Any) -
                    arguments={"seeds": seeds, "settings": settings})
 
 
-@pytest.mark.parametrize("channel, nodes", [("via", 4), ("gm", 3), ("tcp", 3)])
-def test_random_programs_under_faults(channel, nodes):
-    ran(describe(channel, nodes), "verilator", [1, 2], **FAULTS)
+@pytest.mark.parametrize("channel, nodes, cpus", [
+    ("via", 4, 1), ("gm", 3, 1), ("tcp", 3, 1), more("via", 2, 2), more("via in the kernel", 2, 2),
+    more("via in firmware", 2, 2), more("gm", 2, 2), more("tcp", 2, 3)])
+def test_random_programs_under_faults(channel, nodes, cpus):
+    ran(describe(channel, nodes, cpus), "verilator", [1, 2], **FAULTS)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
+@pytest.mark.parametrize("channel, cpus", [
+    ("via", 1), ("via in the kernel", 1), ("gm", 1), ("tcp", 1), ("via", 2), ("tcp", 2)])
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
-def test_the_same_on_icarus(channel):
-    description = describe(channel)
+def test_the_same_on_icarus(channel, cpus):
+    description = describe(channel, cpus=cpus)
     assert ran(description, "verilator", [3]) == ran(description, "icarus", [3])
 
 

@@ -12,11 +12,14 @@ from nicbed.testbench.benches.mpi.commtest import bench
 from nicbed.testbench.benches.mpi.commtest.exchange import Plan, measure_exchanges, wrong_calls
 from nicbed.testbench.benches.mpi.commtest.grid import (
     APART,
+    AT_ONCE,
     BASE,
+    BETWEEN,
     COUNTS,
     PLACEMENTS,
     RING,
     TWO,
+    WITHIN,
     Cell,
     cells_of,
 )
@@ -60,7 +63,10 @@ def lab(overrides=(), nodes=4):
 
 
 def measured(plan, overrides=()):
-    [found] = asyncio.run(measure_exchanges(lab(overrides, plan.size), [plan]))
+    placement = plan.placement
+    if placement.cpus > 1:
+        overrides = [*overrides, f"node.cpus={placement.cpus + 1}"]
+    [found] = asyncio.run(measure_exchanges(lab(overrides, max(2, placement.nodes)), [plan]))
     assert found["sound"]
     return found
 
@@ -73,11 +79,12 @@ def test_there_are_21():
 @pytest.mark.parametrize("operation, placement, name", [
     *((SWAP, TWO, name) for name in CALLS), *(more(SWAP, APART, name) for name in CALLS),
     *((SENDRECV, RING, name) if name in ("u5", "o3", "o4", "o5") else more(SENDRECV, RING, name)
-      for name in CALLS)])
+      for name in CALLS),
+    *((SWAP, placement, name) if name in ("u0", "o4") else more(SWAP, placement, name)
+      for placement in (WITHIN, AT_ONCE) for name in CALLS)])
 def test_calls_and_messages(operation, placement, name):
     """Short messages, exactly as many as the protocol has."""
-    ranks, size = PLACEMENTS[placement]
-    found = measured(Plan(operation, by_name(name), 24, 3, "a", ranks, size))
+    found = measured(Plan(operation, by_name(name), 24, 3, "a", PLACEMENTS[placement]))
     sides = RINGS.get(name, CALLS[name]) if operation == SENDRECV else CALLS[name]
     for place, (calls, messages) in enumerate(zip(found["calls"], found["messages"], strict=True)):
         words = sides[place % 2].split()
@@ -116,7 +123,7 @@ def test_long_messages(name, channel):
 
 @pytest.mark.parametrize("name", [name if name in ("o4", "o5") else more(name) for name in CALLS])
 def test_long_messages_in_a_ring(name):
-    measured(Plan(SENDRECV, by_name(name), 512, 2, "b", *PLACEMENTS[RING]))
+    measured(Plan(SENDRECV, by_name(name), 512, 2, "b", PLACEMENTS[RING]))
 
 
 def test_other_calls_are_told():
@@ -184,7 +191,7 @@ def test_what_begins_alike():
     assert plans["u1"].beginning == plans["o3"].beginning == plans["u2+"].beginning
     cold, warm, repeated = (Plan(SWAP, by_name("u1"), 24, 3, mode).beginning for mode in "abc")
     assert cold != warm == repeated
-    assert Plan(SWAP, by_name("u1"), 24, 3, ranks=(0, 2), size=4).beginning != cold
+    assert Plan(SWAP, by_name("u1"), 24, 3, placement=PLACEMENTS[APART]).beginning != cold
     with pytest.raises(ValueError, match="does not begin as"):  # u0 has an attached buffer
         asyncio.run(measure_exchanges(lab(nodes=2), list(plans.values())))
 
@@ -216,10 +223,11 @@ def made_up():
             raw[cell.name][protocol.name] = {}
             for count in counts:
                 plan = cell.plan(protocol, count)
+                ranks = len(plan.placement.ranks)
                 ticks = 256 * plan.repeats * ((100 + index) * count + cell.bytes)
                 raw[cell.name][protocol.name][count] = {
-                    "begin": [0] * len(plan.ranks), "end": [ticks] * len(plan.ranks),
-                    "calls": [{}] * len(plan.ranks), "messages": [], "sound": True,
+                    "begin": [0] * ranks, "end": [ticks] * ranks, "calls": [{}] * ranks,
+                    "messages": [], "sound": True,
                     "repeats": plan.repeats}
     outcome = bench.evaluate(raw, description, parameters)
     return {**outcome, "parameters": parameters, "clock_mhz": 66}
@@ -248,6 +256,8 @@ def test_the_whole_grid():
     assert set(map(tuple, found.values())) == {COUNTS}
     assert all(cell.placement == TWO for cell, _ in cells_of(
         bench.full(lab(nodes=2).description)))
+    several = [cell.placement for cell, _ in cells_of(bench.full(lab(["node.cpus=2"]).description))]
+    assert set(several) == {TWO, APART, RING, WITHIN, BETWEEN, AT_ONCE}
     less = lab(["memory.bytes=4194304"]).description
     assert max(cell.volume for cell, _ in cells_of(bench.full(less))) < 1 << 18
     assert isinstance(next(cells_of(bench.full(less)))[0], Cell)

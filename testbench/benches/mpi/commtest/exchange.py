@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ....run.branches import branches
 from ...common.programs import programs, stamp
 from .protocols import Protocol, calls_of
 
-__all__ = ["COLD", "MODES", "REPEATED", "WARM", "Plan", "measure_exchanges"]
+__all__ = ["COLD", "MODES", "REPEATED", "WARM", "Placement", "Plan", "measure_exchanges"]
 
 COLD, WARM, REPEATED = "a", "b", "c"
 """Cache modes."""
@@ -29,19 +29,49 @@ HOLD_BYTES = 72
 TAG = 5
 
 
+class Placement(NamedTuple):
+    """The ``ranks`` that exchange data, of a job of ``size`` ranks of which each node has ``cpus``,
+    one on each of its first CPUs. ``ring``: how many of them send to each other in a circle, so
+    many circles at once; 0: all in one. The other ranks of the job wait for the end."""
+
+    ranks: tuple[int, ...]
+    size: int
+    cpus: int = 1
+    ring: int = 0
+
+    @property
+    def nodes(self) -> int:
+        return self.size // self.cpus
+
+    def circle(self, rank: int) -> tuple[int, ...]:
+        """The circle to which ``rank`` belongs."""
+        length = self.ring or len(self.ranks)
+        first = self.ranks.index(rank) // length * length
+        return self.ranks[first:first + length]
+
+    def programs(self, program: Any, cpus: int) -> dict[int, Any]:
+        """``program`` on the job's CPUs, by node, of nodes with ``cpus`` CPUs."""
+        each = program if self.cpus == 1 else [program] * self.cpus + [None] * (cpus - self.cpus)
+        return dict.fromkeys(range(self.nodes), each)
+
+    def by_rank(self, results: list[Any]) -> list[Any]:
+        """What the job's programs returned."""
+        if self.cpus == 1:
+            return results[:self.size]
+        return [one for node in results[:self.nodes] for one in node[:self.cpus]]
+
+
 @dataclass(frozen=True)
 class Plan:
-    """``messages`` messages of together ``volume`` doubles from each of the ``ranks``, the nodes
-    that take part, by ``protocol``. The ranks of the job are the nodes below ``size``; the others
-    wait for the end."""
+    """``messages`` messages of together ``volume`` doubles from each of the ranks of ``placement``,
+    by ``protocol``."""
 
     operation: str
     protocol: Protocol
     volume: int
     messages: int
     mode: str = COLD
-    ranks: tuple[int, ...] = (0, 1)
-    size: int = 2
+    placement: Placement = Placement((0, 1), 2)
 
     @property
     def repeats(self) -> int:
@@ -58,7 +88,7 @@ class Plan:
     @property
     def beginning(self) -> Hashable:
         """What decides all that ranks do before the first call of their protocol."""
-        return self.volume, self.mode == COLD, self.ranks, self.size, self.attached
+        return self.volume, self.mode == COLD, self.placement, self.attached
 
 
 class _Rank:
@@ -70,7 +100,8 @@ class _Rank:
         self.plan = plan
         self.comm: Comm = mpi.COMM_WORLD
         self.sig = sig
-        ranks, place = plan.ranks, plan.ranks.index(self.comm.rank)
+        ranks = plan.placement.circle(self.comm.rank)
+        place = ranks.index(self.comm.rank)
         self.to = ranks[(place + 1) % len(ranks)]
         self.source = ranks[(place - 1) % len(ranks)]
         self._second = place % 2 == 1
@@ -170,7 +201,7 @@ async def measure_exchanges(lab: Any, plans: Sequence[Plan],
             async with Mpi(node) as mpi:
                 comm = mpi.COMM_WORLD
                 sig = await comm.Dup()
-                if comm.rank not in first.ranks:
+                if comm.rank not in first.placement.ranks:
                     await comm.Barrier()
                     return None
                 rank = _Rank(mpi, first, sig)
@@ -185,9 +216,11 @@ async def measure_exchanges(lab: Any, plans: Sequence[Plan],
                 calls = {call.name: count for call, count in (mpi.calls.count - before).items()}
                 return start, stop, calls, mpi.calls.sent.total() - sent, rank.sound()
 
-        run = await lab.run(programs(lab.description.fabric.nodes,
-                                     dict.fromkeys(range(first.size), program)))
-        found = [run.results[rank] for rank in first.ranks]
+        placement, description = first.placement, lab.description
+        run = await lab.run(programs(description.fabric.nodes,
+                                     placement.programs(program, description.node.cpus)))
+        results = placement.by_rank(run.results)
+        found = [results[rank] for rank in placement.ranks]
         return {"begin": [start[0] for start, *_ in found],
                 "end": [stop[0] for _, stop, *_ in found],
                 "calls": [calls for _, _, calls, *_ in found],
@@ -201,7 +234,7 @@ async def measure_exchanges(lab: Any, plans: Sequence[Plan],
 
 def wrong_calls(plan: Plan, run: Mapping[str, Any]) -> str:
     """What a rank called other than its words say; "" if nothing."""
-    for place, (rank, calls) in enumerate(zip(plan.ranks, run["calls"], strict=True)):
+    for place, (rank, calls) in enumerate(zip(plan.placement.ranks, run["calls"], strict=True)):
         words = plan.protocol.words(plan.operation, place % 2 == 1)
         wanted = calls_of(words, plan.messages * plan.repeats)
         if plan.protocol.preposted:  # one receive was posted before

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from .....layouts.description import Description
 from ...common.bulk_report import size_text
-from .exchange import COLD, DOUBLE_BYTES, MODES, Plan
+from .exchange import COLD, DOUBLE_BYTES, MODES, Placement, Plan
 from .protocols import PREPOSTED, PROTOCOLS, SENDRECV, SWAP, Protocol
 
 __all__ = ["BASE", "COUNTS", "Cell", "PLACEMENTS", "cells_of", "full_grid", "reduced_grid"]
@@ -18,10 +18,12 @@ SHORT, LONG = VOLUMES[2], VOLUMES[1]
 VARIED = (16,)
 """Messages in the cells of the reduced grid that differ from the base in one thing."""
 TWO, APART, RING = "0–1 of two", "0–2 of four", "all of four"
-PLACEMENTS: dict[str, tuple[tuple[int, ...], int]] = {
-    TWO: ((0, 1), 2), APART: ((0, 2), 4), RING: ((0, 1, 2, 3), 4)}
-"""The ranks that exchange data, and how many ranks the job has."""
-OPERATIONS = {SWAP: (TWO, APART), SENDRECV: (TWO, RING)}
+WITHIN, BETWEEN, AT_ONCE = "within a node", "between nodes of two", "0–2 and 1–3 at once"
+PLACEMENTS: dict[str, Placement] = {
+    TWO: Placement((0, 1), 2), APART: Placement((0, 2), 4), RING: Placement((0, 1, 2, 3), 4),
+    WITHIN: Placement((0, 1), 2, 2), BETWEEN: Placement((0, 2), 4, 2),
+    AT_ONCE: Placement((0, 2, 1, 3), 4, 2, 2)}
+OPERATIONS = {SWAP: (TWO, APART, WITHIN, BETWEEN, AT_ONCE), SENDRECV: (TWO, RING)}
 ROOM = 1 << 20
 """Bytes of a node's memory beside the buffers: what the library and the channel have."""
 
@@ -50,8 +52,13 @@ class Cell(NamedTuple):
         return self.volume * DOUBLE_BYTES
 
     def plan(self, protocol: Protocol, messages: int) -> Plan:
-        ranks, size = PLACEMENTS[self.placement]
-        return Plan(self.operation, protocol, self.volume, messages, self.mode, ranks, size)
+        return Plan(self.operation, protocol, self.volume, messages, self.mode,
+                    PLACEMENTS[self.placement])
+
+    def eager(self, description: Description) -> int:
+        """Longest message that goes with its data at once."""
+        settings = description.mpi
+        return settings.eager_of("shm" if self.placement == WITHIN else settings.channel)
 
 
 BASE = Cell()
@@ -59,9 +66,10 @@ BASE = Cell()
 
 def _fits(cell: Cell, description: Description) -> bool:
     """Whether the nodes are there, and have room for both buffers and an attached one."""
-    _, size = PLACEMENTS[cell.placement]
-    return (size <= description.fabric.nodes
-            and 3 * cell.bytes + ROOM <= description.memory.bytes)
+    placement = PLACEMENTS[cell.placement]
+    return (placement.nodes <= description.fabric.nodes
+            and placement.cpus <= description.node.cpus
+            and placement.cpus * (3 * cell.bytes + ROOM) <= description.memory.bytes)
 
 
 def _plain(cells: Mapping[Cell, tuple[int, ...]], description: Description) -> list[Any]:
@@ -74,6 +82,9 @@ def reduced_grid(description: Description) -> list[Any]:
     return _plain({BASE: (1, 4, 16, 64, 512, 1024), BASE._replace(volume=LONG): (1,),
                    BASE._replace(mode="b"): VARIED, BASE._replace(mode="c"): VARIED,
                    BASE._replace(placement=APART): VARIED,
+                   BASE._replace(placement=WITHIN): VARIED,
+                   BASE._replace(placement=BETWEEN): VARIED,
+                   BASE._replace(placement=AT_ONCE): VARIED,
                    BASE._replace(operation=SENDRECV): VARIED,
                    BASE._replace(operation=SENDRECV, placement=RING): VARIED,
                    BASE._replace(preposted=True): VARIED}, description)

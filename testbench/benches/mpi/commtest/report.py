@@ -7,7 +7,7 @@ from ....report.tables import amount, micro, table
 from ...common.bulk_report import size_text
 from ...common.headline import Headline, Series
 from .exchange import COLD, MODES
-from .grid import BASE, PLACEMENTS, TWO, Cell, cells_of
+from .grid import BASE, PLACEMENTS, TWO, WITHIN, Cell, cells_of
 from .protocols import SWAP, by_name
 
 __all__ = ["draw", "headline", "series", "tables"]
@@ -31,7 +31,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     shown.append("No exchange warms up: the NIC's translation caches know what Init's messages and "
                  "the first messages need, and no page of the buffers before.")
     if parameters["cpus"] > 1:
-        shown.append("Placements within a node are left out: MPI has one rank on each node.")
+        shown.append("Within a node: through its memory. Between nodes of two ranks: they share "
+                     "their node's NIC.")
     if not parameters["whole"]:
         shown.append("This is a part of the grid; --full has the operations, placements, modes, "
                      "preposted variants and volumes in all combinations, 1 to 1024 messages.")
@@ -59,7 +60,7 @@ def _model(document: Mapping[str, Any], cell: Cell) -> Any:
                  if which in errors else "-" for which in ("all", "eager", "longer")]
         rows.append((name, amount(row["a"], 1), amount(row["b"], 3), micro(row["latency"], clock),
                      amount(row["swap"] * clock, 1), amount(row["one_way"] * clock, 1), *texts))
-    eager = size_text(document["results"]["eager"])
+    eager = size_text(document["results"]["eager_within" if cell.placement == WITHIN else "eager"])
     return table(f"{cell.name}: T = a · messages + b · bytes", [
         "", "a", "b", "latency µs", "swap MB/s", "one way", "error", "eager", "longer"], rows,
         caption="a: cycles a message, b: cycles a byte; error: most / mean, of all messages, of "
@@ -155,8 +156,8 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
         axes.set_title(title)
     panels[0].set_ylim(0, most * 1.5)
     panels[0].set_ylabel("swap bandwidth (MB/s)")
-    ranks, size = PLACEMENTS[TWO]
-    figure.suptitle(f"{SWAP} of ranks {ranks[0]} and {ranks[1]} of {size}, cache mode {COLD}")
+    (first, second), size, *_ = PLACEMENTS[TWO]
+    figure.suptitle(f"{SWAP} of ranks {first} and {second} of {size}, cache mode {COLD}")
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:

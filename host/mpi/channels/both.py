@@ -1,0 +1,36 @@
+"""Waiting for the processes of this node and for those of others: one poll of the words of both
+channels."""
+
+from ...port.node import Node
+from ..channel import Arrived, Channel
+
+__all__ = ["Both"]
+
+
+class Both:
+    """Looks at two channels, ``near`` and ``far``, of which only far ones have a time by which they
+    must be looked at."""
+
+    def __init__(self, node: Node, near: Channel, far: Channel) -> None:
+        self._port = node.port
+        self._near = near
+        self._far = far
+        self._far_first = False
+
+    async def look(self) -> Arrived | None:
+        """A packet of either, if there is one."""
+        return await self._near.look() or await self._far.look()
+
+    async def wait(self) -> Arrived | None:
+        """Wait until one of them has something; a packet, if it is one. If both have, they take
+        turns."""
+        near, far = self._near.awaits(), self._far.awaits()
+        if near is None or far is None:
+            return await self.look()
+        self._far_first = far_first = not self._far_first
+        words, limit = far
+        found = await self._port.poll(words + near[0] if far_first else near[0] + words, limit)
+        first = len(words) if far_first else len(near[0])
+        if found.timed_out or (found.watch < first) is far_first:
+            return await self._far.look()
+        return await self._near.look()

@@ -1,0 +1,63 @@
+"""The port of whichever CPU runs: for code that several CPUs of a node execute, such as a kernel's.
+
+A layer's kernel is one object for a node. Its work is charged to the CPU that executes it.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from .costs import Path
+from .port import Port
+from .work import Charge
+
+__all__ = ["Running", "RunningPort"]
+
+
+class Running:
+    """What the runtime knows of all nodes: the ``port`` whose program runs."""
+
+    port: Port
+
+    __slots__ = ("port",)
+
+
+class _Charges:
+    """A path, as each CPU charges it."""
+
+    __slots__ = ("_path", "_scale", "_by_port")
+
+    def __init__(self, path: Path, scale: Fraction | None) -> None:
+        self._path = path
+        self._scale = scale
+        self._by_port: dict[int, Charge] = {}
+
+    def of(self, port: Port) -> Charge:
+        """The path as ``port`` charges it."""
+        found = self._by_port.get(port.number)
+        if found is None:
+            found = self._by_port[port.number] = port.path(self._path, self._scale)
+        return found
+
+
+class RunningPort:
+    """In place of a :class:`~.port.Port`: everything is that of the port whose program runs."""
+
+    __slots__ = ("_running",)
+
+    def __init__(self, running: Running) -> None:
+        object.__setattr__(self, "_running", running)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._running.port, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._running.port, name, value)
+
+    def path(self, path: Path, scale: Fraction | None = None) -> _Charges:
+        """Register ``path`` with every CPU that will charge it."""
+        return _Charges(path, scale)
+
+    def spend(self, charges: _Charges) -> None:
+        """Spend a path on the CPU that runs."""
+        port = self._running.port
+        port.spend(charges.of(port))

@@ -1,0 +1,129 @@
+"""The kernel of a node whose CPUs share a NIC: one CPU at a time executes it.
+
+Code of a kernel says where it is entered and left, and where it sleeps. On a node with one CPU for
+the NIC that costs nothing (:class:`Alone`); where CPUs share it, there is a lock (:class:`Lock`).
+"""
+
+from collections.abc import Awaitable
+from typing import Protocol
+
+from ..port.node import KernelNode, Node
+from ..port.suspension import NOTHING
+from . import costs
+from .words import lines, spin, store
+
+__all__ = ["KernelLock", "kernel_lock"]
+
+FAR = 1 << 62
+IDLE = 100
+"""Cycles between two looks of a CPU that has nothing to do whether another one has news for it. An
+interrupt comes at once."""
+
+
+class KernelLock(Protocol):
+    """What keeps the CPUs of a node out of each other's way in its kernel."""
+
+    def enter(self) -> Awaitable[None]:
+        """Enter the kernel; waits while another CPU is in it. What has entered it may do so
+        again."""
+        ...
+
+    def leave(self) -> Awaitable[None]:
+        """Leave it, as often as it was entered."""
+        ...
+
+    def news(self) -> None:
+        """What another CPU sleeps for may have come about: it is told when this one leaves."""
+        ...
+
+    def sleep(self, timeout: int = 0) -> Awaitable[bool]:
+        """Inside the kernel: let others in, and give up the CPU until the interrupt comes or there
+        are news, for at most ``timeout`` cycles (0: no limit). Whether the interrupt is to be
+        served."""
+        ...
+
+
+class Alone:
+    """The kernel of one CPU."""
+
+    def __init__(self, node: Node) -> None:
+        self._port = node.port
+
+    def enter(self) -> Awaitable[None]:
+        return NOTHING
+
+    def leave(self) -> Awaitable[None]:
+        return NOTHING
+
+    def news(self) -> None:
+        pass
+
+    def sleep(self, timeout: int = 0) -> Awaitable[bool]:
+        return self._port.wait_irq(timeout)
+
+
+class Lock:
+    """A spin lock, and beside it in the same line a count that the last one in the kernel moves on
+    if there are news. A CPU that sleeps looks at it every IDLE cycles."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._port = port = node.port
+        self._word, _ = lines(node, "kernel")
+        self._take = port.path(costs.TAKE)
+        self._release = port.path(costs.KERNEL_RELEASE)
+        self._look = port.path(costs.IDLE)
+        self._holder = -1
+        """The CPU that is in the kernel."""
+        self._depth = 0
+        self._count = 0
+        self._news = False
+
+    async def enter(self) -> None:
+        port = self._port
+        if self._holder == port.cpu:
+            self._depth += 1
+            return
+        port.spend(self._take)
+        while await port.cas(self._word, 0, 1):
+            outer = port.waiting_text
+            port.waiting_for("another CPU to leave the kernel")
+            await spin(self._node, self._word, 0)
+            port.waiting_for(outer)
+            port.spend(self._take)
+        self._holder = port.cpu
+        self._depth = 1
+
+    async def leave(self) -> None:
+        self._depth -= 1
+        if not self._depth:
+            await self._let_in()
+
+    async def _let_in(self) -> None:
+        self._port.spend(self._release)
+        self._count += self._news
+        self._news = False
+        self._holder = -1
+        await store(self._node, self._word, 0, self._count)
+
+    def news(self) -> None:
+        self._news = True
+
+    async def sleep(self, timeout: int = 0) -> bool:
+        port, depth = self._port, self._depth
+        await self._let_in()
+        seen = self._count
+        end = port.cycle + timeout if timeout else FAR
+        while not await port.wait_irq(max(1, min(IDLE, end - port.cycle))) and port.cycle < end:
+            port.spend(self._look)
+            word = int.from_bytes(await self._node.load(self._word + 8, 8), "little")
+            if word != seen:
+                break
+        await self.enter()
+        self._depth = depth
+        return port.interrupted
+
+
+def kernel_lock(node: Node) -> KernelLock:
+    """The lock of the kernel of ``node``, of which there is one."""
+    return node.service(Lock if isinstance(node, KernelNode) else Alone)

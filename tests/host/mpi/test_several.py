@@ -1,0 +1,163 @@
+"""Several ranks on each of several nodes: shared memory within a node, its NIC for all of them."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from nicbed.host.am import Gam
+from nicbed.host.mpi import ANY_SOURCE, Mpi, MpiError
+from nicbed.host.via import Process, Vipl
+
+from tests.labs.rows import more
+from tests.models.target import Model
+from tests.programs.mpi import CHANNELS, FAULTS, LIMIT, describe, ranks
+from tests.programs.mpi_rounds import Messages, program, rounds
+
+CPUS = 2
+FEW = {"via": {"mpi__prepost": 6, "mpi__prepost_used": 6},
+       "gm": {"gm__receive_tokens": 16, "gm__send_tokens": 2}}
+LOSSY = {name.replace(".", "__"): value for name, value in FAULTS.items()}
+NETWORKS = [more(name) if name == "via in firmware" else name
+            for name in CHANNELS if name != "shm"]
+SOME = ["via", "tcp", *map(more, ("via in the kernel", "gm", "via in firmware"))]
+
+
+def run(main, channel="via", nodes=2, cpus=CPUS, limit=LIMIT, **knobs):
+    model = Model(describe(channel, nodes, cpus, **knobs))
+    return model.run(ranks(main, nodes, cpus=cpus), limit=limit)
+
+
+@pytest.mark.parametrize("channel", NETWORKS)
+@pytest.mark.parametrize("count", [2, more(40)])
+def test_random_programs(channel, count):
+    @seed(count)
+    @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def check(data):
+        nodes = data.draw(st.integers(2, 2 if count < 10 else 3))
+        knobs = {"mpi__buffer_bytes": 512, "mpi__eager": 2000}
+        if data.draw(st.booleans()):
+            knobs |= LOSSY | {"faults__seed": data.draw(st.integers(1, 99))}
+        if data.draw(st.booleans()):
+            knobs |= FEW.get("via" if "via" in channel else channel, {})
+        plan = data.draw(rounds(nodes * CPUS))
+        found = run(program(plan), channel, nodes, **knobs).results
+        assert sum(map(sum, found)) == sum(
+            len(one.messages) * (2 if one.comm == 2 else 1) for one in plan
+            if isinstance(one, Messages))
+
+    check()
+
+
+@pytest.mark.parametrize("channel", NETWORKS)
+def test_any_source_takes_what_came_first(channel):
+    """From its own node and from the other one, in both orders; a wait sees both."""
+    begin = 300_000 if channel in ("via", "tcp", "via in the kernel") else 1_500_000
+
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, np.zeros(1, np.int32)
+        if comm.rank == 0:
+            return [(await comm.Recv(data, ANY_SOURCE)).source for _ in range(4)]
+        for turn, rank in enumerate((1, 2, 3, 1)):
+            if rank == comm.rank:
+                await mpi.port.delay(begin + 20_000 * turn - await mpi.port.flush())
+                await comm.Send(data, 0)
+        return None
+
+    assert run(main, channel, via__retries=255).results[0][0] == [1, 2, 3, 1]
+
+
+@pytest.mark.parametrize("channel", SOME)
+def test_a_run_is_the_same_again(channel):
+    async def main(mpi):
+        data = np.full(300, mpi.rank)
+        total = np.zeros(300, int)
+        await mpi.COMM_WORLD.Allreduce(data, total)
+        return int(total[0])
+
+    first, second = run(main, channel), run(main, channel)
+    assert first.results == second.results == [[6, 6], [6, 6]]
+    assert first.marks == second.marks
+
+
+@pytest.mark.parametrize("channel", SOME)
+def test_the_kernel_costs_each_cpu_its_lock(channel):
+    async def main(mpi):
+        await mpi.COMM_WORLD.Barrier()
+
+    for port in run(main, channel).ports:
+        paths = port.paths()
+        assert paths["kernel_release"] and paths["spin_lock_take"] >= paths["kernel_release"]
+    alone = run(main, channel, cpus=1).ports
+    assert not any("kernel_release" in port.paths() for port in alone)
+
+
+def test_a_last_packet_that_is_lost():
+    """VIA's kernel runs in calls: a rank must not end before its packets have arrived."""
+    async def main(mpi):
+        return mpi.rank
+
+    for number in range(12):
+        found = run(main, "via in the kernel", cpus=1, limit=1_000_000,
+                    **{**LOSSY, "faults__seed": number, "faults__drop": 0.15}).results
+        assert found == [0, 1]
+
+
+def test_processes_of_a_node_have_doorbells_of_their_own():
+    """The NIC refuses doorbells from processes that do not own them."""
+    async def main(mpi):
+        await mpi.COMM_WORLD.Barrier()
+        return mpi.process.number
+
+    assert run(main).results == [[1, 2], [1, 2]]
+
+
+def test_one_rank_here_and_two_there():
+    async def main(cpu):
+        async with Mpi(cpu) as mpi:
+            found = np.zeros(3, int)
+            await mpi.COMM_WORLD.Allgather(np.full(1, mpi.rank * 10), found)
+            return [[*map(int, found)], [one.name for one in mpi.channels]]
+
+    everything = [0, 10, 20]
+    assert Model(describe(cpus=2)).run([[None, main], [main, main]], limit=LIMIT).results == [
+        [None, [everything, ["via", "self"]]],
+        [[everything, ["shm", "via", "self"]]] * 2]
+
+
+def test_more_ranks_than_gm_has_ports():
+    async def main(mpi):
+        raise AssertionError
+
+    with pytest.raises(MpiError, match="ERR_OTHER: rank 0: 8 ranks on node 0: GM has ports for 7 "
+                                       "processes"):
+        run(main, "gm", cpus=8)
+
+
+def test_a_nic_that_a_cpu_has_to_itself():
+    async def main(cpu):
+        if cpu.cpu == 0:
+            Vipl(Process(cpu))
+        Mpi(cpu)
+
+    with pytest.raises(MpiError, match=r"ERR_OTHER: rank 0: node 0: CPU 0 drives this NIC \(VIA\), "
+                                       "and the others are to share it"):
+        Model(describe(cpus=2)).run([[main] * 2] * 2, limit=LIMIT)
+
+
+def test_another_layer_on_a_nic_that_is_shared():
+    async def main(cpu):
+        Mpi(cpu)
+        Gam(cpu)
+
+    with pytest.raises(RuntimeError, match=r"on CPU 0 of node 0: its CPUs share this NIC \(VIA\)"):
+        Model(describe(cpus=2)).run([[main] * 2] * 2, limit=LIMIT)
+
+
+def test_several_nics():
+    async def main(mpi):
+        raise AssertionError
+
+    with pytest.raises(RuntimeError, match="VIA on node 0, which has 2 NICs"):
+        run(main, node__nics=2)

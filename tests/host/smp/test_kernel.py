@@ -1,0 +1,125 @@
+"""The lock of a kernel that several CPUs execute."""
+
+from nicbed.host.port.running import Running
+from nicbed.host.port.work import Charge
+from nicbed.host.smp import costs
+from nicbed.host.smp.kernel import IDLE, kernel_lock
+from nicbed.layouts.description import Description
+
+from tests.models.target import Model
+
+LIMIT = 1_000_000
+WAKE = 100
+"""Cycles in which a CPU that has seen news is in the kernel."""
+
+
+class Kernel:
+    """One for a node."""
+
+    def __init__(self, node):
+        self.port = node.port
+        self.lock = kernel_lock(node)
+        self.path = node.port.path(costs.ARRIVE)
+        self.log = []
+
+
+def run(programs):
+    description = Description.model_validate({"node": {"cpus": len(programs)},
+                                              "via": {"design": "kernel"}})
+
+    def shared(program):
+        async def main(cpu):
+            cpu.share_nic()
+            return await program(cpu, cpu.kernel(Kernel))
+        return main
+
+    return Model(description).run([[shared(one) for one in programs], None], limit=LIMIT)
+
+
+def test_one_cpu_at_a_time():
+    async def program(cpu, kernel):
+        for _ in range(5):
+            await kernel.lock.enter()
+            await kernel.lock.enter()
+            kernel.log.append((cpu.cpu, "in"))
+            await kernel.port.delay(50)
+            await kernel.port.flush()
+            await kernel.lock.leave()
+            kernel.log.append((cpu.cpu, "out"))
+            await kernel.lock.leave()
+        return kernel
+
+    kernel = run([program] * 4).results[0][0]
+    assert len(kernel.log) == 40
+    for (one, came), (other, went) in zip(kernel.log[::2], kernel.log[1::2], strict=True):
+        assert one == other and (came, went) == ("in", "out")
+
+
+def test_news_wake_a_cpu_that_sleeps():
+    async def sleeper(cpu, kernel):
+        await kernel.lock.enter()
+        interrupted = await kernel.lock.sleep()
+        woken = await cpu.port.flush()
+        await kernel.lock.leave()
+        return woken, interrupted
+
+    async def waker(cpu, kernel):
+        await cpu.port.delay(5000)
+        await kernel.lock.enter()
+        await kernel.lock.leave()
+        await cpu.port.delay(5000)
+        await kernel.lock.enter()
+        kernel.lock.news()
+        await kernel.lock.leave()
+        return await cpu.port.flush()
+
+    (woken, interrupted), told = run([sleeper, waker]).results[0]
+    assert told < woken <= told + IDLE + WAKE and told > 10_000
+    assert not interrupted
+
+
+def test_news_of_the_moment_in_which_it_goes_to_sleep():
+    """The other CPU waits for the kernel when this one begins to sleep."""
+    async def sleeper(cpu, kernel):
+        await kernel.lock.enter()
+        await cpu.port.delay(1000)
+        await kernel.lock.sleep()
+        await kernel.lock.leave()
+        return await cpu.port.flush()
+
+    async def waker(cpu, kernel):
+        await cpu.port.delay(500)
+        await kernel.lock.enter()
+        kernel.lock.news()
+        await kernel.lock.leave()
+
+    assert run([sleeper, waker]).results[0][0] < 1000 + IDLE + 2 * WAKE
+
+
+def test_a_sleep_ends_in_time():
+    async def sleeper(cpu, kernel):
+        await kernel.lock.enter()
+        begin = await cpu.port.flush()
+        await kernel.lock.sleep(250)
+        end = await cpu.port.flush()
+        await kernel.lock.leave()
+        return end - begin
+
+    async def nothing(cpu, kernel):
+        pass
+
+    assert 250 <= run([sleeper, nothing]).results[0][0] < 250 + WAKE
+
+
+def test_work_is_the_cpus_that_executes_it():
+    async def program(cpu, kernel):
+        for _ in range(cpu.cpu + 1):
+            kernel.port.spend(kernel.path)
+        assert kernel.port.cpu == cpu.cpu
+        await cpu.port.flush()
+        return cpu.run_service(Running).port is cpu.port
+
+    run_ = run([program] * 3)
+    assert run_.results[0] == [True] * 3
+    assert [port.paths()["barrier_arrive"] for port in run_.ports[:3]] == [1, 2, 3]
+    assert all(isinstance(one, Charge) for port in run_.ports for one in port._charges)
