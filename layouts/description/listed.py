@@ -1,6 +1,7 @@
 """The knobs of a description as a list, for pages and ``nicbed list``."""
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,6 +25,11 @@ class Knob(BaseModel):
 
 def knobs() -> list[Knob]:
     """All knobs, in the order of their declaration."""
+    return list(_knobs())
+
+
+@cache
+def _knobs() -> tuple[Knob, ...]:
     found = []
     for section, field in Description.model_fields.items():
         for name, info in field.annotation.model_fields.items():  # type: ignore[union-attr]
@@ -43,4 +49,4 @@ def knobs() -> list[Knob]:
             found.append(Knob(name=f"{section}.{name}", kind=Kind(extra["kind"]),
                               unit=str(extra["unit"]), default=info.default, bounds=bounds,
                               doc=str(info.description)))
-    return found
+    return tuple(found)

@@ -3,10 +3,12 @@
 Each error is one line that names the file, the key, the value and the rule.
 """
 
+import copy
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -205,9 +207,15 @@ def parse_set(text: str) -> tuple[str, Any]:
     return name, value
 
 
+@lru_cache
+def _parsed(text: str) -> dict[str, Any]:
+    """A study reads one description for each of its points."""
+    return tomllib.loads(text)
+
+
 def _read(nic: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(find(nic).read_text(encoding="utf-8"))
+        return copy.deepcopy(_parsed(find(nic).read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{nic}: not TOML: {error}") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Any, Protocol
 
 from ..errors import UserError
-from ..report.plots import INK, PALETTE
 from ..wording import counted
 
 __all__ = ["MOST", "drawing", "front", "parallel", "pareto"]
@@ -66,6 +65,8 @@ def pareto(table: Table, first: str, second: str) -> Draw:
     best = front(points)
 
     def draw(document: Mapping[str, Any], figure: Any) -> None:
+        from ..report.plots import PALETTE
+
         axes = figure.add_subplot()
         axes.plot(*zip(*points, strict=True), "o", color="#9fb8cf", ms=4, label="points")
         axes.step(*zip(*best, strict=True), "-", where="post", color=PALETTE[1], lw=1)
@@ -123,6 +124,8 @@ def _grid(figure: Any, count: int) -> list[Any]:
 
 def _lines(table: Table, figure: Any) -> None:
     """Each metric over the one knob that varies."""
+    from ..report.plots import PALETTE
+
     [knob] = [one for one in table.knobs if len(_distinct(table, one)) > 1]
     values = _distinct(table, knob)
     metrics = _drawn(table)
@@ -160,6 +163,8 @@ def _heat(table: Table, figure: Any) -> None:
 def _parallel(table: Table, figure: Any) -> None:
     """A line a point through all knobs that vary and the metrics, coloured by the first metric."""
     from matplotlib import colormaps
+
+    from ..report.plots import INK
 
     metrics = _drawn(table)
     colours = colormaps["viridis"]

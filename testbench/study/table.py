@@ -107,6 +107,8 @@ class Table:
     def parquet(self) -> bytes:
         """The table as Parquet; each column's metadata has its unit.
 
+        Arrow reads the table as CSV: it would import pandas to take lists of Python.
+
         Raises
         ------
         UserError
@@ -114,34 +116,40 @@ class Table:
         """
         try:
             arrow: Any = importlib.import_module("pyarrow")
+            texts: Any = importlib.import_module("pyarrow.csv")
             written: Any = importlib.import_module("pyarrow.parquet")
         except ImportError:
             raise UserError("Parquet needs pyarrow: pip install pyarrow, or nicbed[lab]",
                             status=1) from None
         units = {one.name: {"unit": one.unit, "kind": one.kind} for one in self.columns}
-        arrays, fields = [], []
-        for name in self.names:
-            array = arrow.array(_uniform([row.get(name) for row in self.rows]))
-            arrays.append(array)
-            fields.append(arrow.field(name, array.type, metadata=units.get(name)))
-        schema = arrow.schema(fields, metadata={"nicbed": json.dumps(
-            {name: self.document[name] for name in ("config_hash", "study", "versions")})})
+        types = {name: arrow.type_for_alias(_type([row.get(name) for row in self.rows]))
+                 for name in self.names}
+        read = texts.read_csv(
+            io.BytesIO(self.csv()), parse_options=texts.ParseOptions(newlines_in_values=True),
+            convert_options=texts.ConvertOptions(column_types=types, null_values=[""],
+                                                 strings_can_be_null=True))
+        schema = arrow.schema(
+            [arrow.field(name, types[name], metadata=units.get(name)) for name in self.names],
+            metadata={"nicbed": json.dumps({name: self.document[name] for name in (
+                "config_hash", "study", "versions")})})
         out = io.BytesIO()
-        written.write_table(arrow.Table.from_arrays(arrays, schema=schema), out)
+        written.write_table(arrow.Table.from_arrays(read.columns, schema=schema), out)
         return out.getvalue()
 
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False)
 
 
-def _uniform(values: Sequence[Any]) -> list[Any]:
-    """``values`` of one type for a column: all texts, or all numbers of one kind."""
+def _type(values: Sequence[Any]) -> str:
+    """Arrow's name of the type of a column: of numbers of one kind, or else of texts."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds <= {bool} or kinds <= {int} or kinds <= {str}:
-        return list(values)
-    if kinds <= {int, float}:
-        return [None if value is None else float(value) for value in values]
-    return [None if value is None else str(value) for value in values]
+    if kinds == {bool}:
+        return "bool"
+    if kinds == {int}:
+        return "int64"
+    if kinds and kinds <= {int, float}:
+        return "float64"
+    return "string" if kinds else "null"
 
 
 def of_document(document: Mapping[str, Any]) -> Table:

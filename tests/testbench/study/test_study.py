@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +16,17 @@ from nicbed import UserError
 from nicbed.testbench.commands.sweep import run_sweep
 from nicbed.testbench.report.plots import render
 from nicbed.testbench.store import Store
-from nicbed.testbench.study import Local, Outcome, Plan, Table, Task, measured, planned, sweep
+from nicbed.testbench.study import (
+    Column,
+    Local,
+    Outcome,
+    Plan,
+    Table,
+    Task,
+    measured,
+    planned,
+    sweep,
+)
 from nicbed.testbench.study.axis import axis
 from nicbed.testbench.study.constraint import Constraint
 from nicbed.testbench.study.file import read
@@ -280,10 +292,32 @@ def test_files_of_a_table() -> None:
     assert read_back.schema.field("link.latency").metadata == {b"unit": b"cycles",
                                                                b"kind": b"knob"}
     assert json.loads(read_back.schema.metadata[b"nicbed"])["study"]["benches"] == ["rtt"]
+    assert [str(one) for one in read_back.schema.types] == ["string", "int64", "double", "string"]
     pytest.importorskip("pandas")
     assert list(table.frame().columns) == lines[0]
     assert table.frame().attrs["units"]["link.latency"] == "cycles"
     assert "<table" in table._repr_html_()
+
+
+def test_parquet_has_each_value_as_it_is() -> None:
+    pytest.importorskip("pyarrow")
+    columns = {"bool": [True, None, False], "int64": [1 << 60, None, -3], "null": [None] * 3,
+               "float64": [0.1, 2, None], "string": ["NA", 'a, "b"', None],
+               "mixed": [1, "two", None]}
+    names = tuple(Column(name, "metric") for name in columns)
+    rows = tuple({name: values[row] for name, values in columns.items()} for row in range(3))
+    table = Table(names, rows, {"config_hash": "", "study": {}, "versions": {}})
+    read_back = pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(table.parquet()))
+    assert read_back.to_pydict() == {**columns, "mixed": ["1", "two", None], "error": [None] * 3}
+
+
+def test_the_command_loads_no_pandas() -> None:
+    """It would take longer than all points of a sweep from the store."""
+    code = ("import sys; from nicbed.testbench.study import Column, Table; table = Table((Column("
+            "'a', 'metric'),), ({'a': 1},), {'config_hash': '', 'study': {}, 'versions': {}}); "
+            "table.parquet(); print('pyarrow' in sys.modules, 'pandas' in sys.modules)")
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout
+    assert shown == b"True False\n"
 
 
 @pytest.mark.parametrize(("vary", "name"), [
