@@ -12,7 +12,7 @@ from .am.message_processor import CPU, loop
 from .am.message_queues import MessageQueues
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
-from .port.node import Node, Program, Programs
+from .port.node import Node, Program, Programs, ToldOfEnds
 from .port.port import Port, QuietPort
 from .port.running import Running
 from .processor.crash import FirmwareCrash
@@ -78,11 +78,11 @@ class Runtime:
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         self._running_port = Running()
-        everywhere: dict[type, Any] = {Running: self._running_port}
+        self._everywhere: dict[type, Any] = {Running: self._running_port}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
-                              first, running, everywhere))
+                              first, running, self._everywhere))
         self.nodes = views[::cpus]
         self._background = [False] * ports
         serve = loop(description)
@@ -155,6 +155,8 @@ class Runtime:
                 self._coroutines[index] = None
                 self._running -= 1
                 self._stop(index)
+                if not self._tell_end(index):
+                    return False
             except BaseException as error:
                 error.add_note(f"raised by the program of {self.name(index)} at cycle {port.cycle}")
                 self._fail(error)
@@ -176,6 +178,18 @@ class Runtime:
                 if coroutine is not None and background:
                     coroutine.close()
         return not self.done
+
+    def _tell_end(self, index: int) -> bool:
+        """Tell those who want to know that the program of port ``index`` has ended; False if that
+        ends the run."""
+        for told in [*self._everywhere.values()]:
+            if isinstance(told, ToldOfEnds):
+                try:
+                    told.program_ended(divmod(index, self._cpus))
+                except Exception as error:
+                    self._fail(error)
+                    return False
+        return True
 
     def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:
         nics = self.nodes[0].nics

@@ -282,13 +282,21 @@ class Gam:
             return
         outer = port.waiting_text
         port.waiting_text = outer or "its condition, in am.wait"
-        if self._by_ack:
-            self._deadline.wait(self._partners)
+        self.expect(True)
         try:
             await self._polling.spin(condition)
         finally:
-            self._deadline.waits = False
+            self.expect(False)
         port.waiting_text = outer
+
+    def expect(self, waits: bool) -> None:
+        """For a program that polls several layers while it waits: from now on it ``waits``, so that
+        peers that have ended without a reply are told; or no longer. :meth:`wait` does it
+        itself."""
+        if not waits:
+            self._deadline.waits = False
+        elif self._by_ack:
+            self._deadline.wait(self._partners)
 
     # Bulk
 

@@ -86,7 +86,7 @@ class Engine:
             return
         port = self._port
         port.spend(self._prices.packet)
-        self._world.under_way += 1
+        self._world.under_way[rank] += 1
         port.mark(CHANNEL, BEGIN, 0)
         await channel.send(rank, header.pack(), pieces)
         port.mark(CHANNEL, END, 0)
@@ -96,20 +96,20 @@ class Engine:
     async def write(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                     done: Callable[[], Any]) -> None:
         """Write memory of ``rank``."""
-        self._world.under_way += 1
+        self._world.under_way[self._rank] += 1
         await self._below(self._to[rank].write(rank, pieces, handles, address, handle,
                                                self._ended(done)))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
-        self._world.under_way += 1
+        self._world.under_way[self._rank] += 1
         await self._below(self._to[rank].read(rank, pieces, handles, address, handle,
                                               self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
         def ended() -> Any:
-            self._world.under_way -= 1
+            self._world.under_way[self._rank] -= 1
             return done()
         return ended
 
@@ -119,7 +119,7 @@ class Engine:
             while later and channel.ready(rank):
                 header, pieces, left = later.popleft()
                 self._port.spend(self._prices.packet)
-                self._world.under_way += 1
+                self._world.under_way[rank] += 1
                 await self._below(channel.send(rank, header.pack(), pieces))
                 if left is not None:
                     left()
@@ -168,7 +168,8 @@ class Engine:
                 if packet is not None:
                     break
             if packet is None:
-                if not self._later:  # else it will have credits, by packets only channels know
+                # Else it will have credits, by packets only channels know.
+                if not self._later or self._world.has_ended(self._later):
                     self._world.wait(self._rank, what)
                 port.waiting_text = what
                 port.mark(WAITING, BEGIN, 0)
@@ -204,7 +205,7 @@ class Engine:
             self.tasks.remove(task)
 
     async def _handle(self, packet: Arrived) -> None:
-        self._world.under_way -= 1
+        self._world.under_way[self._rank] -= 1
         self._port.spend(self._prices.arrived)
         header = parse(packet.header)
         handler = self._handlers.get(header.kind)

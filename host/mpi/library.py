@@ -76,8 +76,8 @@ class Mpi:
                            f"nodes = {sorted(nodes or ())}")
         self.rank = places.index((node.number, node.cpu))
         self.size = len(places)
-        world = node.run_service(World)
-        world.size = self.size
+        self._world = world = node.run_service(World)
+        world.consists_of(places)
         self._store = Store(process)
         self.buffers = Buffers(process, self._store)
         itself = Itself(process, self._store, self.rank, settings.eager_of(Itself.name))
@@ -129,8 +129,10 @@ class Mpi:
         self.port.spend(self.prices.open)
         for _ in range(self.size):
             self.port.spend(self.prices.open_rank)
+        self._world.opens(self.rank)
         for channel in self.channels:
             await channel.open()
+        self._world.opened(self.rank)
         self._open = True
         await self.COMM_WORLD.Barrier()
 
@@ -154,6 +156,7 @@ class Mpi:
                            f"{self.receiving.open} receives that have not ended")
         self.port.spend(self.prices.open)
         await self.COMM_WORLD.Barrier()
+        self._world.closed(self.rank)
         for channel in self.channels:
             await channel.close()
         self._open = False

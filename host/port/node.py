@@ -1,7 +1,7 @@
 """A node for its program: number, CPU, port, memory; and for layers on one of its NICs."""
 
 from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
 from ...layouts.fabric import Topology
@@ -14,9 +14,20 @@ from .memory import Allocator
 from .port import Port
 from .running import Running, RunningPort
 
-__all__ = ["KernelNode", "Node", "NodeNic", "Program", "Programs"]
+__all__ = ["KernelNode", "Node", "NodeNic", "Program", "Programs", "ToldOfEnds"]
 
 Service = TypeVar("Service")
+
+
+@runtime_checkable
+class ToldOfEnds(Protocol):
+    """A service of the run (:meth:`Node.run_service`) that is told when a program has ended."""
+
+    def program_ended(self, place: tuple[int, int]) -> None:
+        """The program of ``place``, a node and a CPU, has. What this raises ends the run."""
+        ...
+
+
 ALL = -1
 """In place of a CPU's number: all CPUs of a node."""
 

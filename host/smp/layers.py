@@ -21,6 +21,8 @@ class Layer(Protocol):
 
     async def poll(self) -> None: ...
 
+    def expect(self, waits: bool) -> None: ...
+
     async def leave(self, spin: Spin) -> None: ...
 
     async def disable(self, spin: Spin) -> None: ...
@@ -59,8 +61,14 @@ class Layers:
 
     async def wait(self, condition: Callable[[], Any]) -> None:
         """Poll all, in turn, until ``condition()`` is true; it is evaluated after each round."""
-        while not condition():
-            await self.poll()
+        for layer in self._layers:
+            layer.expect(layer.enabled)
+        try:
+            while not condition():
+                await self.poll()
+        finally:
+            for layer in self._layers:
+                layer.expect(False)
 
     async def disable(self) -> None:
         """Disable all. First each one's own communication ends and its peers are told, while all

@@ -138,8 +138,12 @@ class TcpChannel:
     # Packets
 
     def ready(self, rank: int) -> bool:
-        if self._peers[rank].socket.room >= self._most:
+        socket = self._peers[rank].socket
+        if socket.room >= self._most:
             return True
+        if socket.writable:  # without room: it would fail at once, and will never have any
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: rank {rank} has ended its "
+                           "connection")
         self._wanted.add(rank)
         return False
 

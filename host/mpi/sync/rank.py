@@ -35,8 +35,8 @@ class Rank:
     initialized, finalized
         Whether it has called Init, and Finalize.
     fate
-        Why it must end. A program that goes on nevertheless, as it catches everything, is told
-        again.
+        Why it must end. A program that goes on nevertheless, as it catches everything, is left
+        where it makes its next call.
     kept
         What the program's face of MPI keeps for it, by name (:meth:`keep`).
     """
@@ -69,7 +69,9 @@ class Rank:
             Every rank waits, and none will ever go on.
         """
         if self.fate is not None:
-            raise self.fate
+            stack = getcurrent()
+            assert isinstance(stack, Stack)
+            stack.abandon(self.fate)
         if self._before:
             self.node.port.compute_cycles(self._before)
         try:

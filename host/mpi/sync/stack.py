@@ -19,6 +19,9 @@ __all__ = ["Place", "Stack", "wait"]
 
 Result = TypeVar("Result")
 
+ABANDONED: list["Stack"] = []
+"""Stacks of programs that went on after their end."""
+
 
 class Place:
     """What of the Python process belongs to a program while it runs: nothing, if no class of a face
@@ -40,6 +43,8 @@ class Stack(greenlet):
         self._body = body
         self._place = place
         self._ended = False
+        self._told = False
+        self._fate: BaseException | None = None
 
     def _inside(self) -> Any:
         self._place.enter()
@@ -52,12 +57,14 @@ class Stack(greenlet):
         """Run the program to its end; what ``body`` returns, or raises."""
         try:
             result = self.switch()
-            while not self.dead:
+            while not self.dead and self._fate is None:
                 await EXECUTED
                 result = self.switch()
+            if self._fate is not None:
+                raise self._fate
             return result
         finally:
-            if not self.dead:
+            if not self.dead and self._fate is None:
                 self._ended = True
                 with suppress(Ended):
                     self.throw(Ended())
@@ -71,6 +78,9 @@ class Stack(greenlet):
             The run has ended.
         """
         if self._ended:
+            if self._told:
+                self.abandon(Ended())
+            self._told = True
             raise Ended
         assert self.parent is not None
         self._place.leave()
@@ -78,6 +88,18 @@ class Stack(greenlet):
             self.parent.switch()
         finally:
             self._place.enter()
+
+
+    def abandon(self, fate: BaseException) -> None:
+        """End the program with ``fate``, of which it has been told. It goes on nevertheless, as it
+        catches everything; now it never runs again. Called on this stack."""
+        self._place.leave()
+        self._fate = fate
+        # Nobody may throw into it, as greenlet does where a stack is no longer wanted.
+        ABANDONED.append(self)
+        assert self.parent is not None
+        self.parent.switch()
+        raise AssertionError("an abandoned program runs")
 
 
 def wait(call: Coroutine[Any, Any, Result]) -> Result:

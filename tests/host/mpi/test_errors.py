@@ -10,10 +10,14 @@ from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
 
 
-def told(main, nodes=2, **knobs):
+def told(main, nodes=2, channel="via", **knobs):
     """The error of a run."""
+    return said(ranks(main, nodes), channel, **knobs)
+
+
+def said(programs, channel="via", **knobs):
     with pytest.raises(MpiError) as found:
-        Model(describe(nodes=nodes, **knobs)).run(ranks(main, nodes), limit=LIMIT)
+        Model(describe(channel, len(programs), **knobs)).run(programs, limit=LIMIT)
     text = str(found.value)
     assert "\n" not in text
     return text
@@ -197,3 +201,98 @@ def test_queues_that_do_not_fit():
     with pytest.raises(MpiError, match="ERR_NO_MEM: rank 0: queues of 8 processes: host memory is "
                                        "full"):
         Model(describe("shm", 8, memory__bytes=1 << 20)).run([[program] * 8, None], limit=LIMIT)
+
+
+NETWORKS = ["via", "via in the kernel", "gm", "tcp"]
+
+
+async def open_alone(node):
+    """Begins, and ends without Finalize."""
+    mpi = Mpi(node)
+    await mpi.Init()
+
+
+@pytest.mark.parametrize("channel", NETWORKS)
+def test_a_rank_that_ends_without_finalize(channel):
+    async def receives(node):
+        async with Mpi(node) as mpi:
+            await mpi.COMM_WORLD.Recv(np.zeros(1), 1, 5)
+
+    assert said([receives, open_alone], channel) == (
+        "MPI_ERR_PENDING: no rank can go on: rank 0: Recv from rank 1, tag 5, COMM_WORLD; rank 1 "
+        "has ended without Finalize")
+
+
+@pytest.mark.parametrize("channel", NETWORKS)
+@pytest.mark.parametrize("length", [8, 6000, 100_000])
+def test_sends_to_a_rank_that_has_ended(channel, length):
+    """Whatever they wait for: credits, room in a socket, a reply."""
+    async def sends(node):
+        async with Mpi(node) as mpi:
+            await mpi.port.delay(50_000)
+            for _ in range(100):
+                await mpi.COMM_WORLD.Send(np.zeros(length, np.uint8), 1)
+
+    text = said([sends, open_alone], channel)
+    assert re.fullmatch("MPI_ERR_PENDING: no rank can go on: rank 0: (Send to|Barrier from) rank "
+                        "1, tag 0, COMM_WORLD; rank 1 has ended without Finalize", text)
+
+
+@pytest.mark.parametrize("channel", NETWORKS)
+def test_a_rank_that_ends_without_init(channel):
+    async def nothing(node):
+        await node.port.delay(1000)
+        await node.port.flush()
+
+    text = "MPI_ERR_OTHER: rank 1 has ended without Init, in which rank 0 waits for it"
+    assert said([open_alone, nothing], channel) == text
+
+    async def later(node):
+        await node.port.delay(5000)
+        await open_alone(node)
+
+    assert said([later, nothing], channel) == text
+
+
+def test_others_go_on_as_long_as_they_can():
+    async def main(node):
+        mpi = Mpi(node)
+        await mpi.Init()
+        data = np.zeros(1)
+        if mpi.rank != 2:
+            for _ in range(20):
+                await mpi.COMM_WORLD.Sendrecv(np.ones(1), 1 - mpi.rank, 0, data, 1 - mpi.rank, 0)
+        return float(data[0])
+
+    assert Model(describe(nodes=3)).run([main] * 3, limit=LIMIT).results == [1, 1, 0]
+
+
+def test_a_connection_that_the_peer_has_ended():
+    """Its buffer is full and never has room again, so select finds it writable at once, each
+    time."""
+    async def sends(node):
+        async with Mpi(node) as mpi:
+            for _ in range(10):
+                await mpi.port.delay(10_000)
+                await mpi.COMM_WORLD.Iprobe()
+            for _ in range(300):
+                await mpi.COMM_WORLD.Isend(np.zeros(900), 1)
+            await mpi.COMM_WORLD.Recv(np.zeros(1), 2)
+
+    async def receives(node):
+        async with Mpi(node) as mpi:
+            await mpi.COMM_WORLD.Recv(np.zeros(1), 0)
+
+    async def closes(node):
+        mpi = Mpi(node)
+        await mpi.Init()
+        for socket in [*mpi.channels[0]._tcp.sockets]:
+            await socket.close()
+        await mpi.port.delay(3_000_000)
+        await mpi.channels[0].close()
+        await mpi.port.delay(LIMIT)
+        await mpi.port.flush()
+
+    assert said([sends, closes, receives], "tcp", tcp__rto_min=400_000,
+                tcp__socket_buffer=8192) == (
+        "MPI_ERR_OTHER: rank 0: rank 1 has ended its connection")

@@ -65,6 +65,32 @@ def test_one_after_the_other_they_wait_until_a_peer_counts_as_gone() -> None:
         run(False)
 
 
+def test_a_peer_that_has_ended_is_told_in_a_wait_for_its_reply() -> None:
+    """Acknowledgements return credits: it owes nothing, and its reply never comes."""
+    async def asks(cpu: Any) -> None:
+        def on_reply(am: Any, source: int, word: int) -> None:
+            raise AssertionError
+
+        layers = Layers(cpu, *(Gam(cpu.nic(nic), [on_reply]) for nic in range(cpu.nics)))
+        await layers.enable()
+        await layers[0].request(NICS, 0, 1)
+        await layers.wait(lambda: False)
+
+    async def ends(cpu: Any) -> None:
+        seen: list[int] = []
+        gam = Gam(cpu.nic(0), [lambda am, source, word: seen.append(word)])
+        await gam.enable()
+        while not seen:
+            await gam.poll()
+        await cpu.port.delay(1000)
+        await gam.poll()
+
+    model = Model(describe({}, {"node.nics": NICS, "am.credit": "ack", "am.retry_timeout": 1000,
+                               "am.retries": 3}))
+    with pytest.raises(PeerGone, match="node 2 is gone: node 0 heard"):
+        model.run([asks, ends], limit=3_000_000)
+
+
 def test_there_must_be_a_layer() -> None:
     with pytest.raises(ValueError, match="there must be a layer to poll"):
         Layers(None)  # type: ignore[arg-type]

@@ -161,3 +161,28 @@ def test_outside_of_a_rank():
         wait(call())
     with pytest.raises(RuntimeError, match="no rank is running"):
         current()
+
+
+def test_a_program_that_catches_everything_ends_nevertheless():
+    def stubborn(rank):
+        while True:
+            try:
+                rank.wait(rank.mpi.COMM_WORLD.Recv(np.zeros(1), 1 - rank.number))
+            except BaseException:  # noqa: BLE001
+                pass
+
+    assert told(stubborn).startswith("MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: Recv")
+
+
+def test_and_so_when_another_rank_ends_the_run():
+    def body(rank):
+        if rank.number == 0:
+            rank.compute(1e5)
+            rank.abort("COMM_WORLD", 3)
+        while True:
+            try:
+                rank.wait(rank.mpi.COMM_WORLD.Recv(np.zeros(1), 0))
+            except BaseException:  # noqa: BLE001
+                pass
+
+    assert told(body) == "rank 0: MPI_Abort(COMM_WORLD, 3)"
