@@ -175,6 +175,10 @@ class Mpi(Section):
     buffer_bytes: int = cost(8192, unit="bytes", ge=512, le=1 << 18, multiple_of=64,
                              doc="a buffer of channels 'via' and 'gm', and the longest packet of "
                                  "'tcp', with its header")
+    gm_buffers: str = cost("shares", unit="", pattern="^(shares|classes)$",
+                           doc="receive buffers of channel 'gm': all of one size class, a share "
+                               "for each other rank, counted by credits; or some of each class "
+                               "for whoever sends")
     prepost: int = cost(12, unit="buffers", ge=6, le=128,
                         doc="receives that wait on a VI when it is connected")
     prepost_used: int = cost(32, unit="buffers", ge=6, le=128,

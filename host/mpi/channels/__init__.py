@@ -10,6 +10,8 @@ In the order in which to read:
   credits on their way
 - :mod:`.via`: The channel over VIA: a VI of Reliable Delivery to each other process, one completion
   queue
+- :mod:`.gm_buffers`: Receive buffers of the channel over GM: of which size classes, how many of
+  each, and whose
 - :mod:`.gm`: The channel over GM: port PORT on each node
 - :mod:`.shm`: The channel of the processes of one node, one on each CPU: queues in the memory that
   they share

@@ -1,9 +1,11 @@
 """The channel over GM: a port for each process, PORTS of them on a node.
 
-All receive buffers are of one size class, that of the longest packet, and each other process has
-its share of them, counted by credits: GM would send a message again and again for which no buffer
-has been provided. GM has 32 receive tokens, too few for buffers of each class for each peer. A send
-that finds no send token waits in the library. Long data go by directed sends.
+By default all receive buffers are of one size class, that of the longest packet, and each other
+process has its share of them, counted by credits: GM would send a message again and again for which
+no buffer has been provided, and has 32 receive tokens, too few for buffers of each class for each
+peer. With ``mpi.gm_buffers`` = classes there are some of each class for whoever sends
+(:mod:`.gm_buffers`). A send that finds no send token waits in the library. Long data go by directed
+sends.
 """
 
 from collections import deque
@@ -11,16 +13,18 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from ....layouts.description import Description
 from ....layouts.gm import MAX_SIZE
-from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size, gm_min_size_for_length
+from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size
 from ...port.node import Node
 from ...port.port import Watch
 from ...via.process import Process
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import LONG_BYTES
+from ..packets import HEADER_BYTES, LONG_BYTES
 from .buffered import CREDITS, Debts, Received, fill, received
 from .credits import Credits
+from .gm_buffers import Buffers, Classes, Shares
 from .places import Places
 
 __all__ = ["GmChannel"]
@@ -29,12 +33,31 @@ RECEIVED = GM_EVENT.GM_RECV_EVENT
 
 PORTS = 2, 3, 4, 5, 6, 7, 1
 """The ports of a node's processes; port 0 is the driver's."""
+LEAST = 64
+"""Bytes of the smallest buffer: a header is looked at before it is known how long it is."""
 KEPT = 1
 """Credits that messages with data leave for the packets of others."""
 SPIN = 1 << 28
 """Cycles for which a call that waits checks for an event, before it waits for the interrupt."""
 AGAIN = 2000
 """Cycles after which a process that was not there yet is greeted again."""
+
+
+def _buffers(description: Description, others: int) -> Buffers:
+    """The receive buffers for ``others``.
+
+    Raises
+    ------
+    MpiError
+        There are too few.
+    """
+    tokens, buffer = description.gm.receive_tokens, description.mpi.buffer_bytes
+    try:
+        if description.mpi.gm_buffers == "classes":
+            return Classes(tokens, buffer - LONG_BYTES + HEADER_BYTES)
+        return Shares(tokens, buffer, others)
+    except ValueError as error:
+        raise MpiError(ErrorClass.ERR_NO_MEM, f"gm.receive_tokens = {tokens}: {error}") from None
 
 
 class _Peer:
@@ -63,21 +86,18 @@ class GmChannel:
         self._rank = rank = places.rank
         self._gm = Gm(process)
         self._gm.spin = SPIN
-        self._class = gm_min_size_for_length(settings.buffer_bytes)
         self.eager_bytes = settings.buffer_bytes - LONG_BYTES
         others = places.elsewhere
-        each = node.description.gm.receive_tokens // len(others)
-        if each < 2:
-            raise MpiError(ErrorClass.ERR_NO_MEM, f"gm.receive_tokens = "
-                           f"{node.description.gm.receive_tokens}: too few for {places.size} "
-                           "ranks, each needs 2 for each other")
+        self._buffers = _buffers(node.description, len(others))
+        self._size_of: dict[int, int] = {}
+        """The size class of each receive buffer."""
         if len(places.beside) >= len(PORTS):
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {rank}: {len(places.beside) + 1} ranks on "
                            f"node {node.number}: GM has ports for {len(PORTS)} processes")
         self._own = PORTS[places.index(rank)]
-        self._credits, self._limit = each - 1, (each - 1) // 2
         self._peers = {one: _Peer(one, places.node(one), PORTS[places.index(one)],
-                                  Credits(self._credits, self._limit)) for one in others}
+                                  self._buffers.credits()) for one in others}
+        self._most = self._buffers.credits().left
         self._by_place = {(peer.node, peer.port): peer for peer in self._peers.values()}
         self._free: list[int] = []
         self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
@@ -98,12 +118,12 @@ class GmChannel:
         self._sound("gm_open", status)
         self._sound("gm_allow_remote_memory_access",
                     await self._gm.gm_allow_remote_memory_access(self._open))
-        size = 1 << self._class
-        each = self._credits + Credits.further(self._credits, self._limit)
-        for _ in range(len(self._peers) * each):
-            await self._provide(await self._memory(size))
+        for size in self._buffers.sizes:
+            buffer = await self._memory(max(1 << size, LEAST))
+            self._size_of[buffer] = size
+            await self._provide(buffer)
         for _ in range(self._open.send_tokens):
-            self._free.append(await self._memory(size))
+            self._free.append(await self._memory(1 << max(self._buffers.sizes)))
         while not all(peer.greeted for peer in self._peers.values()):
             while self._strange and self._free:
                 await self._greet(self._strange.popleft())
@@ -150,7 +170,7 @@ class GmChannel:
 
     async def _provide(self, buffer: int) -> None:
         self._sound("gm_provide_receive_buffer", await self._gm.gm_provide_receive_buffer(
-            self._open, buffer, self._class, 0))
+            self._open, buffer, self._size_of[buffer], 0))
 
     # Packets
 
@@ -159,7 +179,7 @@ class GmChannel:
 
     def generous(self, rank: int) -> bool:
         left = self._peers[rank].credits.left
-        return bool(left and self._free) and (left > KEPT or self._credits <= KEPT)
+        return bool(left and self._free) and (left > KEPT or self._most <= KEPT)
 
     def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:
         peer = self._peers[rank]
@@ -170,8 +190,8 @@ class GmChannel:
         buffer = self._free.pop()
         length = await fill(self.process, buffer, header, pieces, peer.credits)
         await self._give(lambda: self._gm.gm_send_with_callback(
-            self._open, buffer, self._class, length, 0, peer.node, peer.port, callback,
-            (peer, buffer)))
+            self._open, buffer, self._buffers.size_of(length), length, 0, peer.node, peer.port,
+            callback, (peer, buffer)))
 
     def _sent(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
         peer, buffer = context
