@@ -164,8 +164,6 @@ def _parallel(table: Table, figure: Any) -> None:
     """A line a point through all knobs that vary and the metrics, coloured by the first metric."""
     from matplotlib import colormaps
 
-    from ..report.plots import INK
-
     metrics = _drawn(table)
     colours = colormaps["viridis"]
     parallel(table, figure, metrics, lambda row, share: {"lw": 1, "alpha": 0.7,
@@ -178,6 +176,8 @@ def parallel(table: Table, figure: Any, metrics: Sequence[Column],
     """A line a point through all knobs that vary and ``metrics``. ``style``: how that of a row is
     drawn, whose first metric is at a share, 0 to 1, of the way from the least value to the
     greatest."""
+    from ..report.plots import INK
+
     columns = [*(one for one in table.knobs if len(_distinct(table, one)) > 1), *metrics]
     scales = [_distinct(table, one) for one in columns]
     axes = figure.add_subplot()
