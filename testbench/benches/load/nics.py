@@ -13,6 +13,7 @@ from ...estimate.fairness import Fairness
 from ...report.document import number
 from ...report.tables import amount, table
 from ...truth.busy import services, union
+from ...wording import counted
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
@@ -61,7 +62,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
         by_nics[str(nics)] = {**found, "ratio": number(Fraction(str(found["goodput"]))
                                                        / Fraction(str(first)))}
         truth.setdefault(str(size), {})[str(nics)] = _busy(run, shared, nics, description)
-        name = f"{nics} NIC{'s' if nics > 1 else ''}, {size} bytes"
+        name = f"{counted(nics, 'NIC')}, {size} bytes"
         most = nics * link
         checks.append(check(f"{name}: no more than the links carry", found["goodput"] <= most,
                             f"{found['goodput']} of {number(most)} bytes a cycle"))
