@@ -199,8 +199,10 @@ class Engine:
     async def _step(self, task: Task) -> None:
         self._port.spend(self._prices.task)
         self._stepping = True
-        await task.step()
-        self._stepping = False
+        try:
+            await task.step()
+        finally:
+            self._stepping = False
         if task.done:
             self.tasks.remove(task)
 

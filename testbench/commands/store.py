@@ -52,9 +52,9 @@ def run_verify() -> None:
     if wrong:
         for line in wrong[:-1]:
             console(stderr=True).print(f"nicbed: {line}", markup=False, soft_wrap=True)
-        raise UserError(f"{wrong[-1]}; {len(wrong)} of "
-                        f"{counted(whole + len(wrong), 'result')} damaged: "
-                        "they are measured again when they are asked for", status=1)
+        raise UserError(f"{wrong[-1]}; damaged: {len(wrong)} of "
+                        f"{counted(whole + len(wrong), 'result')}, which are measured again when "
+                        "they are asked for", status=1)
     _say({"whole": whole}, f"{counted(whole, 'result')}, each as it was kept")
 
 
@@ -66,7 +66,8 @@ def _store() -> Store:
 
 
 def _removed(gone: Sequence[Kept]) -> str:
-    each = [f"{sum(one.kind == kind for one in gone)} {kind}" for kind in KINDS]
+    each = [counted(sum(one.kind == kind for one in gone), kind.removesuffix("s"))
+            for kind in KINDS]
     return f"removed {' and '.join(each)}, {_megabytes(sum(one.bytes for one in gone))} MB"
 
 

@@ -32,7 +32,7 @@ def check(gate: Path) -> None:
 
 
 def test_one_entry_of_two_fails_the_gate(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UserError, match="1 of 4 figures are not as they were accepted, in far"
+    with pytest.raises(UserError, match="1 of 4 figures is not as it was accepted, in far"
                        ) as error:
         check(gate)
     assert error.value.status == 1

@@ -307,14 +307,14 @@ def test_the_command_line_says_where_a_result_is_from(tmp_path: Path) -> None:
     assert runs[0].stdout.replace("/one/", "/two/") == runs[1].stdout == runs[2].stdout
     listed = json.loads(nicbed("store", "list", "--only", "results", "--json", **variables).stdout)
     assert [one["what"] for one in listed] == ["rtt am verilator, 2 nodes"]
-    assert "1 results" in nicbed("store", "list", "--only", "results", **variables).stdout
+    assert "1 result" in nicbed("store", "list", "--only", "results", **variables).stdout
     assert "each as it was kept" in nicbed("store", "verify", **variables).stdout
     Path(listed[0]["path"]).write_text("nothing")
     wrong = nicbed("store", "verify", **variables)
     assert wrong.returncode == 1 and len(wrong.stderr.splitlines()) == 1
-    assert "the entry is damaged; 1 of 1 results are damaged" in wrong.stderr
+    assert "the entry is damaged; damaged: 1 of 1 result, which" in wrong.stderr
     pruned = nicbed("store", "prune", "--age", "0s", "--only", "results", **variables)
-    assert pruned.stdout.startswith("removed 1 results and 0 builds")
+    assert pruned.stdout.startswith("removed 1 result and 0 builds")
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
