@@ -16,6 +16,7 @@ from ..store import standard
 from ..study.executor import Executor
 from ..study.sweep import chosen
 from ..study.table import ERROR
+from ..wording import counted
 from .measure import Plots, check_places
 from .output import Terminal, finish, progress_bar
 from .sweep import failures, printed, varied, written
@@ -65,22 +66,21 @@ def _show(found: Trials, space: Space) -> None:
     if found.front:
         out.print(printed("The front: no other trial beats these" if several else "The best",
                           found, found.front))
-    out.print(_count(found, space), markup=False)
-    for line in failures(found):
-        out.print(line, markup=False)
+    for line in (_count(found, space), *failures(found)):
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def _count(found: Trials, space: Space) -> str:
     """How many trials there were, and what became of them."""
     tried = len(found.rows)
-    every = "" if space.listed is None else f" of {len(space.listed):,} points"
+    every = "" if space.listed is None else f" of {counted(len(space.listed), 'point')}"
     missed = sum(row["holds"] is False for row in found.rows)
     failed = sum(row[ERROR] is not None for row in found.rows)
-    parts = [f"{tried} trials{every}"]
+    parts = [f"{counted(tried, 'trial')}{every}"]
     if missed:
         parts.append(f"{missed} miss a condition")
     if failed:
         parts.append(f"{failed} failed")
     if space.excluded:
-        parts.append(f"the conditions exclude {space.excluded:,} points")
+        parts.append(f"the conditions exclude {counted(space.excluded, 'point')}")
     return "; ".join(parts)

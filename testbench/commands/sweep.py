@@ -117,7 +117,7 @@ def _show(found: Table, excluded: int) -> None:
     if excluded:
         out.print(counted(excluded, "point is", "points are") + " excluded by the constraints")
     for line in failures(found):
-        out.print(line, markup=False)
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def printed(title: str, found: Table, rows: Sequence[Mapping[str, Any]]) -> Any:

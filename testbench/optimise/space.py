@@ -10,6 +10,7 @@ from ..descriptions import load
 from ..errors import UserError
 from ..testbed.bed import Testbed
 from ..testbed.measurement import Measurement
+from ..wording import counted
 from .search import Search
 
 __all__ = ["LISTED", "Place", "Point", "Space"]
@@ -65,7 +66,8 @@ class Space:
             self.listed = [one for one in found if one is not None]
             if not self.listed:
                 why = next(iter(self.refused.values()), "the conditions exclude all")
-                raise UserError(f"none of {math.prod(counts)} points can be tried: {why}")
+                points = counted(math.prod(counts), "point")
+                raise UserError(f"of {points} none can be tried: {why}")
 
     def point(self, place: Place) -> Point | None:
         """The point at ``place``; None if a condition excludes or the description refuses it."""

@@ -37,7 +37,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["gate", "accept"], ["--reason"]),
     (["gate", "accept", "--reason", ""], ["--reason", "one line"]),
     (["gate", "init", "no.toml", "--bench", "lgop"], ["no benchmark is called lgop", "logp"]),
-    (["why", "default", "default", "--layer", "mpi"], ["--layer mpi", "am, via"]),
+    (["why", "default", "default", "--layer", "mpi"], ["layer mpi", "am, via"]),
     (["bench", "rtt", "--set", "node.cpus=2", "--sim", "uart"],
      ["--sim uart", "one CPU", "node.cpus = 2"]),
     (["synth", "--board", "ecpix5", "--set", "node.cpus=2"], ["one CPU", "node.cpus = 2"]),

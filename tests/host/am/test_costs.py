@@ -141,8 +141,10 @@ CALLS = {
 
 
 def test_every_public_call_costs_something():
-    """No call is free; one that this test does not know fails it."""
-    public = {name for name, member in inspect.getmembers(Gam, callable) if name[0] != "_"}
+    """No call is free; one that this test does not know fails it. What a wait expects to be told
+    is no call of the layer: the target does nothing for it."""
+    public = {name for name, member in inspect.getmembers(Gam, callable)
+              if name[0] != "_"} - {"expect"}
     assert public == {*CALLS, "enable", "disable", "reply"}
     costs = {}
 

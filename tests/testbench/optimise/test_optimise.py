@@ -218,9 +218,9 @@ def test_points_that_are_refused_are_no_trials() -> None:
     assert space.remarks()[0].startswith("6 points are refused, such as: nic.receive_ring = 5: mus")
     assert space.remarks()[0].endswith("; 4 points are left")
     assert len(carried_out(found, space, Made()).rows) == 4
-    with pytest.raises(UserError, match="none of 1 points can be tried: nic.receive_ring = 5"):
+    with pytest.raises(UserError, match="of 1 point none can be tried: nic.receive_ring = 5"):
         Space(search({"nic.receive_ring": "5"}))
-    with pytest.raises(UserError, match="none of 2 points can be tried: the conditions exclude"):
+    with pytest.raises(UserError, match="of 2 points none can be tried: the conditions exclude"):
         Space(search({"link.latency": "4,8"}, where=["link.latency > 9"]))
 
 
@@ -328,7 +328,7 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
                  limit=None, workers=2, fresh=False, out=tmp_path, executor=Made(fails=[16]))
     out = capsys.readouterr().out
     assert "The front: no other trial beats these" in out
-    assert ("9 trials of 9 points; 3 miss a condition; 2 failed; the conditions exclude 1 points"
+    assert ("9 trials of 9 points; 3 miss a condition; 2 failed; the conditions exclude 1 point"
             in out)
     assert "link.latency=16, nic.send_fifo=4096: at cycle 7: nothing goes" in out
     path = Path(out.splitlines()[-1])

@@ -109,8 +109,9 @@ def test_time_lines_of_a_run_and_of_a_bench(bed: Testbed, tmp_path: Path) -> Non
     drawn = bed.bench("rtt", timeline=tmp_path / "rtt.pftrace")
     assert drawn.document == plain.document
     assert len(read(tmp_path / "rtt.pftrace")) > 100
-    with pytest.raises(UserError, match="cannot be written: No such file or directory"):
-        bed.run(processes).timeline(tmp_path / "nowhere" / "run.pftrace")
+    bed.run(processes).timeline(tmp_path / "new" / "run.pftrace")
+    with pytest.raises(UserError, match="cannot be written: Not a directory"):
+        bed.run(processes).timeline(tmp_path / "run.pftrace" / "new" / "run.pftrace")
 
 
 def test_an_experiment_and_an_app(bed: Testbed) -> None:
