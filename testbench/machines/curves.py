@@ -35,8 +35,8 @@ def signatures(found: Measured, figure: Any) -> None:
         for name, style in (("o_s", (0, (1, 2))), ("g", (0, (5, 3)))):
             published = found.table.figure(machine, name)
             if published is not None:
-                axes.axhline(published.low, color="#2b2b2b", lw=1, ls=style)
-                axes.annotate(f"{name} published", (1, published.low), xytext=(3, 2),
+                axes.axhline(published.middle, color="#2b2b2b", lw=1, ls=style)
+                axes.annotate(f"{name} published", (1, published.middle), xytext=(3, 2),
                               textcoords="offset points", fontsize=8)
         axes.set_title(machine)
         axes.legend(title="D, µs", fontsize=7.5, title_fontsize=8, loc="upper right", ncols=2)
@@ -88,8 +88,8 @@ def bandwidth(found: Measured, figure: Any) -> None:
                        ls=(0, (4, 2)), label=f"{machine}, asynchronous")
         published = found.table.figure(machine, "r_inf")
         if published is not None:
-            right.axhline(published.low, color=colour, lw=0.9, ls=(0, (1, 2)))
-            right.annotate(f"published {published.published}", (16, published.low),
+            right.axhline(published.middle, color=colour, lw=0.9, ls=(0, (1, 2)))
+            right.annotate(f"published {published.published}", (16, published.middle),
                            xytext=(0, 2 if colour == PALETTE[0] else 10),
                            textcoords="offset points", fontsize=8, color=colour)
     for axes in (left, right):

@@ -171,7 +171,8 @@ def _differences(table: Table, rows: Sequence[Row]) -> tuple[Difference, ...]:
                 f"{first[0]} − {second[0]}, {first[1]}" if first[1] == second[1] else
                 f"{' '.join(first)} − {' '.join(second)}")
         ours = None if one.ours is None or other.ours is None else one.ours - other.ours
-        found.append(Difference(name, one.figure.unit, one.figure.low - other.figure.low, ours))
+        published = one.figure.middle - other.figure.middle
+        found.append(Difference(name, one.figure.unit, published, ours))
     return tuple(found)
 
 
