@@ -21,7 +21,8 @@ __all__ = ["TAGS", "Task", "aside", "begins"]
 TAGS = 16
 """Tags of one collective call. Each that has only begun has others than those before it on its
 communicator, so that several may be under way."""
-ALL_TAGS = (MAX_TAG + 1) // TAGS * TAGS
+SETS = (MAX_TAG + 1) // TAGS - 1
+"""Sets of tags for calls that have only begun: all but those of calls that block."""
 
 
 class Task(Request):
@@ -71,20 +72,27 @@ def aside(condition: Callable[[], Any], what: Callable[[], str]) -> Generator[An
     yield condition, what
 
 
-def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]]
-           ) -> Callable[..., Awaitable[Request]]:
+def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
+           collective: bool = True) -> Callable[..., Awaitable[Request]]:
     """The method of a communicator that begins ``function``, another one: ``call``, which gives a
-    request."""
+    request. A ``collective`` one has tags of its own, which all ranks count alike."""
     @called(call)
     async def begin(self: Any, *arguments: Any, **named: Any) -> Request:
         comm = copy(self)
-        self.begun += 1
-        comm.tags = self.begun * TAGS % ALL_TAGS or TAGS
+        if collective:
+            comm.tags = TAGS * (1 + self.begun % SETS)
+            self.begun += 1
+        comm.talks = False
         task = Task(self.library, call, comm, function(comm, *arguments, **named))
-        await self.library.engine.start(task)
-        if task.error is not None:
-            task.taken = True
-            raise task.error
+        try:
+            await self.library.engine.start(task)
+            if task.error is not None:
+                task.taken = True
+                raise task.error
+        except BaseException:
+            if collective and not comm.talks:  # for the other ranks it never was
+                self.begun -= 1
+            raise
         return task
     begin.__name__ = begin.__qualname__ = call.name
     begin.__doc__ = f"Begin {function.__name__}."

@@ -61,14 +61,17 @@ class Collectives:
     size: int
     tags: int
     begun: int
+    talks: bool
 
     # Messages in the collective context
 
     async def _isend(self, call: str, data: Data, rank: int, tag: int) -> Request:
+        self.talks = True
         return await self.library.send(call, self, self.context + 1, data,  # type: ignore[arg-type]
                                        rank, tag + self.tags)
 
     async def _irecv(self, call: str, data: Data, rank: int, tag: int) -> Request:
+        self.talks = True
         return await self.library.receive(
             call, self, self.context + 1, data,  # type: ignore[arg-type]
             rank, tag + self.tags)

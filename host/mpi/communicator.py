@@ -56,7 +56,9 @@ class Comm(Collectives):
         self.tags = 0
         """Added to the tags of collective messages."""
         self.begun = 0
-        """Calls that have only begun, until now."""
+        """Collective calls that have only begun, until now."""
+        self.talks = False
+        """Whether a collective call has begun a message."""
 
     def Get_rank(self) -> int:
         """This process's rank."""
@@ -168,8 +170,8 @@ class Comm(Collectives):
 
     # Calls that have only begun
 
-    Isendrecv = begins(Call.Isendrecv, Sendrecv)
-    Isendrecv_replace = begins(Call.Isendrecv_replace, Sendrecv_replace)
+    Isendrecv = begins(Call.Isendrecv, Sendrecv, collective=False)
+    Isendrecv_replace = begins(Call.Isendrecv_replace, Sendrecv_replace, collective=False)
     Ibarrier = begins(Call.Ibarrier, Collectives.Barrier)
     Ibcast = begins(Call.Ibcast, Collectives.Bcast)
     Ireduce = begins(Call.Ireduce, Collectives.Reduce)

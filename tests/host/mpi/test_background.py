@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Request
+from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Request, background
+from nicbed.host.mpi.constants import MAX_TAG
 
 from tests.labs.rows import more
 from tests.models.target import Model
@@ -123,6 +124,66 @@ def test_exchanges():
         return into[-1], out[-1], status.source, status.tag
 
     assert run(main) == [(1, 1, 1, 7), (0, 0, 0, 7)]
+
+
+async def total(comm, begin):
+    found = np.zeros(1, int)
+    await (await begin(np.full(1, comm.rank), found)).Wait()
+    return int(found[0])
+
+
+def test_exchanges_of_some_ranks_leave_the_tags_of_collective_calls_alone():
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, np.zeros(1)
+        if comm.rank < 2:
+            other = 1 - comm.rank
+            await (await comm.Isendrecv(np.zeros(1), other, 0, data, other, 0)).Wait()
+            await (await comm.Isendrecv_replace(data, other, 0, other, 0)).Wait()
+        return await total(comm, comm.Iallreduce)
+
+    assert run(main, nodes=3) == [3] * 3
+
+
+def test_a_call_that_fails_at_once_leaves_the_tags_of_the_next_alone():
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        if comm.rank == 0:
+            for wrong in (comm.Ibcast(np.zeros(1), 7), comm.Iallgather(np.zeros(1), None)):
+                with pytest.raises(MpiError):
+                    await wrong
+        return await total(comm, comm.Iallreduce)
+
+    assert run(main) == [1] * 2
+
+
+def test_a_call_that_fails_at_once_by_what_has_come_keeps_its_tags():
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        if comm.rank == 0:
+            await (await comm.Ibcast(np.zeros(5), 0)).Wait()
+            await comm.Send(np.zeros(1), 1)
+        else:
+            await comm.Recv(np.zeros(1), 0)
+            with pytest.raises(MpiError, match="MPI_ERR_TRUNCATE"):
+                await comm.Ibcast(np.zeros(2), 0)
+        return await total(comm, comm.Iallreduce)
+
+    assert run(main) == [1] * 2
+
+
+def test_calls_one_after_another_have_other_tags_when_all_have_been_used():
+    async def main(mpi):
+        comm, found = mpi.COMM_WORLD, []
+        for begun in (0, background.SETS - 1, background.SETS, background.SETS + 1):
+            comm.begun = begun
+            request = await comm.Ibarrier()
+            await request.Wait()
+            found.append(request.comm.tags)
+        return found
+
+    last = background.TAGS * background.SETS
+    assert run(main) == [[16, last, 16, 32]] * 2
+    assert last + background.TAGS <= MAX_TAG + 1
 
 
 @pytest.mark.parametrize("main, text", [
