@@ -12,7 +12,7 @@ from typing import Any
 
 from .calls import Call, called
 from .constants import MAX_TAG
-from .errors import MpiError
+from .errors import ErrorClass, MpiError
 from .requests import Request
 from .status import Status
 
@@ -50,7 +50,8 @@ class Task(Request):
 
     @types.coroutine
     def step(self) -> Generator[None, None, None]:
-        """Go on until it waits again, or has ended."""
+        """Go on until it waits again, or has ended. What a program's own function raises in it is
+        raised here, once; the request has failed by it."""
         try:
             while True:
                 waits = self._coroutine.send(None)
@@ -63,6 +64,11 @@ class Task(Request):
                 self.status = end.value
         except MpiError as error:
             self.error = error
+        except BaseException as error:
+            self.error = MpiError(ErrorClass.ERR_OTHER, f"rank {self.comm.rank}: {self.call.name}, "
+                                  f"{self.comm.name}, ended by {type(error).__name__}: {error}")
+            self.done = True
+            raise
         self.done = True
 
 

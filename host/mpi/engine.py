@@ -203,8 +203,8 @@ class Engine:
             await task.step()
         finally:
             self._stepping = False
-        if task.done:
-            self.tasks.remove(task)
+            if task.done:
+                self.tasks.remove(task)
 
     async def _handle(self, packet: Arrived) -> None:
         self._world.under_way[self._rank] -= 1

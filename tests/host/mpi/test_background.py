@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Request, background
+from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Op, Request, background
 from nicbed.host.mpi.constants import MAX_TAG
 
 from tests.labs.rows import more
@@ -212,6 +212,27 @@ def test_an_error_on_the_way_is_raised_by_the_wait():
             await request.Wait()
 
     run(main)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_a_function_of_the_program_raises_ends_its_call_alone(waits):
+    """It comes out of whatever call goes on with it, and the next are as before."""
+    def wrong(_, __):
+        raise ValueError("wrong")
+
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        with pytest.raises(ValueError, match="wrong"):
+            request = await comm.Iallreduce(np.ones(1), np.zeros(1), Op("wrong", wrong))
+            await (request.Wait() if waits else comm.Barrier())
+        with pytest.raises(MpiError, match=f"MPI_ERR_OTHER: rank {comm.rank}: Iallreduce, "
+                           "COMM_WORLD, ended by ValueError: wrong"):
+            await request.Wait()
+        assert not mpi.engine.tasks
+        await mpi.port.delay(100_000)
+        return await total(comm, comm.Iallreduce)
+
+    assert run(main) == [1] * 2
 
 
 def test_a_deadlock_names_the_call_and_what_it_waits_for():
