@@ -314,8 +314,7 @@ class Mpi:
         """Request.Test."""
         self.port.spend(self.prices.complete)
         if not request.done:
-            await self.engine.look()
-            await self.spend()
+            await self.progress()
         if request.done and not request.taken:
             self.taken(request)
         return request.done
@@ -387,8 +386,14 @@ class Mpi:
     async def _look_for(self, requests: Sequence[Request]) -> None:
         self._complete(requests)
         if not all(one.done for one in requests):
-            await self.engine.look()
-            await self.spend()
+            await self.progress()
+
+    @called(Call.Test)
+    async def progress(self) -> None:
+        """Handle what has arrived; inside another call, or alone, as a Test that completes
+        nothing."""
+        await self.engine.look()
+        await self.spend()
 
     @called(Call.Cancel)
     async def cancel(self, request: Request) -> None:

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 from .. import requests as library
 from .. import status as statuses_
 from ..constants import UNDEFINED
-from ..sync import current
 from .errors import CLASSES, Exception, blocking
 from .handles import Handle
 from .status import Status
@@ -89,11 +88,9 @@ class Request(Handle):
         if not self._active([self]):
             _told(status, statuses_.Status())
             return True
-        rank = current()
         inner = self._of.inner
         if not inner.done:
-            rank.wait(rank.mpi.engine.look())
-            rank.wait(rank.mpi.spend())
+            blocking(inner.library.progress())
         if inner.done:
             _told(status, inner.status)
         return inner.done

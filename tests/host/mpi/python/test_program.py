@@ -167,6 +167,18 @@ def test_a_program_may_finalize_and_exit(play):
                 "raise SystemExit")[0] == [["True"]] * 3
 
 
+def test_a_look_at_a_request_goes_on_with_what_has_begun(play):
+    """Its ranks make no other call until the barrier has ended."""
+    printed, _ = play(HEAD + """
+request, looks = comm.Ibarrier(), 0
+while not request.Get_status():
+    looks += 1
+request.Wait()
+print(looks > 0)
+""", nodes=4)
+    assert ["True"] in printed
+
+
 def test_collective_calls_that_only_begin_or_are_kept(play):
     printed, _ = play(HEAD + """
 total, every = np.zeros(2), np.empty(size, 'i')
