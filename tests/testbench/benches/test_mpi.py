@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from nicbed.host.mpi import Mpi
+from nicbed.layouts.trace import TICKS
 from nicbed.testbench.benches import get, run
 from nicbed.testbench.benches.mpi.patterns import pattern
 from nicbed.testbench.descriptions import load as descriptions
@@ -115,6 +116,21 @@ def test_wildcards_cost_nothing(overrides):
     found = measured("wildcard", overrides, sizes=[4, 4096])
     check_sums(found)
     assert set(found["extra"]["any rank and tag"].values()) == {0}
+
+
+@pytest.mark.parametrize("cycles, ok", [(0, True), (1, True), (3, False), (-3, False)])
+def test_time_in_no_part_is_found(cycles, ok):
+    """Round trips that are longer than what happens in them."""
+    lab = ModelLab(descriptions.for_layer(descriptions.load(), "mpi"))
+    module = get("wildcard").module("mpi")
+    parameters = {**module.parameters(lab.description), "sizes": [4]}
+    raw = asyncio.run(module.measure(lab, "mpi", parameters, lambda *_: None))
+    run = raw["runs"]["any rank and tag"][4]
+    run["trips"] = [trip + cycles * TICKS for trip in run["trips"]]
+    found = module.evaluate(raw, lab.description, parameters)["checks"][-1]
+    assert found["check"].startswith("the parts are all") and found["ok"] == ok
+    assert found["detail"] == ("any rank and tag, 4 B: but for 3.00 cycles" if not ok
+                               else f"but for at most {cycles}.00 cycles")
 
 
 @pytest.mark.full
