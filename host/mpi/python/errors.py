@@ -175,7 +175,7 @@ def told(handler: Any = None) -> Iterator[None]:
     else:
         return
     if handler is not None:
-        if handler == "fatal":
+        if handler in ("fatal", "abort"):
             raise current().end(f"rank {current().number}: {failure}")
         if isinstance(handler, Callable):
             handler(int(failure))

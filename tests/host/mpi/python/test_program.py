@@ -144,6 +144,8 @@ def test_equal_programs_take_equal_cycles(play):
     ("comm.recv(source=0)", "MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: Barrier from "),
     ("comm.Set_errhandler(MPI.ERRORS_ARE_FATAL); comm.Send(np.zeros(1), 9)",
      "rank 2: MPI_ERR_RANK: rank 2: Send: there is no rank 9"),
+    ("comm.Set_errhandler(MPI.ERRORS_ABORT); comm.Send(np.zeros(1), 9)",
+     "rank 2: MPI_ERR_RANK: rank 2: Send: there is no rank 9"),
     ("comm.Idup()", "own.py:7: rank 2: NotImplementedError: Comm.Idup is not supported"),
 ])
 def test_errors_are_one_line_with_the_rank(play, line, text):
