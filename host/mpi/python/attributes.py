@@ -22,11 +22,23 @@ class Keyvals:
     def __init__(self) -> None:
         self._numbers = itertools.count(FIRST)
         self._functions: dict[int, tuple[Callable[..., Any] | None, Callable[..., Any] | None]] = {}
+        self._freed: set[int] = set()
 
     def create(self, copy: Callable[..., Any] | None, delete: Callable[..., Any] | None) -> int:
         number = next(self._numbers)
         self._functions[number] = copy, delete
         return number
+
+    def free(self, keyval: int) -> None:
+        """No attribute may be set by the key any more. Those that there are keep it."""
+        self.check_open(keyval)
+        self._freed.add(keyval)
+
+    def check_open(self, keyval: int) -> None:
+        """Refuse a key that there is not, or that was freed."""
+        self.check(keyval)
+        if keyval in self._freed:
+            raise Exception(CLASSES["ERR_KEYVAL"])
 
     def check(self, keyval: int) -> None:
         """Refuse a key that there is not."""
@@ -82,7 +94,7 @@ class Attributed(Handle):
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
-        cls._keyvals().check(keyval)
+        cls._keyvals().free(keyval)
         return INVALID
 
     def Get_attr(self, keyval: int) -> Any:
@@ -92,7 +104,7 @@ class Attributed(Handle):
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
         attributes = self._attributes
-        self._keyvals().check(keyval)
+        self._keyvals().check_open(keyval)
         self._drop(keyval)
         attributes[keyval] = attrval
 

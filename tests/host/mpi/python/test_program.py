@@ -164,6 +164,27 @@ except MPI.Exception as error:
     assert printed == [["True"]] * 3
 
 
+def test_a_key_that_was_freed_is_that_of_its_attributes_alone(play):
+    printed, _ = play(HEAD + """
+gone = []
+key = MPI.Comm.Create_keyval(lambda comm, key, value: value + 1,
+                             lambda comm, key, value: gone.append(value))
+comm.Set_attr(key, 5)
+print(MPI.Comm.Free_keyval(key) == MPI.KEYVAL_INVALID)
+for call in (lambda: comm.Set_attr(key, 6), lambda: MPI.Comm.Free_keyval(key)):
+    try:
+        call()
+    except MPI.Exception as error:
+        print(error)
+other = comm.Dup()
+print(comm.Get_attr(key), other.Get_attr(key))
+other.Free()
+comm.Delete_attr(key)
+print(gone)
+""", nodes=2)
+    assert printed == [["True", "MPI_ERR_KEYVAL", "MPI_ERR_KEYVAL", "5 6", "[6, 5]"]] * 2
+
+
 def test_a_program_may_finalize_and_exit(play):
     assert play("from mpi4py import MPI\nMPI.Finalize()\nprint(MPI.Is_finalized(), end='')\n"
                 "raise SystemExit")[0] == [["True"]] * 3
