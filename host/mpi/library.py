@@ -138,28 +138,33 @@ class Mpi:
 
     @called(Call.Finalize)
     async def Finalize(self) -> None:
-        """Wait for all processes, and end.
+        """Wait for all processes and for all that has begun, and end.
 
         Raises
         ------
         MpiError
-            A receive has not ended.
+            A receive, or a call that has only begun, will never end.
         """
+        engine = self.engine
         await self.COMM_WORLD.Barrier()
-        await self.engine.until(lambda: not self.sending.open and self.engine.sent_all,
-                                lambda: f"rank {self.rank}: Finalize")
-        if self.engine.tasks:
-            raise MpiError(ErrorClass.ERR_OTHER, "Finalize, and a call has not ended: "
-                           + "; ".join(task.describe() for task in self.engine.tasks))
-        if self.receiving.open:
-            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self.rank}: Finalize with "
-                           f"{self.receiving.open} receives that have not ended")
+        await engine.until(lambda: not (self.sending.open or engine.tasks or self.receiving.open)
+                           and engine.sent_all, self._not_ended)
         self.port.spend(self.prices.open)
         await self.COMM_WORLD.Barrier()
         self._world.closed(self.rank)
         for channel in self.channels:
             await channel.close()
         self._open = False
+
+    def _not_ended(self) -> str:
+        """What Finalize waits for."""
+        tasks, receives = self.engine.tasks, self.receiving.open
+        text = f"rank {self.rank}: Finalize"
+        if tasks:
+            text += ", and a call has not ended: " + ", ".join(one.describe() for one in tasks)
+        elif receives:
+            text += f" with {receives} receives that have not ended"
+        return text
 
     async def Wtime(self) -> float:
         """Seconds of target time."""

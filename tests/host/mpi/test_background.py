@@ -248,6 +248,39 @@ def test_a_deadlock_names_the_call_and_what_it_waits_for():
         run(main)
 
 
+@pytest.mark.parametrize("channel", ["via", more("gm"), more("tcp"), more("shm")])
+@pytest.mark.parametrize("begin, wanted", [
+    (lambda comm, out, into: [comm.Isendrecv(out, 1 - comm.rank, 0, into, 1 - comm.rank, 0)],
+     {0: 1, 1: 0}),
+    (lambda comm, out, into: [comm.Irecv(into, 1 - comm.rank), comm.Isend(out, 1 - comm.rank)],
+     {0: 1, 1: 0}),
+    (lambda comm, out, into: [comm.Iallreduce(out, into, MAX)], {0: 1, 1: 1}),
+], ids=["exchange", "receive", "collective"])
+def test_finalize_waits_for_what_nobody_has_waited_for(begin, wanted, channel):
+    arrays = {}
+
+    async def main(mpi):
+        comm = mpi.COMM_WORLD
+        out, into = np.full(30000, comm.rank), mpi.zeros(30000, int)
+        arrays[comm.rank] = into
+        for one in begin(comm, out, into):
+            await one
+
+    run(main, channel)
+    assert {rank: int(into[-1]) for rank, into in arrays.items()} == wanted
+
+
+@pytest.mark.parametrize("channel", ["via", more("gm"), more("tcp"), more("shm")])
+def test_finalize_finds_what_never_ends(channel):
+    async def main(mpi):
+        if mpi.rank == 0:
+            await mpi.COMM_WORLD.Irecv(np.zeros(1), 1)
+
+    with pytest.raises(MpiError, match="MPI_ERR_PENDING: deadlock, no rank can go on: rank 0: "
+                       "Finalize with 1 receives that have not ended; rank 1: Barrier from"):
+        run(main, channel)
+
+
 def test_finalize_finds_what_has_not_ended():
     async def main(mpi):
         if mpi.rank == 0:
