@@ -1,5 +1,7 @@
 """What all parts of the library stand on: whose it is, and the checks of its calls' arguments."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from ...layouts.gm import PORTS
@@ -36,15 +38,13 @@ class Caller:
         return (isinstance(node, int) and isinstance(port, int) and priority in (0, 1)
                 and 0 <= node < self.node.nodes and 0 <= port < PORTS)
 
-    async def enter(self) -> None:
-        """Enter the kernel: what follows is its work."""
+    @asynccontextmanager
+    async def in_kernel(self) -> AsyncIterator[None]:
+        """What is inside is the kernel's work."""
         self.port.spend(self.paths.kernel)
         await self.take_time()
-        await self.driver.lock.enter()
-
-    async def leave(self) -> None:
-        """Leave the kernel."""
-        await self.driver.lock.leave()
+        async with self.driver.lock.held():
+            yield
 
     async def take_time(self) -> None:
         """Spend the time that the call has taken; a cycle at least."""

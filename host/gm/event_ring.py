@@ -69,16 +69,15 @@ class EventRing:
             begin = cpu.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE)
         lock = self._caller.driver.lock
         while not found:
-            await lock.enter()
-            await self._commands.control(port, int(CommandKind.ARM), port.seen)
-            cpu.mark(EMPTY_CHECK, END, 0)
-            cpu.spend(self._paths.block)
-            cpu.mark(BLOCKED, BEGIN, 0)
-            interrupted = await lock.sleep()
-            cpu.mark(BLOCKED, END, 0)
-            if interrupted:
-                await self._caller.driver.interrupt()
-            await lock.leave()
+            async with lock.held():
+                await self._commands.control(port, int(CommandKind.ARM), port.seen)
+                cpu.mark(EMPTY_CHECK, END, 0)
+                cpu.spend(self._paths.block)
+                cpu.mark(BLOCKED, BEGIN, 0)
+                interrupted = await lock.sleep()
+                cpu.mark(BLOCKED, END, 0)
+                if interrupted:
+                    await self._caller.driver.interrupt()
             begin = cpu.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._look(port, 0)
         cpu.waiting_text = ""

@@ -21,9 +21,8 @@ class Opening:
         caller = self._caller
         if caller.node.nodes > NODES:
             return GM_STATUS.GM_FAILURE
-        await caller.enter()
-        await caller.driver.start()
-        await caller.leave()
+        async with caller.in_kernel():
+            await caller.driver.start()
         return GM_STATUS.GM_SUCCESS
 
     async def open(self, number: int, name: str, version: int) -> tuple[GM_STATUS, Port | None]:
@@ -36,16 +35,14 @@ class Opening:
         driver = self._caller.driver
         if number in driver.ports:
             return GM_STATUS.GM_BUSY, None
-        await driver.lock.enter()
-        port = await driver.open(self._caller.process, number, name)
-        await driver.lock.leave()
+        async with driver.lock.held():
+            port = await driver.open(self._caller.process, number, name)
         if port is None:
             return GM_STATUS.GM_OUT_OF_MEMORY, None
         return GM_STATUS.GM_SUCCESS, port
 
     async def close(self, port: Port) -> GM_STATUS:
         """Close it."""
-        await self._caller.enter()
-        await self._caller.driver.close(port)
-        await self._caller.leave()
+        async with self._caller.in_kernel():
+            await self._caller.driver.close(port)
         return GM_STATUS.GM_SUCCESS

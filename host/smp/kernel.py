@@ -5,7 +5,7 @@ the NIC that costs nothing (:class:`Alone`); where CPUs share it, there is a loc
 """
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..port.node import KernelNode, Node
 from ..port.suspension import NOTHING
@@ -20,6 +20,14 @@ IDLE = 100
 interrupt comes at once."""
 
 
+class Inside(Protocol):
+    """What ``async with`` enters and leaves."""
+
+    def __aenter__(self) -> Awaitable[None]: ...
+
+    def __aexit__(self, kind: type[BaseException] | None, *_: Any) -> Awaitable[None]: ...
+
+
 class KernelLock(Protocol):
     """What keeps the CPUs of a node out of each other's way in its kernel."""
 
@@ -32,6 +40,14 @@ class KernelLock(Protocol):
         """Leave it, as often as it was entered."""
         ...
 
+    def held(self) -> Inside:
+        """``async with lock.held()``: in the kernel. An error leaves it, too."""
+        ...
+
+    def guarded(self) -> Inside:
+        """``async with lock.guarded()``: what enters the kernel in here and fails has left it."""
+        ...
+
     def news(self) -> None:
         """What another CPU sleeps for may have come about: it is told when this one leaves."""
         ...
@@ -41,6 +57,19 @@ class KernelLock(Protocol):
         are news, for at most ``timeout`` cycles (0: no limit). Whether the interrupt is to be
         served."""
         ...
+
+
+class _Nothing:
+    """Nothing to enter."""
+
+    def __aenter__(self) -> Awaitable[None]:
+        return NOTHING
+
+    def __aexit__(self, kind: type[BaseException] | None, *_: Any) -> Awaitable[None]:
+        return NOTHING
+
+
+FREE = _Nothing()
 
 
 class Alone:
@@ -55,11 +84,47 @@ class Alone:
     def leave(self) -> Awaitable[None]:
         return NOTHING
 
+    def held(self) -> Inside:
+        return FREE
+
+    def guarded(self) -> Inside:
+        return FREE
+
     def news(self) -> None:
         pass
 
     def sleep(self, timeout: int = 0) -> Awaitable[bool]:
         return self._port.wait_irq(timeout)
+
+
+class _Guarded:
+    """If what is inside fails, the kernel is entered as often as it was before. A coroutine that is
+    closed cannot leave it: that would take time."""
+
+    def __init__(self, lock: "Lock") -> None:
+        self._lock = lock
+        self._depth = 0
+
+    async def __aenter__(self) -> None:
+        self._depth = self._lock.depth
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if kind is not None and issubclass(kind, Exception):
+            await self._lock.back(self._depth)
+
+
+class _Held(_Guarded):
+    """And it is entered, and left."""
+
+    async def __aenter__(self) -> None:
+        await super().__aenter__()
+        await self._lock.enter()
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if kind is None:
+            await self._lock.leave()
+        else:
+            await super().__aexit__(kind)
 
 
 class Lock:
@@ -98,6 +163,24 @@ class Lock:
         self._depth -= 1
         if not self._depth:
             await self._let_in()
+
+    @property
+    def depth(self) -> int:
+        """How often this CPU has entered it."""
+        return self._depth if self._holder == self._port.cpu else 0
+
+    async def back(self, depth: int) -> None:
+        """Leave it until this CPU has entered it ``depth`` times, if it has more often."""
+        if self.depth > depth:
+            self._depth = depth
+            if not depth:
+                await self._let_in()
+
+    def held(self) -> Inside:
+        return _Held(self)
+
+    def guarded(self) -> Inside:
+        return _Guarded(self)
 
     async def _let_in(self) -> None:
         self._port.spend(self._release)

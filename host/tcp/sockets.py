@@ -24,17 +24,14 @@ Result = TypeVar("Result")
 
 def _call(function: Callable[Concatenate["Socket", Arguments], Awaitable[Result]]
           ) -> Callable[Concatenate["Socket", Arguments], Awaitable[Result]]:
-    """A call, which enters the kernel: it leaves it, with a result or an error."""
+    """A call, which enters the kernel: it leaves it, with a result or by an error."""
     @wraps(function)
     async def called(self: "Socket", *args: Arguments.args, **named: Arguments.kwargs) -> Result:
         lock = self.tcp.stack.lock
-        try:
+        async with lock.guarded():
             result = await function(self, *args, **named)
-        except TcpError:
             await lock.leave()
-            raise
-        await lock.leave()
-        return result
+            return result
     return called
 
 
@@ -259,6 +256,10 @@ class Socket:
         """Done with the socket. What was sent still goes. A second close does nothing."""
         if self._closed:
             return
+        async with self._stack.lock.guarded():
+            await self._close()
+
+    async def _close(self) -> None:
         stack = self._stack
         await stack.start()
         await stack.enter()
@@ -357,10 +358,9 @@ class Tcp:
         for socket in [*self.sockets]:
             await socket.close()
         stack, endpoints = self.stack, self.stack.endpoints
-        await stack.lock.enter()
-        await stack.until(lambda: not len(endpoints), lambda: "the end of its connections to "
-                          + ", ".join(sorted({f"node {one.peer}" for one in endpoints})))
-        await stack.lock.leave()
+        async with stack.lock.held():
+            await stack.until(lambda: not len(endpoints), lambda: "the end of its connections to "
+                              + ", ".join(sorted({f"node {one.peer}" for one in endpoints})))
 
     async def socket(self) -> Socket:
         """A new socket."""
@@ -401,15 +401,14 @@ class Tcp:
         port.spend(stack.prices.select)
         port.work("select", count)
         await stack.spend()
-        await stack.lock.enter()
-        await stack.attend()
-        if timeout != 0 and not any(self._ready(*ends)):
-            deadline = FAR if timeout is None else port.cycle + timeout
-            await stack.until(lambda: any(self._ready(*ends)),
-                              f"one of {count} sockets, in select", deadline)
-            port.work("select", count)
-            await stack.spend()
-        await stack.lock.leave()
+        async with stack.lock.held():
+            await stack.attend()
+            if timeout != 0 and not any(self._ready(*ends)):
+                deadline = FAR if timeout is None else port.cycle + timeout
+                await stack.until(lambda: any(self._ready(*ends)),
+                                  f"one of {count} sockets, in select", deadline)
+                port.work("select", count)
+                await stack.spend()
         return self._ready(*ends)
 
     def awaits(self, reading: Iterable[Socket], writing: Iterable[Socket]

@@ -100,14 +100,13 @@ class Stack:
         """Set the NIC up when it is first used."""
         if self._started:
             return
-        await self.lock.enter()
-        if not self._started:
-            self._heads = self.node.allocate(self._send_ring.size * HEAD)
-            await self._ring.start()
-            await self._send_ring.start()
-            await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
-            self._started = True
-        await self.lock.leave()
+        async with self.lock.held():
+            if not self._started:
+                self._heads = self.node.allocate(self._send_ring.size * HEAD)
+                await self._ring.start()
+                await self._send_ring.start()
+                await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+                self._started = True
 
     # Calls
 
@@ -130,15 +129,14 @@ class Stack:
         port = self.port
         if (port.interrupted or self._ring.left or self._deadline <= port.cycle
                 or self._stalled):
-            await self.lock.enter()
-            if port.interrupted or self._ring.left:
-                await self._interrupt()
-            if self._deadline <= port.cycle:
-                await self._tick()
-            if self._stalled:
-                await self._go_on()
-            self.lock.news()
-            await self.lock.leave()
+            async with self.lock.held():
+                if port.interrupted or self._ring.left:
+                    await self._interrupt()
+                if self._deadline <= port.cycle:
+                    await self._tick()
+                if self._stalled:
+                    await self._go_on()
+                self.lock.news()
 
     async def until(self, condition: Callable[[], Any], what: str | Callable[[], str],
                     deadline: int = FAR) -> bool:

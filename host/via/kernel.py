@@ -173,14 +173,13 @@ class Kernel:
         return NOTHING
 
     async def _attend(self, found: bool, posted: bool) -> None:
-        await self.lock.enter()
-        if self.ring.left and not found or self.port.interrupted and not self.ring.left:
-            await self.interrupt(AT_ONCE if found or posted else 0)
-        if self.deadline() <= self.port.cycle:
-            await self._tick()
-        if self._calls:
-            await self.call()
-        await self.lock.leave()
+        async with self.lock.held():
+            if self.ring.left and not found or self.port.interrupted and not self.ring.left:
+                await self.interrupt(AT_ONCE if found or posted else 0)
+            if self.deadline() <= self.port.cycle:
+                await self._tick()
+            if self._calls:
+                await self.call()
 
     def deadline(self) -> int:
         """The cycle of the next timer interrupt; FAR if there will be none."""

@@ -38,11 +38,10 @@ class Completions:
         vi = queue.vi
         if completed is None and vi.lost and vi.state is not ViState.CONNECTED:
             self._port.spend(self._paths.kernel)
-            await self._lock.enter()
-            if await self._provider.drained(vi):
-                completed = (await self._provider.done(queue)
-                             or self._flush(queue, queue.entries[0]))
-            await self._lock.leave()
+            async with self._lock.held():
+                if await self._provider.drained(vi):
+                    completed = (await self._provider.done(queue)
+                                 or self._flush(queue, queue.entries[0]))
         return completed
 
     def _flush(self, queue: WorkQueue, posted: Posted) -> int:

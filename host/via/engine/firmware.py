@@ -202,9 +202,8 @@ class FirmwareNic(DoorbellQueues):
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         if queue.posted - queue.vi.private[queue.receive].told >= UNSEEN:
             self.port.spend(self.paths.kernel)
-            await self._lock.enter()
-            await self._counts(queue.vi)
-            await self._lock.leave()
+            async with self._lock.held():
+                await self._counts(queue.vi)
         return await super().post(queue, va, handle, trace)
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:

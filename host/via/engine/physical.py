@@ -51,10 +51,9 @@ class Shadows:
             page = self.table.page_bytes
             chunk = max(page, size)
             base = self.node.allocate(chunk, chunk)
-            await self._lock.enter()
-            for frame in range(base // page, (base + chunk) // page):
-                await self.table.open_frame(frame, tag)
-            await self._lock.leave()
+            async with self._lock.held():
+                for frame in range(base // page, (base + chunk) // page):
+                    await self.table.open_frame(frame, tag)
             pool.extend(range(base, base + chunk, size))
         return pool.pop(), size
 

@@ -207,34 +207,33 @@ class KernelTrap(MemoryQueues):
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
         port, entries = self.port, queue.entries
         port.spend(self._prices.post)
-        await self._lock.enter()
-        if entries:
-            port.spend(self.paths.link)
-            tail = entries[-1].status
-            if tail not in self.flushed:
-                self.memory.write(tail - STATUS_WORD, NEXT.pack(va, handle))
-                await port.touch(tail - STATUS_WORD, NEXT.size, store=True)
-        status = self._status(queue, va)
-        if status not in self.flushed:
-            self.memory.write(status + 4, bytes(4))
-            await port.touch(status, 8, store=True)
-        posted = Posted(va, handle, status, trace)
-        entries.append(posted)
-        queue.posted += 1
-        end: End = queue.vi.private
-        waiting = (end.receive if queue.receive else end.send).waiting
-        if not self._readable(end, posted):
-            await self._completing.lose(end, queue.receive, Event.POST_DESC)
-        elif len(waiting) >= self._depth:
-            await self._completing.lose(end, queue.receive, Event.VI_OVERRUN)
-        else:
-            waiting.append(posted)
-            if end.state is ViState.ERROR or end.state is ViState.IDLE and not queue.receive:
-                await self._completing.flush(end, queue.receive)
-            elif not queue.receive:
-                await self._turns.turn(end)
-        await self._tell()
-        await self._lock.leave()
+        async with self._lock.held():
+            if entries:
+                port.spend(self.paths.link)
+                tail = entries[-1].status
+                if tail not in self.flushed:
+                    self.memory.write(tail - STATUS_WORD, NEXT.pack(va, handle))
+                    await port.touch(tail - STATUS_WORD, NEXT.size, store=True)
+            status = self._status(queue, va)
+            if status not in self.flushed:
+                self.memory.write(status + 4, bytes(4))
+                await port.touch(status, 8, store=True)
+            posted = Posted(va, handle, status, trace)
+            entries.append(posted)
+            queue.posted += 1
+            end: End = queue.vi.private
+            waiting = (end.receive if queue.receive else end.send).waiting
+            if not self._readable(end, posted):
+                await self._completing.lose(end, queue.receive, Event.POST_DESC)
+            elif len(waiting) >= self._depth:
+                await self._completing.lose(end, queue.receive, Event.VI_OVERRUN)
+            else:
+                waiting.append(posted)
+                if end.state is ViState.ERROR or end.state is ViState.IDLE and not queue.receive:
+                    await self._completing.flush(end, queue.receive)
+                elif not queue.receive:
+                    await self._turns.turn(end)
+            await self._tell()
         return VIP_RETURN.SUCCESS
 
     def _status(self, queue: WorkQueue, va: int) -> int:
@@ -329,21 +328,19 @@ class KernelTrap(MemoryQueues):
         if not arrived and not (self._packets.starved and self._send_ring.moved()):
             late = self._timers.late()
             if late:
-                await self._lock.enter()
-                await self.tick()
-                await self._lock.leave()
+                async with self._lock.held():
+                    await self.tick()
             return late
         port.spend(self._prices.enter)
-        await self._lock.enter()
-        if self.memory.word(ring.slot()) & 1 == ring.phase():
-            await ring.drain(A_LOOK)
-            self._lock.news()
-        if self._packets.starved:
-            await self._send_ring.look()
-            await self._turns.feed()
-        await self._tell()
-        await self.tick()
-        await self._lock.leave()
+        async with self._lock.held():
+            if self.memory.word(ring.slot()) & 1 == ring.phase():
+                await ring.drain(A_LOOK)
+                self._lock.news()
+            if self._packets.starved:
+                await self._send_ring.look()
+                await self._turns.feed()
+            await self._tell()
+            await self.tick()
         return True
 
     def deadline(self) -> int:

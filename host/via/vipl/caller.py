@@ -1,6 +1,8 @@
 """Common base of all VIPL calls: the owner of the library, and the checks of arguments."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ..attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttributes
 from ..handles import Cq, Nic, Ptag, Vi
@@ -8,9 +10,29 @@ from ..kernel import Kernel
 from ..process import Process
 from ..returns import VIP_RETURN
 
-__all__ = ["Caller"]
+__all__ = ["Caller", "kernel_call"]
 
 TIMES = (int, float)
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class _Calls(Protocol):
+    _caller: "Caller"
+
+
+Self = TypeVar("Self", bound=_Calls)
+
+
+def kernel_call(function: Callable[Concatenate[Self, Arguments], Awaitable[Result]]
+                ) -> Callable[Concatenate[Self, Arguments], Awaitable[Result]]:
+    """A call that enters the kernel, and leaves it also by an error."""
+    @wraps(function)
+    async def called(self: Self, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        async with self._caller.kernel.lock.guarded():
+            return await function(self, *args, **named)
+    return called
 
 
 class Caller:

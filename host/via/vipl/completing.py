@@ -96,11 +96,10 @@ class Completing:
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.attend()
                 return TIMEOUT, None
-            await kernel.lock.enter()
-            await self._provider.arm(queue)
-            port.mark(EMPTY_CHECK, END, 0)
-            await kernel.doze(deadline)
-            await kernel.lock.leave()
+            async with kernel.lock.held():
+                await self._provider.arm(queue)
+                port.mark(EMPTY_CHECK, END, 0)
+                await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             completed = await self._completions.look(queue) if queue.entries else None
         if completed is None:

@@ -9,7 +9,7 @@ from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
 from ..regions import NoRoom
 from ..returns import VIP_RETURN
-from .caller import Caller
+from .caller import Caller, kernel_call
 from .opening import MAX_CQ_ENTRIES
 
 __all__ = ["CompletionQueues"]
@@ -42,6 +42,7 @@ class CompletionQueues:
         self._completions = caller.kernel.completions
         self._provider = caller.provider
 
+    @kernel_call
     async def create(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
         if not self._caller.is_nic(nic) or not self._is_size(entries):
             return VIP_RETURN.INVALID_PARAMETER, None
@@ -58,6 +59,7 @@ class CompletionQueues:
         await self._provider.create_cq(cq)
         return await self._caller.leave(), cq
 
+    @kernel_call
     async def destroy(self, cq: Cq) -> VIP_RETURN:
         if not self._caller.is_cq(cq):
             return VIP_RETURN.INVALID_PARAMETER
@@ -73,6 +75,7 @@ class CompletionQueues:
         self._kernel.records.free_cqs.append(cq.number)
         return await self._caller.leave()
 
+    @kernel_call
     async def resize(self, cq: Cq, entries: int) -> VIP_RETURN:
         if not self._caller.is_cq(cq) or not self._is_size(entries):
             return VIP_RETURN.INVALID_PARAMETER
@@ -129,11 +132,10 @@ class CompletionQueues:
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.attend()
                 return VIP_RETURN.TIMEOUT, None, None
-            await kernel.lock.enter()
-            await self._provider.cq_arm(cq)
-            port.mark(EMPTY_CHECK, END, 0)
-            await kernel.doze(deadline)
-            await kernel.lock.leave()
+            async with kernel.lock.held():
+                await self._provider.cq_arm(cq)
+                port.mark(EMPTY_CHECK, END, 0)
+                await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
         result = self._found(found, begin)

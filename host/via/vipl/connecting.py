@@ -7,7 +7,7 @@ from ..agent.connections import Attempt, Connection, Waiter, mismatch, remote_at
 from ..attributes import NetAddress, RemoteAttributes
 from ..handles import Nic, Vi
 from ..returns import VIP_RETURN
-from .caller import Caller
+from .caller import Caller, kernel_call
 
 __all__ = ["Connecting"]
 
@@ -26,6 +26,7 @@ class Connecting:
         self._port = caller.port
         self._kernel = caller.kernel
 
+    @kernel_call
     async def wait(self, nic: Nic, local: NetAddress, timeout: float | None) -> tuple[
             VIP_RETURN, NetAddress | None, RemoteAttributes | None, Connection | None]:
         if (not self._caller.is_nic(nic) or not self._caller.is_address(local)
@@ -48,6 +49,7 @@ class Connecting:
         return (VIP_RETURN.SUCCESS, NetAddress(connection.node, message.local),
                 remote_attributes(message), connection)
 
+    @kernel_call
     async def accept(self, connection: Connection, vi: Vi) -> VIP_RETURN:
         if (not self._is_connection(connection) or not self._caller.is_vi(vi)
                 or vi.nic is not connection.nic):
@@ -70,6 +72,7 @@ class Connecting:
         return await self._caller.leave(VIP_RETURN.SUCCESS if connection.confirmed
                                  else VIP_RETURN.TIMEOUT)
 
+    @kernel_call
     async def reject(self, connection: Connection) -> VIP_RETURN:
         if not self._is_connection(connection):
             return VIP_RETURN.INVALID_PARAMETER
@@ -77,6 +80,7 @@ class Connecting:
         await self._kernel.connections.refuse(connection, MessageKind.REJECT)
         return await self._caller.leave()
 
+    @kernel_call
     async def request(self, vi: Vi, local: NetAddress, remote: NetAddress,
                       timeout: float | None) -> Connected:
         refused = self._unfit(vi, local, remote, timeout)
@@ -94,6 +98,7 @@ class Connecting:
         await self._caller.leave()
         return self._outcome(attempt)
 
+    @kernel_call
     async def peer_request(self, vi: Vi, local: NetAddress, remote: NetAddress,
                            timeout: float | None) -> VIP_RETURN:
         refused = self._unfit(vi, local, remote, timeout)
@@ -112,6 +117,7 @@ class Connecting:
     async def peer_wait(self, vi: Vi) -> Connected:
         return await self._peer(vi, wait=True)
 
+    @kernel_call
     async def disconnect(self, vi: Vi) -> VIP_RETURN:
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
@@ -153,6 +159,7 @@ class Connecting:
                 return attempt
         return None
 
+    @kernel_call
     async def _peer(self, vi: Vi, wait: bool) -> Connected:
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None

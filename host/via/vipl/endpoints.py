@@ -6,7 +6,7 @@ from ....layouts.via import Reliability, ViState
 from ..attributes import STATES, ViAttributes, VipState
 from ..handles import Cq, Nic, Vi
 from ..returns import VIP_RETURN
-from .caller import Caller
+from .caller import Caller, kernel_call
 from .opening import MAX_TRANSFER
 
 __all__ = ["Endpoints", "ViStatus"]
@@ -29,6 +29,7 @@ class Endpoints:
         self._kernel = caller.kernel
         self._provider = caller.provider
 
+    @kernel_call
     async def create(self, nic: Nic, attributes: ViAttributes, send_cq: Cq | None = None,
                      receive_cq: Cq | None = None) -> tuple[VIP_RETURN, Vi | None]:
         if (not self._caller.is_nic(nic) or not self._caller.is_attributes(attributes)
@@ -51,6 +52,7 @@ class Endpoints:
         await self._provider.create_vi(vi)
         return await self._caller.leave(), vi
 
+    @kernel_call
     async def destroy(self, vi: Vi) -> VIP_RETURN:
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
@@ -69,6 +71,7 @@ class Endpoints:
         self._kernel.records.free_vis.append(vi.number)
         return await self._caller.leave()
 
+    @kernel_call
     async def query(self, vi: Vi) -> tuple[VIP_RETURN, ViStatus | None]:
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
@@ -78,6 +81,7 @@ class Endpoints:
         return VIP_RETURN.SUCCESS, ViStatus(state, vi.attributes, not vi.send.entries,
                                             not vi.receive.entries)
 
+    @kernel_call
     async def set_attributes(self, vi: Vi, attributes: ViAttributes) -> VIP_RETURN:
         if not self._caller.is_vi(vi) or not self._caller.is_attributes(attributes):
             return VIP_RETURN.INVALID_PARAMETER

@@ -7,7 +7,7 @@ from ....layouts.via import MAX_SEGMENTS
 from ..attributes import MAX_DISCRIMINATOR, NetAddress, NicAttributes
 from ..handles import Nic
 from ..returns import VIP_RETURN
-from .caller import Caller
+from .caller import Caller, kernel_call
 
 __all__ = ["Opening"]
 
@@ -30,6 +30,7 @@ class Opening:
         self._kernel = caller.kernel
         self._provider = caller.provider
 
+    @kernel_call
     async def open(self, name: str) -> tuple[VIP_RETURN, Nic | None]:
         if name != NIC_NAME:
             return VIP_RETURN.INVALID_PARAMETER, None
@@ -42,6 +43,7 @@ class Opening:
         self._kernel.nics.append(nic)
         return await self._caller.leave(), nic
 
+    @kernel_call
     async def close(self, nic: Nic) -> VIP_RETURN:
         if not self._caller.is_nic(nic):
             return VIP_RETURN.INVALID_PARAMETER
@@ -61,6 +63,7 @@ class Opening:
             await kernel.doze(end)
         return await self._caller.leave()
 
+    @kernel_call
     async def settle(self, nic: Nic) -> None:
         """See :meth:`.vipl.Vipl.settle`."""
         kernel = self._kernel

@@ -5,7 +5,7 @@ from ..attributes import MemAttributes
 from ..handles import Nic, Ptag
 from ..regions import NoRoom, Region
 from ..returns import VIP_RETURN
-from .caller import Caller
+from .caller import Caller, kernel_call
 
 __all__ = ["Registering"]
 
@@ -21,6 +21,7 @@ class Registering:
         self._kernel = caller.kernel
         self._provider = caller.provider
 
+    @kernel_call
     async def create_tag(self, nic: Nic) -> tuple[VIP_RETURN, Ptag | None]:
         if not self._caller.is_nic(nic):
             return VIP_RETURN.INVALID_PARAMETER, None
@@ -29,6 +30,7 @@ class Registering:
         await self._caller.leave()
         return (VIP_RETURN.ERROR_RESOURCE if tag is None else VIP_RETURN.SUCCESS), tag
 
+    @kernel_call
     async def destroy_tag(self, nic: Nic, tag: Ptag) -> VIP_RETURN:
         if not self._caller.is_nic(nic) or tag.__class__ is not Ptag:
             return VIP_RETURN.INVALID_PARAMETER
@@ -40,6 +42,7 @@ class Registering:
         tag.valid = False
         return await self._caller.leave()
 
+    @kernel_call
     async def register(self, nic: Nic, va: int, length: int,
                        attributes: MemAttributes) -> tuple[VIP_RETURN, int | None]:
         if (not self._caller.is_nic(nic) or not isinstance(va, int) or not isinstance(length, int)
@@ -56,6 +59,7 @@ class Registering:
             return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE), None
         return await self._caller.leave(), region.handle
 
+    @kernel_call
     async def deregister(self, nic: Nic, va: int, handle: int) -> VIP_RETURN:
         region = self._region(nic, va, handle)
         if region is None:
@@ -72,6 +76,7 @@ class Registering:
         self._port.spend(self._paths.query)
         return VIP_RETURN.SUCCESS, MemAttributes(region.ptag, region.rdma_write, region.rdma_read)
 
+    @kernel_call
     async def set_attributes(self, nic: Nic, va: int, handle: int,
                              attributes: MemAttributes) -> VIP_RETURN:
         region = self._region(nic, va, handle)

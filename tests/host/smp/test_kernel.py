@@ -1,9 +1,11 @@
 """The lock of a kernel that several CPUs execute."""
 
+import pytest
 from nicbed.host.port.running import Running
+from nicbed.host.port.suspension import EXECUTED, NOTHING
 from nicbed.host.port.work import Charge
 from nicbed.host.smp import costs
-from nicbed.host.smp.kernel import IDLE, kernel_lock
+from nicbed.host.smp.kernel import IDLE, _Held, kernel_lock
 from nicbed.layouts.description import Description
 
 from tests.models.target import Model
@@ -123,3 +125,75 @@ def test_work_is_the_cpus_that_executes_it():
     assert run_.results[0] == [True] * 3
     assert [port.paths()["barrier_arrive"] for port in run_.ports[:3]] == [1, 2, 3]
     assert all(isinstance(one, Charge) for port in run_.ports for one in port._charges)
+
+
+def test_an_error_leaves_the_kernel():
+    """As far as it was entered inside, however deep; not what was entered before."""
+    async def program(cpu, kernel):
+        if cpu.cpu:
+            await cpu.port.delay(5000)
+        for wrapped in (kernel.lock.held, kernel.lock.guarded):
+            with pytest.raises(TypeError, match="wrong"):
+                async with wrapped():
+                    await kernel.lock.enter()
+                    async with kernel.lock.held():
+                        raise TypeError("wrong")
+            assert kernel.lock.depth == 0
+            async with kernel.lock.held():
+                with pytest.raises(TypeError, match="wrong"):
+                    async with wrapped():
+                        await kernel.lock.enter()
+                        raise TypeError("wrong")
+                assert kernel.lock.depth == 1
+        return await cpu.port.flush()
+
+    assert run([program] * 2).results[0][1] > 5000
+
+
+def test_an_error_in_a_sleep_leaves_the_kernel_to_who_has_it():
+    async def program(cpu, kernel):
+        if cpu.cpu:
+            await cpu.port.delay(500)
+            async with kernel.lock.held():
+                await cpu.port.delay(3000)
+                await cpu.port.flush()
+                return kernel.lock.depth
+
+        class Fails:
+            """The look for news of one that sleeps."""
+
+            async def load(self, *_):
+                await cpu.port.delay(1000)
+                await cpu.port.flush()
+                raise TypeError("wrong")
+
+            def __getattr__(self, name):
+                return getattr(node, name)
+
+        node = kernel.lock._node
+        kernel.lock._node = Fails()
+        with pytest.raises(TypeError, match="wrong"):
+            async with kernel.lock.held():
+                await kernel.lock.sleep()
+        return kernel.lock.depth
+
+    assert run([program] * 2).results[0] == [0, 1]
+
+
+def test_a_program_that_ends_in_the_kernel_does_not_leave_it():
+    class One:
+        depth = 0
+
+        async def enter(self):
+            await NOTHING
+
+        def __getattr__(self, name):
+            raise AssertionError(name)
+
+    async def closed():
+        async with _Held(One()):
+            await EXECUTED
+
+    coroutine = closed()
+    coroutine.send(None)
+    coroutine.close()
