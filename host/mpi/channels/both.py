@@ -25,9 +25,10 @@ class Both:
         """Wait until one of them has something; a packet, if it is one. If both have, they take
         turns."""
         near, far = self._near.awaits(), self._far.awaits()
-        if near is None or far is None:
-            return await self.look()
         self._far_first = far_first = not self._far_first
+        if near is None or far is None:
+            one, other = (self._far, self._near) if far_first else (self._near, self._far)
+            return await one.look() or await other.look()
         words, limit = far
         found = await self._port.poll(words + near[0] if far_first else near[0] + words, limit)
         first = len(words) if far_first else len(near[0])

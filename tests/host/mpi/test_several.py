@@ -68,6 +68,23 @@ def test_any_source_takes_what_came_first(channel):
     assert run(main, channel, via__retries=255).results[0][0] == [1, 2, 3, 1]
 
 
+def test_the_other_node_has_its_turn_while_this_one_floods():
+    """Its messages have come and wait, like those of the ranks beside."""
+    many, few = 60, 5
+
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, np.zeros(1, np.int32)
+        if comm.rank == 0:
+            await mpi.port.delay(2_000_000)
+            found = [(await comm.Recv(data, ANY_SOURCE)).source for _ in range(2 * (many + few))]
+            return max(turn for turn, source in enumerate(found) if source > 2)
+        for _ in range(many if comm.rank < 3 else few if comm.rank < 5 else 0):
+            await comm.Send(data, 0)
+        return None
+
+    assert run(main, "tcp", cpus=3).results[0][0] < 60
+
+
 @pytest.mark.parametrize("channel", SOME)
 def test_a_run_is_the_same_again(channel):
     async def main(mpi):
