@@ -112,10 +112,11 @@ class Socket:
         if self._connection is not None or self._listener is not None or self._bound is not None \
                 or not 0 < port < PORTS:
             raise self._error(Errno.EINVAL, f"bind to port {port}")
-        if self._stack.endpoints.taken(port) or port in self.tcp.bound:
+        endpoints = self._stack.endpoints
+        if endpoints.taken(port):
             raise self._error(Errno.EADDRINUSE, f"bind to port {port}")
         self._bound = port
-        self.tcp.bound.add(port)
+        endpoints.bound.add(port)
 
     @_call
     async def listen(self, backlog: int = 8) -> None:
@@ -136,7 +137,9 @@ class Socket:
             raise self._error(Errno.EINVAL, "accept")
         await self._stack.until(lambda: listener.ready,
                                 f"a call, in accept at port {listener.port}")
-        found = Socket(self.tcp, listener.ready.popleft())
+        connection = listener.ready.popleft()
+        self.tcp.has(connection)
+        found = Socket(self.tcp, connection)
         self.tcp.sockets.append(found)
         return found
 
@@ -159,6 +162,7 @@ class Socket:
         stack.port.spend(stack.prices.open)
         made.nodelay = self._nodelay
         self._connection = made
+        self.tcp.has(made)
         stack.made(made)
         await stack.output(made)
         await stack.until(lambda: made.open or made.finished,
@@ -268,9 +272,10 @@ class Socket:
         self._closed = True
         self.tcp.sockets.remove(self)
         if self._bound is not None:
-            self.tcp.bound.discard(self._bound)
+            stack.endpoints.bound.discard(self._bound)
         if self._listener is not None:
             for connection in stack.endpoints.stop(self._listener):
+                self.tcp.has(connection)
                 connection.close()
                 await stack.output(connection)
         elif self._connection is not None:
@@ -331,8 +336,8 @@ class Tcp:
         The kernel's part.
     process
         Whose memory it is.
-    sockets, bound
-        Open sockets; ports that sockets are bound to.
+    sockets
+        Open sockets.
     staging_bytes
         Bytes of the buffer in which :meth:`Socket.send` and :meth:`Socket.recv` have their data.
     """
@@ -341,7 +346,8 @@ class Tcp:
         self.stack = node.kernel(Stack)
         self.process = Process(node) if process is None else process
         self.sockets: list[Socket] = []
-        self.bound: set[int] = set()
+        self._connections: set[Connection] = set()
+        """Those of its sockets, also of closed ones."""
         self.staging_bytes = self.stack.settings.buffer
         self._staging = 0
 
@@ -354,13 +360,21 @@ class Tcp:
             await self.close()
 
     async def close(self) -> None:
-        """Close all sockets, and wait until all connections have ended."""
+        """Close all sockets, and wait until their connections have ended."""
         for socket in [*self.sockets]:
             await socket.close()
-        stack, endpoints = self.stack, self.stack.endpoints
+        stack = self.stack
         async with stack.lock.held():
-            await stack.until(lambda: not len(endpoints), lambda: "the end of its connections to "
-                              + ", ".join(sorted({f"node {one.peer}" for one in endpoints})))
+            await stack.until(lambda: not self._left(), lambda: "the end of its connections to "
+                              + ", ".join(sorted({f"node {one.peer}" for one in self._left()})))
+
+    def has(self, connection: Connection) -> None:
+        """``connection`` is one of its sockets'."""
+        self._connections = {*self._left(), connection}
+
+    def _left(self) -> list[Connection]:
+        """Its connections that have not ended."""
+        return [one for one in self.stack.endpoints if one in self._connections]
 
     async def socket(self) -> Socket:
         """A new socket."""

@@ -43,11 +43,18 @@ class Listener:
 
 
 class Endpoints:
-    """Of node ``node``."""
+    """Of node ``node``.
+
+    Attributes
+    ----------
+    bound
+        Ports that sockets are bound to, of whichever process.
+    """
 
     def __init__(self, node: int, settings: Settings) -> None:
         self.node = node
         self.settings = settings
+        self.bound: set[int] = set()
         self._connections: dict[tuple[int, int, int], Connection] = {}
         self._listeners: dict[int, Listener] = {}
         self._next = FIRST
@@ -61,7 +68,8 @@ class Endpoints:
 
     def taken(self, port: int) -> bool:
         """Whether something has ``port``."""
-        return port in self._listeners or any(local == port for local, _, _ in self._connections)
+        return (port in self.bound or port in self._listeners
+                or any(local == port for local, _, _ in self._connections))
 
     def free_port(self) -> int | None:
         """A port for a caller; None if all are taken."""

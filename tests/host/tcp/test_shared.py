@@ -1,7 +1,7 @@
 """TCP of processes on CPUs that share a NIC."""
 
 import pytest
-from nicbed.host.tcp import Tcp
+from nicbed.host.tcp import Tcp, TcpError
 from nicbed.host.via import Process
 
 from tests.models.target import Model
@@ -40,3 +40,46 @@ def test_a_call_that_fails_does_not_keep_the_kernel():
         return "later"
 
     assert run(program)[0] == ["later", True]
+
+
+def test_a_process_waits_for_its_own_connections():
+    late = 2_000_000
+
+    async def caller(tcp):
+        cpu = tcp.stack.port.cpu
+        socket = await tcp.call(1, 7000 + cpu)
+        if cpu:
+            await until(tcp, late)
+        await socket.close()
+        await tcp.close()
+        return await tcp.stack.port.flush()
+
+    async def answerer(tcp):
+        listener = await tcp.socket()
+        await listener.bind(7000 + tcp.stack.port.cpu)
+        await listener.listen()
+        socket = await listener.accept()
+        assert await socket.recv(1) == b""
+        await tcp.close()
+        return await tcp.stack.port.flush()
+
+    for first, second in run(caller, answerer, tcp__time_wait=20_000):
+        assert first < late / 2 < late < second
+
+
+def test_ports_are_the_nodes():
+    async def program(tcp):
+        socket, cpu = await tcp.socket(), tcp.stack.port.cpu
+        if cpu:
+            await until(tcp, 50_000)
+            with pytest.raises(TcpError, match="EADDRINUSE"):
+                await socket.bind(7000)
+            await until(tcp, 200_000)
+        await socket.bind(7000)
+        if not cpu:
+            await until(tcp, 100_000)
+        await socket.listen()
+        await socket.close()
+        return True
+
+    assert run(program) == [[True, True]] * 2
