@@ -28,7 +28,8 @@ PORT = 7000
 """Where the first process of a node listens; the others at the next ones."""
 CALLER = 8000
 """Where several processes share a node they call from this port on, so that the other end knows
-which of them it is."""
+which of them it is: the first has a port for each rank, then the second."""
+PORTS = 1 << 16
 LENGTH_BYTES = 8
 HEAD_BYTES = LENGTH_BYTES + LONG_BYTES
 """The number of bytes of data, then the header."""
@@ -85,6 +86,10 @@ class TcpChannel:
         self.process = process
         self._rank = places.rank
         self._places = places
+        if places.shared and self._caller(places.rank, places.size - 1) >= PORTS:
+            raise MpiError(ErrorClass.ERR_OTHER, f"rank {places.rank}: {places.size} ranks, and "
+                           f"{places.index(places.rank)} below it on its node: TCP has too few "
+                           "ports to call from")
         self._tcp = Tcp(node, process)
         self.eager_bytes = min(description.mpi.buffer_bytes - LONG_BYTES,
                                description.tcp.socket_buffer // GENEROUS - HEAD_BYTES)
@@ -125,7 +130,7 @@ class TcpChannel:
 
     def _caller(self, rank: int, called: int) -> int:
         """The port from which ``rank`` calls rank ``called``."""
-        return CALLER + rank * self._places.size + called
+        return CALLER + self._places.index(rank) * self._places.size + called
 
     def _add(self, rank: int, socket: Socket) -> None:
         socket.nodelay = True

@@ -6,6 +6,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from nicbed.host.am import Gam
 from nicbed.host.mpi import ANY_SOURCE, Mpi, MpiError
+from nicbed.host.mpi.channels.places import Places
+from nicbed.host.mpi.channels.tcp import TcpChannel
 from nicbed.host.via import Process, Vipl
 
 from tests.labs.rows import more
@@ -150,6 +152,35 @@ def test_more_ranks_than_gm_has_ports():
     with pytest.raises(MpiError, match="ERR_OTHER: rank 0: 8 ranks on node 0: GM has ports for 7 "
                                        "processes"):
         run(main, "gm", cpus=8)
+
+
+@pytest.mark.parametrize("nodes, cpus", [(300, 2), (20, 48)])
+def test_ports_of_many_ranks_over_tcp(nodes, cpus):
+    """Each pair of ranks on two nodes has a port at the one that calls."""
+    places = [(node, cpu) for node in range(nodes) for cpu in range(cpus)]
+    last = range((nodes - 1) * cpus, nodes * cpus)
+
+    async def main(cpu):
+        cpu.share_nic()
+        process = Process(cpu, 1)
+        return [(rank, TcpChannel(cpu, process, Places(rank, places))) for rank in last]
+
+    channels = Model(describe("tcp", cpus=2)).run([main] * 2, limit=LIMIT).results[0]
+    ports = [channel._caller(rank, called) for rank, channel in channels
+             for called in range(nodes * cpus)]
+    assert len({*ports}) == len(ports) and max(ports) < 1 << 16
+
+
+def test_more_ranks_than_tcp_has_ports():
+    places = [(node, cpu) for node in range(2) for cpu in range(170)]
+
+    async def main(cpu):
+        cpu.share_nic()
+        TcpChannel(cpu, Process(cpu, 1), Places(339, places))
+
+    with pytest.raises(MpiError, match="ERR_OTHER: rank 339: 340 ranks, and 169 below it on its "
+                                       "node: TCP has too few ports to call from"):
+        Model(describe("tcp", cpus=2)).run([main] * 2, limit=LIMIT)
 
 
 def test_a_nic_that_a_cpu_has_to_itself():
