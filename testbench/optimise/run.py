@@ -8,7 +8,7 @@ from ..errors import UserError
 from ..store import standard
 from ..study.executor import Executor
 from ..study.plan import planned
-from ..study.sweep import Prepared, Remaining, chosen, measured
+from ..study.sweep import Figures, Prepared, Remaining, chosen, measured
 from ..study.table import ERROR, Table
 from ..testbed.listener import Progress
 from .chooser import Chooser
@@ -55,13 +55,14 @@ def carried_out(search: Search, space: Space, executor: Executor,
     Raises
     ------
     UserError
-        No trial shows all goals.
+        No trial shows all goals, or no result has a figure that is named.
     """
     chooser = Chooser(search, space)
     most = search.trials if space.listed is None else min(search.trials, len(space.listed))
     remaining = Remaining(most * len(search.benches))
     rows: list[dict[str, Any]] = []
     columns: dict[str, dict[str, str]] = {}
+    figures = Figures(search.metrics)
     while len(rows) < most:
         points: list[Point] = []
         while len(points) < min(ROUND, most - len(rows)):
@@ -71,17 +72,18 @@ def carried_out(search: Search, space: Space, executor: Executor,
             points.append(point)
         if not points:
             break
-        found = _measured(search, points, executor, remaining, tell)
+        found = _measured(search, points, executor, remaining, figures, tell)
         columns |= {one["name"]: one for one in found.document["columns"]}
         for point, row in zip(points, found.rows, strict=True):
             rows.append(_told(search, chooser, point, dict(row)))
+    figures.check()
     if not any(row[ERROR] is None for row in rows):
         raise UserError(f"none of {len(rows)} trials shows all goals: {rows[0][ERROR]}", status=1)
     return table(search, space, list(columns.values()), rows)
 
 
 def _measured(search: Search, points: Sequence[Point], executor: Executor, remaining: Remaining,
-              tell: Progress) -> Table:
+              figures: Figures, tell: Progress) -> Table:
     """The points of a round as a study's table."""
     plan = planned({}, search.benches, method="list", given=[one.knobs for one in points],
                    metrics={one.name: f"{one.bench}:{one.figure}" for one in search.metrics},
@@ -89,7 +91,7 @@ def _measured(search: Search, points: Sequence[Point], executor: Executor, remai
                    layer=search.layer, sim=search.sim, limit=search.limit)
     prepared = Prepared(plan, [one.knobs for one in points],
                         [{name: one.wanted[name] for name in plan.benches} for one in points])
-    return measured(prepared, executor, tell, remaining=remaining)
+    return measured(prepared, executor, tell, remaining=remaining, figures=figures)
 
 
 def _told(search: Search, chooser: Chooser, point: Point, row: dict[str, Any]) -> dict[str, Any]:

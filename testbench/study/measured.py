@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..errors import UserError, nearest
 from ..testbed.measurement import AREA
 
-__all__ = ["Metric", "check_measured", "known", "metric"]
+__all__ = ["Metric", "check_measured", "known", "metric", "said"]
 
 
 @dataclass(frozen=True)
@@ -49,5 +49,14 @@ def metric(name: str, text: str) -> Metric:
     """
     bench, colon, figure = text.partition(":")
     if not colon or not figure:
-        raise UserError(f"metric {name} = {text}: must be BENCHMARK:FIGURE, such as logp:o_s")
+        raise UserError(f"metric {_named(name, text)}: must be BENCHMARK:FIGURE, such as logp:o_s")
     return Metric(name, bench, figure)
+
+
+def said(one: Metric) -> str:
+    """A metric as it was given: its name, unless it has none of its own, and its figure."""
+    return _named(one.name, f"{one.bench}:{one.figure}")
+
+
+def _named(name: str, text: str) -> str:
+    return text if name == text else f"{name} = {text}"

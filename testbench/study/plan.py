@@ -10,7 +10,7 @@ from ..errors import UserError, nearest
 from ..testbed.measurement import AREA
 from .axis import MOST, Axis, axis
 from .constraint import Constraint
-from .measured import Metric, check_measured, metric
+from .measured import Metric, check_measured, metric, said
 
 __all__ = ["METHODS", "Plan", "planned"]
 
@@ -175,6 +175,6 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
 def _metric(name: str, text: str, benches: Sequence[str]) -> Metric:
     found = metric(name, text)
     if found.bench not in benches:
-        raise UserError(f"metric {name} = {text}: {found.bench} is not measured"
+        raise UserError(f"metric {said(found)}: {found.bench} is not measured"
                         f"{nearest(found.bench, list(benches))}")
     return found

@@ -20,10 +20,12 @@ from ..testbed.measurement import Measurement
 from ..testbed.result import Result
 from ..wording import counted
 from .executor import Executor, Local, Task
+from .measured import Metric, said
 from .plan import Plan, planned
 from .table import ERROR, Table, of_document
 
-__all__ = ["Prepared", "Remaining", "check_columns", "chosen", "measured", "prepare", "sweep"]
+__all__ = ["Figures", "Prepared", "Remaining", "check_columns", "chosen", "measured", "prepare",
+           "sweep"]
 
 
 @dataclass
@@ -161,21 +163,22 @@ def chosen(workers: int, dask: Any, **keeping: Any) -> Executor:
 
 
 def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None, *,
-             needed: Sequence[str] = (), remaining: "Remaining | None" = None) -> Table:
-    """Measure what is ``prepared``. A point that fails is a row with its line. ``remaining``: of
-    the work of which this is a part.
+             needed: Sequence[str] = (), remaining: "Remaining | None" = None,
+             figures: "Figures | None" = None) -> Table:
+    """Measure what is ``prepared``. A point that fails, or lacks a metric's figure, is a row with
+    its line. ``remaining`` and ``figures``: of the work of which this is a part, which then checks
+    the figures itself.
 
     Raises
     ------
     UserError
-        A metric's figure, or a column that is ``needed``, does not exist: told as soon as it is
-        known, before anything runs or by the first result.
+        A metric, or a column that is ``needed``, cannot be, which is told before anything runs; or
+        no result has it, which is known when all are there.
     """
     tasks, plan = prepared.tasks, prepared.plan
     check_columns(plan, needed)
     results: list[dict[str, Result]] = [{} for _ in prepared.points]
     errors: dict[int, str] = {}
-    seen: set[str] = set()
     remaining = remaining or Remaining(len(tasks))
     with closing(executor.outcomes(tasks)) as outcomes:
         for outcome in outcomes:
@@ -184,23 +187,26 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
             if outcome.document is None:
                 errors.setdefault(index, outcome.error)
             else:
-                result = Result(outcome.document, prepared.wanted[index][name].presentation)
-                results[index][name] = result
-                if name not in seen:
-                    _check_figures(plan, name, result, needed)
-                    seen.add(name)
+                results[index][name] = Result(outcome.document,
+                                              prepared.wanted[index][name].presentation)
             tell(*remaining.after(outcome.stored))
     results = [{name: each[name] for name in plan.benches if name in each} for each in results]
+    looked = figures or Figures(plan.metrics, needed)
+    for each in results:
+        for name, result in each.items():
+            looked.look(name, result)
+    if figures is None:
+        looked.check()
     hidden = _hidden(plan, results)
     units, rows = {}, []
     for index, point in enumerate(prepared.points):
         row = {name: files.plain(value) for name, value in point.items()}
-        try:
-            for name, (value, unit) in _metrics(plan, results[index], hidden).items():
-                row[name] = value
-                units.setdefault(name, unit)
-        except UserError as error:
-            errors.setdefault(index, str(error))
+        found, lacking = _metrics(plan, results[index], hidden)
+        for name, (value, unit) in found.items():
+            row[name] = value
+            units.setdefault(name, unit)
+        if lacking:
+            errors.setdefault(index, lacking)
         row[ERROR] = errors.get(index, prepared.refused.get(index))
         rows.append(row)
     return of_document(_document(prepared, _columns(plan, units), rows))
@@ -224,25 +230,50 @@ def check_columns(plan: Plan, needed: Sequence[str]) -> None:
                             f"those of {', '.join(plan.benches)}, such as {plan.benches[0]}.FIGURE")
 
 
-def _check_figures(plan: Plan, bench: str, result: Result, needed: Sequence[str]) -> None:
-    """Refuse a figure that the first ``result`` of ``bench`` lacks."""
-    for one in plan.metrics:
-        if one.bench == bench:
-            try:
-                result.metric(one.figure)
-            except UserError as error:
-                text = f"{bench}:{one.figure}"
-                name = f"{one.name} = {text}" if one.name != text else text
-                raise UserError(f"metric {name}: {error}") from None
-    if not plan.metrics:
+_RESULTS = "results."
+
+
+class Figures:
+    """Which figures the results have, of those that are looked for: ``metrics``, or, if there are
+    none, the columns that are ``needed``."""
+
+    def __init__(self, metrics: Sequence[Metric], needed: Sequence[str] = ()) -> None:
+        self._metrics, self._needed = metrics, () if metrics else needed
+        self._there: set[str] = set()
+        self._lacking: dict[str, str] = {}
+
+    def look(self, bench: str, result: Result) -> None:
+        """Look for them in one more ``result`` of ``bench``."""
+        for one in self._metrics:
+            if one.bench == bench:
+                try:
+                    result.metric(one.figure)
+                except UserError as error:
+                    self._lacking.setdefault(one.name, f"metric {said(one)}: {error}")
+                else:
+                    self._there.add(one.name)
+        if not self._needed:
+            return
         known = [f"{bench}.{one.name}" for one in result.figures]
         known += [f"{bench}.{_RESULTS}{one.name}" for one in result.figures]
-        for column in needed:
-            if column.startswith(f"{bench}.") and column not in known:
-                raise UserError(f"the table has no metric {column}{nearest(column, known)}")
+        for column in self._needed:
+            if column in known:
+                self._there.add(column)
+            elif column.startswith(f"{bench}."):
+                self._lacking.setdefault(column, f"the table has no metric {column}"
+                                                 f"{nearest(column, known)}")
 
+    def check(self) -> None:
+        """Refuse a figure that was looked for and that no result has.
 
-_RESULTS = "results."
+        Raises
+        ------
+        UserError
+            There is one: what was said of the first result.
+        """
+        for name, line in self._lacking.items():
+            if name not in self._there:
+                raise UserError(line)
 
 
 def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[str, str]]:
@@ -260,20 +291,23 @@ def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[st
 
 
 def _metrics(plan: Plan, results: Mapping[str, Result], hidden: Container[tuple[str, str]]
-             ) -> dict[str, tuple[Any, str]]:
-    """Values and units of a point's metrics."""
-    if plan.metrics:
-        found = {one.name: results[one.bench].metric(one.figure) for one in plan.metrics
-                 if one.bench in results}
-    else:
-        found = {}
-        for bench, result in results.items():
-            for one in result.figures:
-                if (bench, one.name) in hidden:
-                    place = f"{_RESULTS}{one.name}"
-                    one = Headline(place, result.metric(place).value, one.unit)
-                found[f"{bench}.{one.name}"] = one
-    return {name: (files.plain(one.value), one.unit) for name, one in found.items()}
+             ) -> tuple[dict[str, tuple[Any, str]], str]:
+    """Values and units of a point's metrics; the line of the first one that it lacks."""
+    found: dict[str, Headline] = {}
+    lacking = ""
+    for metric in plan.metrics:
+        if metric.bench in results:
+            try:
+                found[metric.name] = results[metric.bench].metric(metric.figure)
+            except UserError as error:
+                lacking = lacking or str(error)
+    for bench, result in results.items() if not plan.metrics else ():
+        for one in result.figures:
+            if (bench, one.name) in hidden:
+                place = f"{_RESULTS}{one.name}"
+                one = Headline(place, result.metric(place).value, one.unit)
+            found[f"{bench}.{one.name}"] = one
+    return {name: (files.plain(one.value), one.unit) for name, one in found.items()}, lacking
 
 
 def _columns(plan: Plan, units: Mapping[str, str]) -> list[dict[str, str]]:

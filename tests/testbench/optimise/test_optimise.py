@@ -211,6 +211,27 @@ def test_a_figure_that_a_run_does_not_show_is_a_failure(monkeypatch: pytest.Monk
         (True, None), (False, "rtt does not show RTT, 1 word here")}
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_figure_that_a_trial_lacks_is_its_line(monkeypatch: pytest.MonkeyPatch, backwards: bool
+                                                 ) -> None:
+    """Whichever result comes first."""
+    seen = figures
+
+    def bare(wanted: Measurement) -> dict[str, Any]:
+        found = seen(wanted)
+        if wanted.synthesis or wanted.description.link.latency < 30:
+            return {**found, "truth": {"half": 2}}
+        return found
+
+    monkeypatch.setitem(globals(), "figures", bare)
+    goals = ["half=rtt:truth.half"]
+    rows = tried(Made(backwards=backwards), vary=FEW, minimise=goals, trials=10).rows
+    assert {row["link.latency"] < 30: row["error"] is None for row in rows} == {True: True,
+                                                                               False: False}
+    with pytest.raises(UserError, match="metric rtt:nothing: rtt has no figure nothing"):
+        tried(vary=FEW, minimise=["rtt:nothing"])
+
+
 def test_points_that_are_refused_are_no_trials() -> None:
     found = search({"nic.receive_ring": "4:8:1", "link.latency": "4,8"})
     space = Space(found)
@@ -263,7 +284,7 @@ def test_a_sweep_has_no_conditions_on_figures() -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"vary": {}}, "needs knobs that vary"), ({"minimise": ()}, "needs a goal, such as"),
-    ({"minimise": ["rtt"]}, "metric rtt = rtt: must be BENCHMARK:FIGURE"),
+    ({"minimise": ["rtt"]}, "metric rtt: must be BENCHMARK:FIGURE"),
     ({"minimise": ["lopg:g"]}, "no benchmark or program is called lopg; did you mean logp"),
     ({"minimise": ["rtt:a"], "maximise": ["rtt:a"]}, "the goal rtt:a is there twice"),
     ({"trials": 0}, "trials = 0: must be 1 to 10,000"),
