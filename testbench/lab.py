@@ -104,12 +104,14 @@ class Lab:
         Packets sent again in the lab's runs.
     forks
         Whether a run can go on in forks of the process (:mod:`.run.branches`): the target is in the
-        process itself, as instances, and no time line is drawn, which one process writes.
+        process itself, as instances, and neither a time line is drawn nor a waveform recorded,
+        which one process writes.
     """
 
     def __init__(self, description: Description, sim: str, backend: Any,
                  progress: Callable[[str, int, int], None] = lambda *_: None,
-                 limit: int | None = None, say: Callable[[str], None] = lambda _: None) -> None:
+                 limit: int | None = None, say: Callable[[str], None] = lambda _: None, *,
+                 wave: bool = False) -> None:
         self.description = description
         self.sim = sim
         self.limit = LIMIT if limit is None else limit
@@ -120,11 +122,13 @@ class Lab:
         self.account = Account()
         self.timeline: Any = None
         """A :class:`~nicbed.testbench.timeline.Timeline` that gets each run, or None."""
+        self.wave = wave
+        """Whether a waveform is recorded."""
         self._backend = backend
 
     @property
     def forks(self) -> bool:
-        return (self.sim == "verilator" and self.timeline is None
+        return (self.sim == "verilator" and self.timeline is None and not self.wave
                 and sys.platform.startswith("linux"))
 
     async def run(self, programs: Programs, *,

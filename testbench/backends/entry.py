@@ -76,7 +76,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     try:
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
-                  reports.progress, wanted["limit"], reports.say)
+                  reports.progress, wanted["limit"], reports.say, wave=wanted["wave"])
         if wanted["timeline"] is not None:
             from ..timeline import Timeline
             timeline = lab.timeline = Timeline(Path(wanted["timeline"]))

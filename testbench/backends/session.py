@@ -95,6 +95,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         answer = work / "answer"
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
                   "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
+                  "wave": wave is not None,
                   "timeline": None if timeline is None else str(timeline.resolve()),
                   **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))

@@ -93,6 +93,13 @@ def test_a_time_line_has_all_runs(tmp_path):
     assert (tmp_path / "line").stat().st_size
 
 
+def test_a_waveform_has_all_runs(tmp_path):
+    """One process records it, so there are no forks."""
+    found, *_, job = branched(wave=tmp_path / "waves")
+    assert {end for _, _, results, *_ in found for _, _, end in results} == {job}
+    assert (tmp_path / "waves").stat().st_size
+
+
 @pytest.mark.parametrize("choices", [[-7, 1, 2], [1, -7, 2], [1, 2, -7]])
 def test_a_run_that_fails_is_told_as_ever(choices):
     with pytest.raises(RunError, match="ValueError: -7 messages; raised by the program of node 1"):
