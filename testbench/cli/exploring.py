@@ -65,8 +65,8 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
               help="grid, zip, random or lhs (Latin hypercube).  [default: grid; with --points "
                    "lhs]")
 @click.option("--points", type=int, metavar="N", help="Points of random or lhs.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
-              help="Seed of random and lhs.")
+@click.option("--seed", type=click.IntRange(0), metavar="N",
+              help="Seed of random and lhs.  [default: 1]")
 @click.option("--where", "constraints", multiple=True, metavar="CONDITION",
               help="Leave out points without it: 'via.window * 2 <= via.send_slots'.")
 @click.option("--metric", "metrics", multiple=True, metavar="[NAME=]BENCH:FIGURE",

@@ -27,18 +27,18 @@ ROWS, COLUMNS = 40, 8
 
 
 def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, method: str | None,
-              points: int | None, seed: int, constraints: Sequence[str], metrics: Sequence[str],
-              front: tuple[str, str] | None, nic: str | None, overrides: Sequence[str],
-              nodes: int | None, layer: str | None, sim: str, limit: int | None, workers: int,
-              fresh: bool, out: Path, dask: str | None = None,
+              points: int | None, seed: int | None, constraints: Sequence[str],
+              metrics: Sequence[str], front: tuple[str, str] | None, nic: str | None,
+              overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
+              limit: int | None, workers: int, fresh: bool, out: Path, dask: str | None = None,
               executor: Executor | None = None) -> None:
     """Measure all points of a study; print, plot and store its table."""
     base = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes, "layer": layer, "sim": sim,
             "limit": limit}
     if study is not None:
-        if vary or benches or method or points or constraints or metrics:
+        if vary or benches or method or points is not None or constraints or metrics:
             raise UserError(f"{study}: a study's file says itself what varies and what is measured")
-        plan = read(study, **base)
+        plan = read(study, seed=seed, **base)
     else:
         plan = _plan(vary, benches, method, points, seed, constraints, metrics,
                      {**base, "nic": nic or load.DEFAULT})
@@ -96,19 +96,23 @@ def varied(vary: Sequence[str]) -> dict[str, str]:
 
 
 def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: int | None,
-          seed: int, constraints: Sequence[str], metrics: Sequence[str], base: dict[str, Any]
-          ) -> Plan:
+          seed: int | None, constraints: Sequence[str], metrics: Sequence[str],
+          base: dict[str, Any]) -> Plan:
     given = varied(vary)
     if not given:
         raise UserError("sweep needs --vary KNOB=VALUES, such as --vary link.latency=4:64:*2, or a "
                         "study's file")
-    named = {}
+    named: dict[str, str] = {}
     for text in metrics:
         name, equals, figure = text.partition("=")
-        named[name.strip() if equals else text] = figure.strip() if equals else text
+        name = name.strip() if equals else text
+        if name in named:
+            raise UserError(f"--metric {text}: there are two metrics called {name}")
+        named[name] = figure.strip() if equals else text
     names = [name.strip() for name in (benches or "logp").split(",") if name.strip()]
     return planned(given, names, method=method or ("grid" if points is None else "lhs"),
-                   points=points, seed=seed, constraints=constraints, metrics=named, **base)
+                   points=points, seed=1 if seed is None else seed, constraints=constraints,
+                   metrics=named, **base)
 
 
 def _show(found: Table, excluded: int) -> None:

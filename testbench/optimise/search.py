@@ -1,13 +1,14 @@
 """What is optimised: knobs, goals, conditions, trials, seed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UserError
 from ..study.axis import Axis, axis
 from ..study.constraint import Constraint
 from ..study.measured import Metric, check_measured
+from ..study.plan import check_seed
 from .goal import Goal, goals
 
 __all__ = ["MOST", "Search", "searched"]
@@ -91,7 +92,9 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
         raise UserError("optimise needs knobs that vary, such as --vary nic.mtu=256,512,1024")
     if not 1 <= trials <= MOST:
         raise UserError(f"trials = {trials}: must be 1 to {MOST:,}")
-    found = Search(tuple(axis(knob, values) for knob, values in vary.items()),
+    check_seed(seed)
+    axes = [axis(knob, values) for knob, values in vary.items()]
+    found = Search(tuple(replace(one, values=tuple(dict.fromkeys(one.values))) for one in axes),
                    goals(minimise, maximise),
                    tuple(Constraint(text, figures=True) for text in where), trials, seed, **base)
     check_measured(found.benches)

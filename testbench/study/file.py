@@ -19,7 +19,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 _NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
 
 
-def read(path: Path, **given: Any) -> Plan:
+def read(path: Path, *, seed: int | None = None, **given: Any) -> Plan:
     """The study in file ``path``; what is ``given`` stands in place of what the file says.
 
     Raises
@@ -35,8 +35,9 @@ def read(path: Path, **given: Any) -> Plan:
         return planned(flat(table.get("vary", {})), table.get("bench", []), method=method,
                        points=points if isinstance(points, int) else None,
                        given=[flat(one) for one in points] if isinstance(points, list) else [],
-                       seed=table.get("seed", 1), constraints=table.get("constraints", []),
-                       metrics=table.get("metrics"), title=path.stem, **started(table, given))
+                       seed=table.get("seed", 1) if seed is None else seed,
+                       constraints=table.get("constraints", []), metrics=table.get("metrics"),
+                       title=path.stem, **started(table, given))
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
 

@@ -12,11 +12,13 @@ from .axis import MOST, Axis, axis
 from .constraint import Constraint
 from .measured import Metric, check_measured, metric, said
 
-__all__ = ["METHODS", "Plan", "planned"]
+__all__ = ["METHODS", "Plan", "check_seed", "planned"]
 
 METHODS = ("grid", "zip", "list", "random", "lhs")
 """How points are chosen: every combination; the first values together, then the second ones; given
 one by one; at random; as a Latin hypercube."""
+_COUNTLESS = METHODS[:3]
+_SEEDS = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,9 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
         raise UserError("method list takes [[points]] in place of what is varied")
     if method != "list" and (not axes or given):
         raise UserError(f"method {method} needs knobs that vary, such as link.latency=4:64:*2")
+    if method in _COUNTLESS and points is not None:
+        raise UserError(f"method {method} takes no number of points, {points}: random and lhs do")
+    check_seed(seed)
     if not benches:
         raise UserError("a study needs a benchmark, such as logp")
     check_measured(benches)
@@ -170,6 +175,18 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
                 tuple(dict.fromkeys(benches)),
                 tuple(_metric(name, text, benches) for name, text in (metrics or {}).items()),
                 tuple(map(Constraint, constraints)), **base)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that a generator of random numbers does not take.
+
+    Raises
+    ------
+    UserError
+        It is one.
+    """
+    if not 0 <= seed < _SEEDS:
+        raise UserError(f"seed = {seed}: must be 0 to {_SEEDS - 1}")
 
 
 def _metric(name: str, text: str, benches: Sequence[str]) -> Metric:

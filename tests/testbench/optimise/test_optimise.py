@@ -256,6 +256,13 @@ def test_ranges_that_are_not_listed() -> None:
     assert sorted(row["link.latency"] for row in tiny.rows) == [4, 5, 6]
 
 
+def test_a_value_that_is_given_twice_is_one() -> None:
+    rows = tried(vary={"link.latency": "4,4,4,8"}, trials=9).rows
+    assert [row["link.latency"] for row in rows] == [4, 8]
+    found = tried(vary={"link.latency": "4,4,4", "nic.send_fifo": "4096:32768:*2"}, trials=3)
+    assert len(found.rows) == 3
+
+
 def test_who_is_unbeaten() -> None:
     random = np.random.default_rng(3)
     for goals in (1, 2, 3):
@@ -287,6 +294,8 @@ def test_a_sweep_has_no_conditions_on_figures() -> None:
     ({"minimise": ["rtt"]}, "metric rtt: must be BENCHMARK:FIGURE"),
     ({"minimise": ["lopg:g"]}, "no benchmark or program is called lopg; did you mean logp"),
     ({"minimise": ["rtt:a"], "maximise": ["rtt:a"]}, "the goal rtt:a is there twice"),
+    ({"seed": -1}, "seed = -1: must be 0 to 4294967295"),
+    ({"seed": 1 << 32}, "seed = 4294967296: must be 0 to"),
     ({"trials": 0}, "trials = 0: must be 1 to 10,000"),
     ({"vary": {"link.latncy": "4"}}, "no knob is called link.latncy; did you mean link.latency"),
     ({"where": ["aera.lut < 3"]}, "no knob is called aera.lut"),

@@ -124,6 +124,10 @@ def test_methods() -> None:
     ({"vary": {"link.latency": "4,8", "cpu.call": "6"}, "method": "zip"},
      "link.latency has 2, cpu.call has 1"),
     ({"method": "lhs"}, "needs a number of points"),
+    ({"method": "lhs", "points": 3, "seed": -1}, "seed = -1: must be 0 to 4294967295"),
+    ({"seed": 1 << 32}, "seed = 4294967296: must be 0 to 4294967295"),
+    ({"points": 3}, "method grid takes no number of points, 3: random and lhs do"),
+    ({"method": "zip", "points": 3}, "method zip takes no number of points"),
     ({"method": "list"}, "takes \\[\\[points\\]\\]"),
     ({"vary": {}}, "needs knobs that vary"), ({"benches": []}, "a study needs a benchmark"),
     ({"benches": ["lgop"]}, "no benchmark or program is called lgop; did you mean logp"),
@@ -430,6 +434,20 @@ def test_the_limit_of_a_study_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert limits == [900, 500]
 
 
+def test_the_seed_of_the_command_stands_in_place_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text('bench = ["rtt"]\nmethod = "lhs"\npoints = 5\nseed = 3\n'
+                    '[vary]\n"link.latency" = "4:64"\n')
+    assert read(file, seed=None) == read(file) == read(file, seed=3) != read(file, seed=4)
+    given: dict[str, Any] = dict.fromkeys(("benches", "method", "points", "front", "nic", "nodes",
+                                           "layer", "limit"))
+    executor = Sums()
+    run_sweep(file, vary=(), constraints=(), metrics=(), overrides=(), seed=4, sim="verilator",
+              workers=1, fresh=False, out=tmp_path, executor=executor, **given)
+    assert sorted(one.wanted.description.link.latency for one in executor.done) == sorted(
+        one["link.latency"] for one in read(file, seed=4).points)
+
+
 def test_a_failure_of_a_worker_is_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     jobs, store = Jobs(monkeypatch), Store(tmp_path / "store")
     jobs.failing = {8: UserError("the simulator gave no result", status=1)}
@@ -487,6 +505,9 @@ def test_the_command_on_the_target(tmp_path: Path) -> None:
     (["--vary", "link.latency=4", "--vary", "link.latency=5"], "link.latency is varied twice"),
     (["nowhere.toml"], "nowhere.toml: no such file"),
     (["s.toml", "--vary", "a=1"], "a study's file says itself"),
+    (["s.toml", "--points", "0"], "a study's file says itself"),
+    (["--vary", "link.latency=4", "--metric", "a=rtt:x", "--metric", "a=rtt:y"],
+     "--metric a=rtt:y: there are two metrics called a"),
     (["--vary", "link.latency=4", "--sim", "board"], "--sim board"),
     (["--vary", "link.latency=-4"], "the point cannot be measured: link.latency = -4")])
 def test_mistakes_are_one_line(arguments: list[str], said: str) -> None:
