@@ -2,10 +2,12 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import UserError
 from ..store import standard
+from ..study.constraint import Unfit
 from ..study.executor import Executor
 from ..study.plan import planned
 from ..study.sweep import Figures, Prepared, Remaining, chosen, measured
@@ -55,8 +57,14 @@ def carried_out(search: Search, space: Space, executor: Executor,
     Raises
     ------
     UserError
-        No trial shows all goals, or no result has a figure that is named.
+        No trial shows all goals, or no result has a figure that is named. That none shows a goal,
+        or a condition has no sense, is told after the first round.
     """
+    with executor if isinstance(executor, AbstractContextManager) else nullcontext():
+        return _rounds(search, space, executor, tell)
+
+
+def _rounds(search: Search, space: Space, executor: Executor, tell: Progress) -> Trials:
     chooser = Chooser(search, space)
     most = search.trials if space.listed is None else min(search.trials, len(space.listed))
     remaining = Remaining(most * len(search.benches))
@@ -76,6 +84,7 @@ def carried_out(search: Search, space: Space, executor: Executor,
         columns |= {one["name"]: one for one in found.document["columns"]}
         for point, row in zip(points, found.rows, strict=True):
             rows.append(_told(search, chooser, point, dict(row)))
+        figures.check_shown([goal.name for goal in search.goals])
     figures.check()
     if not any(row[ERROR] is None for row in rows):
         raise UserError(f"none of {len(rows)} trials shows all goals: {rows[0][ERROR]}", status=1)
@@ -104,6 +113,8 @@ def _told(search: Search, chooser: Chooser, point: Point, row: dict[str, Any]) -
         try:
             values = {**point.values, **_figures(search, row)}
             misses = [one.misses(values) for one in search.conditions if one.figures]
+        except Unfit:
+            raise
         except UserError as error:
             row[ERROR] = str(error)
     row["holds"] = None if row[ERROR] else not any(misses)

@@ -11,7 +11,7 @@ from ..descriptions.load import check_name
 from ..errors import UserError
 from .measured import known
 
-__all__ = ["Constraint"]
+__all__ = ["Constraint", "Unfit"]
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -19,6 +19,10 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
     ast.Eq: operator.eq, ast.NotEq: operator.ne}
 _UNARY: dict[type, Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
+
+
+class Unfit(UserError):
+    """A condition's values do not go together wherever it is looked at: a text and a number."""
 
 
 class Constraint:
@@ -57,12 +61,16 @@ class Constraint:
 
         Raises
         ------
+        Unfit
+            The values do not go together, such as a text and a number.
         UserError
-            The values cannot be calculated with, such as a text and a number.
+            They cannot be calculated with, such as with a division by 0.
         """
         try:
             return bool(self._of(self._tree, values))
-        except (TypeError, ArithmeticError) as error:
+        except TypeError as error:
+            raise Unfit(f"constraint {self.text!r}: {error}") from None
+        except ArithmeticError as error:
             raise UserError(f"constraint {self.text!r}: {error}") from None
 
     def misses(self, values: Mapping[str, Mapping[str, Any]]) -> float:

@@ -241,17 +241,23 @@ class Figures:
         self._metrics, self._needed = metrics, () if metrics else needed
         self._there: set[str] = set()
         self._lacking: dict[str, str] = {}
+        self._shown: set[str] = set()
+        self._hidden: dict[str, str] = {}
 
     def look(self, bench: str, result: Result) -> None:
         """Look for them in one more ``result`` of ``bench``."""
         for one in self._metrics:
             if one.bench == bench:
                 try:
-                    result.metric(one.figure)
+                    value = result.metric(one.figure).value
                 except UserError as error:
                     self._lacking.setdefault(one.name, f"metric {said(one)}: {error}")
-                else:
-                    self._there.add(one.name)
+                    continue
+                self._there.add(one.name)
+                if value is not None:
+                    self._shown.add(one.name)
+                elif one.name not in self._hidden:
+                    self._hidden[one.name] = _unshown(one, result)
         if not self._needed:
             return
         known = [f"{bench}.{one.name}" for one in result.figures]
@@ -262,6 +268,20 @@ class Figures:
             elif column.startswith(f"{bench}."):
                 self._lacking.setdefault(column, f"the table has no metric {column}"
                                                  f"{nearest(column, known)}")
+
+    def check_shown(self, names: Sequence[str]) -> None:
+        """Refuse a metric of these ``names`` that no result so far shows, though some ran.
+
+        Raises
+        ------
+        UserError
+            There is one.
+        """
+        for name in names:
+            if name in self._lacking and name not in self._there:
+                raise UserError(self._lacking[name])
+            if name in self._hidden and name not in self._shown:
+                raise UserError(self._hidden[name], status=1)
 
     def check(self) -> None:
         """Refuse a figure that was looked for and that no result has.
@@ -274,6 +294,16 @@ class Figures:
         for name, line in self._lacking.items():
             if name not in self._there:
                 raise UserError(line)
+
+
+def _unshown(metric: Metric, result: Result) -> str:
+    """That no result shows ``metric``, of which ``result`` may have the number all the same."""
+    number = result.document["results"].get(metric.figure)
+    line = f"metric {said(metric)}: no trial so far shows it"
+    if isinstance(number, (int, float)):
+        line += f"; {metric.bench}:{_RESULTS}{metric.figure} is the number"
+        line += ", whoever bounds it" if metric.figure == "g" else ""
+    return line
 
 
 def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[str, str]]:

@@ -232,6 +232,28 @@ def test_a_figure_that_a_trial_lacks_is_its_line(monkeypatch: pytest.MonkeyPatch
         tried(vary=FEW, minimise=["rtt:nothing"])
 
 
+def test_a_goal_that_is_never_shown_ends_the_search_after_a_round(monkeypatch: pytest.MonkeyPatch
+                                                                  ) -> None:
+    monkeypatch.setitem(globals(), "figures", lambda _: {"results": {
+        "o_s": 1, "o_r": 2, "g": 3, "L": 4, "rtt": 5, "g_visible": False}})
+    executor = Made()
+    with pytest.raises(UserError, match="metric logp:g: no trial so far shows it; logp:results.g "
+                                        "is the number, whoever bounds it") as error:
+        tried(executor, vary=FEW, minimise=["logp:g"], trials=10)
+    assert error.value.status == 1 and len(executor.done) == 4
+    found = tried(executor, vary=FEW, minimise=["logp:results.g"], trials=10)
+    assert len(found.rows) == 10
+
+
+def test_a_condition_without_sense_ends_the_search_after_a_round() -> None:
+    executor = Made()
+    with pytest.raises(UserError, match="constraint \"area.lut < 'a'\": '<' not supported"):
+        tried(executor, vary=FEW, minimise=["area:ff"], where=["area.lut < 'a'"], trials=10)
+    assert len(executor.done) == 4
+    found = tried(vary=FEW, where=["area.lut / (link.latency - 8) < 900"], trials=10)
+    assert sum(row["error"] is not None for row in found.rows) == 2
+
+
 def test_points_that_are_refused_are_no_trials() -> None:
     found = search({"nic.receive_ring": "4:8:1", "link.latency": "4,8"})
     space = Space(found)
