@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError
 from ..study.executor import Ended
 
 __all__ = ["SECONDS", "connected"]
@@ -25,10 +24,8 @@ def connected(address: Any) -> Iterator[Any]:
 
     Raises
     ------
-    UserError
-        Dask is not installed.
     Ended
-        There is no cluster.
+        There is no cluster, or Dask is not installed.
     """
     if not isinstance(address, (str, Path)):
         yield address
@@ -36,8 +33,7 @@ def connected(address: Any) -> Iterator[Any]:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise UserError("--dask needs distributed: pip install 'nicbed[cluster]'",
-                        status=1) from None
+        raise Ended("--dask needs distributed: pip install 'nicbed[cluster]'") from None
     with _quiet():
         client = _client(str(address))
         try:

@@ -8,9 +8,10 @@ because a worker has ended, is kept once.
 import pickle
 import threading
 import time
+from collections import Counter
 from collections.abc import Generator, Sequence
-from contextlib import suppress
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, Self
 
 from ..build.simulator import same_simulator
 from ..errors import UserError
@@ -27,9 +28,14 @@ AT_ONCE = 256
 PATIENCE = 2
 """Seconds after which is looked whether there are still workers."""
 
+SENDINGS = 2
+"""Times that a worker is sent a build for one measurement."""
+
 
 class Cluster:
-    """An executor (:class:`~..study.executor.Executor`) that measures on a Dask cluster.
+    """An executor (:class:`~..study.executor.Executor`) that measures on a Dask cluster. It
+    connects when there is something to be measured. As a context manager it keeps the connection
+    from one call to the next.
 
     Parameters
     ----------
@@ -42,23 +48,80 @@ class Cluster:
     def __init__(self, address: Any, **keeping: Any) -> None:
         self._address = address
         self._keeping = Keeping(**keeping)
+        self._users = 0
+        self._connection = _Connection(address, self._keeping)
+
+    def __enter__(self) -> Self:
+        if self._users == 0:
+            self._connection = _Connection(self._address, self._keeping)
+        self._users += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._connection.end()
 
     def outcomes(self, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
         """As of :class:`~..study.executor.Executor`. An interrupt takes back what has not begun.
 
         Raises
         ------
-        UserError
-            Dask is not installed.
         Ended
-            There is no cluster, or it has gone, or a worker would measure something else.
+            There is no cluster, or it has gone, or a worker would measure something else; or Dask
+            is not installed.
         """
-        with connected(self._address) as client:
-            link = Link(client, str(self._address), self._keeping)
+        with self:
+            connection = self._connection
             try:
-                yield from in_threads(tasks, min(len(tasks), AT_ONCE), self._keeping, lambda: link)
+                yield from in_threads(tasks, min(len(tasks), AT_ONCE), self._keeping,
+                                      lambda: connection)
             finally:
-                link.take_back()
+                connection.take_back()
+
+
+class _Connection:
+    """A worker (:class:`~..study.executor.Worker`) for all threads, of which the first one that
+    measures connects to the cluster at ``address``."""
+
+    def __init__(self, address: Any, keeping: Keeping) -> None:
+        self._address, self._keeping = address, keeping
+        self._alone = threading.Lock()
+        self._open = ExitStack()
+        self._link: Link | None = None
+        self._over: Ended | None = None
+        """Why there is no link any more, or never was."""
+
+    def document(self, wanted: Measurement) -> dict[str, Any]:
+        """As of :class:`~..study.executor.Worker`."""
+        return self._linked().document(wanted)
+
+    def close(self) -> None:
+        """As of :class:`~..study.executor.Worker`: nothing waits."""
+
+    def take_back(self) -> None:
+        """Give up what is under way."""
+        if self._link is not None:
+            self._link.take_back()
+
+    def end(self) -> None:
+        """End the connection; nothing is measured over it any more."""
+        with self._alone:
+            self._over = self._over or Ended(f"--dask {self._address}: the connection has ended")
+            self._open.close()
+
+    def _linked(self) -> "Link":
+        with self._alone:
+            if self._over is not None:
+                raise self._over
+            if self._link is None:
+                try:
+                    client = self._open.enter_context(connected(self._address))
+                except Ended as error:
+                    self._over = error
+                    raise
+                self._link = Link(client, str(self._address), self._keeping)
+            return self._link
 
 
 class Link:
@@ -88,15 +151,18 @@ class Link:
         """As of :class:`~..study.executor.Worker`."""
         build = self._named(wanted)
         job = pickle.dumps((wanted, self._keeping.limit, build))
-        asked: set[str] = set()
+        asked: Counter[str] = Counter()
         while True:
             answer = self._done(worker.carry_out, identity(wanted.sim, wanted.synthesis),
                                 wanted.sim, wanted.synthesis, job)
             if "document" in answer:
                 return answer["document"]
-            self._send(str(build), answer["missing"], wanted, job,
-                       again=answer["missing"] in asked)
-            asked.add(answer["missing"])
+            to = answer["missing"]
+            if asked[to] == SENDINGS:
+                raise UserError(f"the worker {to} was sent the build {build} {SENDINGS} times and "
+                                "has not kept it", status=1)
+            self._send(str(build), to, wanted, job, again=asked[to] > 0)
+            asked[to] += 1
 
     def close(self) -> None:
         """As of :class:`~..study.executor.Worker`: nothing waits."""
@@ -123,6 +189,8 @@ class Link:
             if (to, build) in self._sent and not again:
                 return
             with self._lock(build):
+                if again:
+                    self._builds.pop(build, None)
                 if not builds.present(build):
                     builds.kept(self._done(worker.make, job, to=to)["build"])
                     self._sent.add((to, build))

@@ -72,8 +72,15 @@ def _answer(work: Callable[[], Answer]) -> Answer:
         return work()
     except UserError as error:
         return {"error": str(error)}
-    except Exception:
-        return {"fault": f"on {_address()}:\n{traceback.format_exc()}"}
+    except OSError as error:  # of the machine, such as a full disk
+        return {"error": _told(error)}
+    except Exception as error:
+        return {"fault": f"{_told(error)}\n{traceback.format_exc()}"}
+
+
+def _told(error: Exception) -> str:
+    """An error of this worker in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}, on {_address()}"
 
 
 def _different(asked: Mapping[str, str], sim: str, synthesis: bool) -> str:

@@ -234,8 +234,37 @@ def test_a_fault_of_nicbed_there_is_told_whole(machines: Machines, monkeypatch: 
     monkeypatch.setattr(Beds, "document", fails)
     link = Link(machines, "x", Keeping())
     machines.next = iter("aa")
-    with pytest.raises(RuntimeError, match="on a:\n(.|\n)*ZeroDivisionError: what"):
+    with pytest.raises(RuntimeError, match="^ZeroDivisionError: what, on a\nTraceback"):
         link.document(wanted())
+
+
+def test_a_full_disk_there_is_a_line(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines.build(wanted().description)
+
+    def fails(*_: Any) -> dict[str, Any]:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Beds, "document", fails)
+    machines.next = iter("aa")
+    with pytest.raises(UserError, match="^OSError: .* No space left on device, on a$") as caught:
+        Link(machines, "x", Keeping()).document(wanted())
+    assert not isinstance(caught.value, Ended)
+
+
+def test_a_worker_that_keeps_no_build_is_a_line(machines: Machines,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent twice, the second time as the cache has it then."""
+    machines.build(wanted().description)
+    monkeypatch.setattr(builds, "kept", lambda build: None)
+    packed: list[str] = []
+    collected = builds.collected
+    monkeypatch.setattr(builds, "collected", lambda build, description: (
+        packed.append(build), collected(build, description))[1])
+    machines.next = iter("aaaa")
+    with pytest.raises(UserError, match="the worker a was sent the build .* 2 times and has not"):
+        Link(machines, "x", Keeping()).document(wanted())
+    assert [one for one, _ in machines.done] == ["carry_out", "receive"] * 2 + ["carry_out"]
+    assert len(packed) == 2
 
 
 def test_workers_that_end_at_a_point(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nicbed import load, sweep
+from nicbed import load, optimise, sweep
 from nicbed.testbench.build import simulator
 from nicbed.testbench.cluster import connection, executor
 from nicbed.testbench.cluster.executor import Cluster
@@ -154,6 +154,43 @@ def test_where_is_no_cluster_is_one_line(dumb: str, monkeypatch: pytest.MonkeyPa
         with pytest.raises(Ended, match=said) as caught:
             measured(prepare(plan(4)), Cluster(address))
         assert str(caught.value).startswith(f"--dask {address}: ")
+
+
+def test_what_is_in_the_store_needs_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                               ) -> None:
+    """There is one connection, when something has to be measured, for all rounds of a search."""
+    class Here:
+        """In place of a link."""
+
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def document(self, wanted: Any) -> dict[str, Any]:
+            latency = wanted.description.link.latency
+            return wanted.document({"results": {"words": {"1": {"rtt": latency, "legs": []}}}})
+
+        def take_back(self) -> None:
+            pass
+
+    seen: list[str] = []
+
+    @contextmanager
+    def connected(address: Any) -> Iterator[Any]:
+        seen.append("opened")
+        yield address
+        seen.append("closed")
+
+    store = Store(tmp_path / "store")
+    monkeypatch.setattr(executor, "connected", connected)
+    monkeypatch.setattr(executor, "Link", Here)
+    whole = measured(prepare(plan(4, 8)), Cluster("x", store=store))
+    assert seen == ["opened", "closed"]
+    again = measured(prepare(plan(4, 8)), Cluster("x", store=store))
+    assert again.rows == whole.rows and len(seen) == 2
+    pytest.importorskip("optuna")
+    trials = optimise({"link.latency": list(range(4, 16))}, ["rtt:RTT, 1 word"],
+                      executor=Cluster("x", store=store))
+    assert len(trials.rows) == 12 and seen == ["opened", "closed"] * 2
 
 
 def test_the_command_says_that_there_is_no_cluster(tmp_path: Path) -> None:
