@@ -50,7 +50,7 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
         sys.exit(2)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        where = f" (nicbed {context.info_name} --help)" if context and context.parent else ""
+        where = f" ({context.command_path} --help)" if context and context.parent else ""
         _fail(" ".join(error.format_message().split()) + where, 2)
     except (_Interrupted, KeyboardInterrupt, click.Abort):
         if threading.active_count() > 1:  # what threads have begun ends with this process

@@ -97,7 +97,7 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
 
 
 @nicbed.command()
-@click.argument("study", required=False, metavar="[STUDY.toml]",
+@click.argument("study", required=False, metavar="[SEARCH.toml]",
                 type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--vary", multiple=True, metavar="KNOB=VALUES",
               help="Values of a knob to choose from: 256,1024, or 4:64:*2 (times 2 each), 4:64 "

@@ -228,6 +228,19 @@ def test_help_says_the_exit_codes():
     assert all(f" {code} " in text for code in (0, 1, 2, 70, 130, 141))
 
 
+@pytest.mark.parametrize("command", [["gate", "check"], ["sweep"]])
+def test_a_wrong_option_names_the_help_of_its_command(command):
+    run = nicbed(*command, "--nope")
+    assert run.returncode == 2
+    assert run.stderr.rstrip().endswith(f"(nicbed {' '.join(command)} --help)")
+
+
+def test_all_commands_are_named_where_they_begin():
+    from nicbed.testbench import cli
+
+    assert all(f"{name}``" in cli.__doc__ for name in cli.nicbed.commands)
+
+
 def test_help_and_version():
     assert "bench" in nicbed("--help").stdout
     assert nicbed("bench", "--help").returncode == 0
