@@ -64,6 +64,8 @@ class Finding:
         Cells of the NIC's blocks that are more or fewer, each block with what is inside.
     unknown
         Why there are no parts, where there should be.
+    measured_area
+        Whether the cells of the blocks were compared.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Finding:
     knobs: tuple[Moved, ...] = field(default=())
     area: tuple[Moved, ...] = ()
     unknown: str = ""
+    measured_area: bool = False
 
     @property
     def moved(self) -> list[Row]:
@@ -119,14 +122,17 @@ def why(name: str, rows: Sequence[Row], kept: Kept | None, now: Kept) -> Finding
         return Finding(name, tuple(rows), unknown="no area of blocks was accepted, or there is "
                        "none now: accept again")
     others = tuple(_knobs(kept.config, now.config))
+    measured_area = now.area is not None
     area = tuple(_cells(kept.area or {}, now.area or {}))
     if kept.split is None or now.split is None:
-        return Finding(name, tuple(rows), knobs=others, area=area)
+        return Finding(name, tuple(rows), knobs=others, area=area,
+                       measured_area=measured_area)
     found = difference(kept.split, now.split)
     one, other = found["bound"]
     trip, now_trip = found["total"]
     return Finding(name, tuple(rows), (trip, now_trip), _moved(found["parts"]),
-                   _moved(found["blocks"]), (one, other), others, area)
+                   _moved(found["blocks"]), (one, other), others, area,
+                   measured_area=measured_area)
 
 
 def _moved(rows: Sequence[Sequence[Any]]) -> tuple[Moved, ...]:

@@ -61,10 +61,14 @@ def test_a_block_with_another_area_is_named() -> None:
     assert "send_dma: lut: 20 → 25 (+5)" in text(found)
     assert found.plain()["area"] == (("send_dma: lut", 20, 25),)
     assert "| send_dma: lut | 20 | 25 | +5 |" in markdown([found], "gate")
-    case = ElementTree.fromstring(junit([found], "gate")).find(".//testcase[@name='area by block']")
-    assert case is not None and case.find("failure") is not None
-    for one, other in ((KEPT, after), (before, KEPT)):
-        found = check(entry(), one, now(kept=other))
+    for after_it, fails in ((after, True), (before, False)):
+        one = check(entry(), before, now(kept=after_it))
+        suite = ElementTree.fromstring(junit([one], "gate")).find("testsuite")
+        assert suite is not None and suite.get("tests") == str(len(suite)) == "4"
+        case = suite.find("testcase[@name='area by block']")
+        assert case is not None and (case.find("failure") is not None) == fails
+    for accepted, other in ((KEPT, after), (before, KEPT)):
+        found = check(entry(), accepted, now(kept=other))
         assert not found.holds and found.unknown.startswith("no area of blocks was accepted")
 
 
