@@ -9,6 +9,7 @@ from ..descriptions import load
 from ..errors import UserError
 from ..optimise import Search, Trials, carried_out, searched
 from ..optimise.file import read
+from ..optimise.front import HOLDS
 from ..optimise.plots import drawing
 from ..optimise.space import Space
 from ..report.tables import console
@@ -66,6 +67,8 @@ def _show(found: Trials, space: Space) -> None:
     if found.front:
         out.print(printed("The front: no other trial beats these" if several else "The best",
                           found, found.front))
+    else:
+        out.print("No trial fulfils all conditions")
     for line in (_count(found, space), *failures(found)):
         out.print(line, markup=False, soft_wrap=True)
 
@@ -74,11 +77,11 @@ def _count(found: Trials, space: Space) -> str:
     """How many trials there were, and what became of them."""
     tried = len(found.rows)
     every = "" if space.listed is None else f" of {counted(len(space.listed), 'point')}"
-    missed = sum(row["holds"] is False for row in found.rows)
+    missed = sum(row[HOLDS] is False for row in found.rows)
     failed = sum(row[ERROR] is not None for row in found.rows)
     parts = [f"{counted(tried, 'trial')}{every}"]
     if missed:
-        parts.append(f"{missed} miss a condition")
+        parts.append(f"{counted(missed, 'misses', 'miss')} a condition")
     if failed:
         parts.append(f"{failed} failed")
     if space.excluded:

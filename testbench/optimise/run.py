@@ -14,6 +14,7 @@ from ..study.sweep import Figures, Prepared, Remaining, chosen, measured
 from ..study.table import ERROR, Table
 from ..testbed.listener import Progress
 from .chooser import Chooser
+from .front import HOLDS
 from .search import Search, searched
 from .space import Point, Space
 from .trials import Trials, table
@@ -117,7 +118,7 @@ def _told(search: Search, chooser: Chooser, point: Point, row: dict[str, Any]) -
             raise
         except UserError as error:
             row[ERROR] = str(error)
-    row["holds"] = None if row[ERROR] else not any(misses)
+    row[HOLDS] = None if row[ERROR] else not any(misses)
     chooser.tell(point, None if row[ERROR] else [row[goal.name] for goal in search.goals], misses)
     return row
 

@@ -84,7 +84,8 @@ class Space:
         lines = list(dict.fromkeys(self.refused.values()))
         if not lines:
             return []
-        left = "" if self.listed is None else f"; {len(self.listed)} points are left"
+        left = "" if self.listed is None else (
+            f"; {counted(len(self.listed), 'point is left', 'points are left')}")
         count = len(self.refused)
         return [f"{count} points are refused, such as: {lines[0]}{left}" if count > 1
                 else f"a point is refused: {lines[0]}{left}"]

@@ -40,7 +40,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     steps = [(size, nics) for size in parameters["sizes"] for nics in parameters["nics"]]
     runs: dict[tuple[int, int], Any] = {}
     for index, (size, nics) in enumerate(steps):
-        tell(f"{nics} NICs, {size} bytes", index, len(steps))
+        tell(f"{counted(nics, 'NIC')}, {size} bytes", index, len(steps))
         count = count_of(size, parameters["bytes"])
         runs[size, nics] = await measure_nics(lab, layer, size, count, nics)
     return {"runs": runs}

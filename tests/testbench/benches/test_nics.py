@@ -245,3 +245,16 @@ def test_on_the_target(layer: str, knobs: dict[str, Any]) -> None:
     """Off the defaults: a benchmark of one NIC, and bandwidth by number of NICs."""
     on_target("latency", layer, knobs, sizes=[4, 64])
     on_target("nics", layer, knobs, sizes=[16, 1024], bytes=4096)
+
+
+def test_a_step_counts_its_nics(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nicbed.testbench.benches.load import nics
+
+    async def none(*_: Any) -> dict[str, Any]:
+        return {}
+
+    monkeypatch.setattr(nics, "measure_nics", none)
+    told: list[str] = []
+    asyncio.run(nics.measure(None, "am", {"nics": [1, 2], "sizes": [16], "bytes": 64},
+                             lambda what, *_: told.append(what)))
+    assert told == ["1 NIC, 16 bytes", "2 NICs, 16 bytes"]

@@ -393,6 +393,17 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
         "link.latency,nic.send_fifo,rtt,area:lut,holds,front,error\n")
 
 
+def test_the_command_says_that_no_trial_fulfils_all_conditions(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given: dict[str, Any] = dict.fromkeys(("trials", "seed", "nic", "nodes", "layer", "limit"))
+    run_optimise(None, vary=["link.latency=4"], minimise=GOALS, maximise=(),
+                 constraints=["area.lut < 0"], overrides=(), sim="verilator", workers=1,
+                 fresh=False, out=tmp_path, executor=Made(), **given)
+    told = capsys.readouterr().out
+    assert told.startswith("No trial fulfils all conditions\n")
+    assert "1 trial of 1 point; 1 misses a condition" in told
+
+
 def test_the_command_on_the_target(tmp_path: Path) -> None:
     """With simulators, but without synthesis; the second time all is from the store."""
     arguments = ["optimise", "--vary", "link.latency=4,40", "--vary", "cpu.call=3,6", "--minimise",
