@@ -84,6 +84,9 @@ class GmChannel:
         self.process = process
         self._port = node.port
         self._rank = rank = places.rank
+        gm = node.description.gm
+        self._late = (f": that rank had no buffer for it, as it made no calls for long (gm.retries "
+                      f"= {gm.retries}, gm.retry_timeout = {gm.retry_timeout})")
         self._gm = Gm(process)
         self._gm.spin = SPIN
         self.eager_bytes = settings.buffer_bytes - LONG_BYTES
@@ -288,7 +291,8 @@ class GmChannel:
     def _check(self, peer: _Peer, status: GM_STATUS) -> None:
         if status is not GM_STATUS.GM_SUCCESS:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: a send to rank {peer.rank} "
-                           f"ended with {status.name}")
+                           f"ended with {status.name}"
+                           + self._late * (status is GM_STATUS.GM_SEND_TIMED_OUT))
 
     def _sound(self, call: str, status: GM_STATUS) -> None:
         if status is not GM_STATUS.GM_SUCCESS:

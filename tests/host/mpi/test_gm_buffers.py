@@ -105,3 +105,19 @@ def test_too_few_tokens():
     with pytest.raises(MpiError, match="gm.receive_tokens = 8: fewer than the size classes of "
                        "packets, 9"):
         run(main, gm__receive_tokens=8)
+
+
+def test_a_rank_that_computes_for_too_long_is_named_with_the_knobs():
+    async def main(mpi):
+        data = np.zeros(1, np.int32)
+        if mpi.rank:
+            await mpi.port.delay(10_000_000)
+            await mpi.port.flush()
+        else:
+            for _ in range(40):
+                await mpi.COMM_WORLD.Send(data, 1)
+
+    with pytest.raises(MpiError, match=r"rank 0: a send to rank 1 ended with GM_SEND_TIMED_OUT: "
+                                       r"that rank had no buffer for it, .* \(gm.retries = 3, "
+                                       r"gm.retry_timeout = 8000\)"):
+        run(main, gm__retries=3, gm__retry_timeout=8000)
