@@ -8,7 +8,17 @@ import click
 
 from ..errors import UserError
 from .group import nicbed
-from .options import DASK, FRESH, OUT, check, layer_option, mode_options, target_options
+from .options import (
+    FRESH,
+    LIMIT,
+    OUT,
+    check,
+    layer_option,
+    mode_options,
+    study_options,
+    target_options,
+    workers_option,
+)
 
 
 @nicbed.command()
@@ -24,8 +34,7 @@ from .options import DASK, FRESH, OUT, check, layer_option, mode_options, target
               help="Compare the points of a design axis, processor or attachment, on top of one "
                    "description. With both axes: every combination.")
 @layer_option()
-@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after this many target cycles.  [default: 200000000]")
+@LIMIT
 @FRESH
 @target_options(nic=False)
 def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, size: str | None,
@@ -73,16 +82,8 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
               help="A column, such as logp:o_s or g=logp:truth.g.  [default: all figures]")
 @click.option("--pareto", "front", nargs=2, metavar="METRIC METRIC",
               help="Also plot the points that none beats in both, less being better.")
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
-              help="Points that are measured at the same time.")
-@DASK
-@click.option("--nic", metavar="FILE.toml",
-              help="NIC description to start from.  [default: default]")
-@layer_option()
-@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after this many target cycles.  [default: 200000000]")
-@FRESH
-@target_options(nic=False)
+@workers_option("Points that are measured at the same time.")
+@study_options
 def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
     """Measure benchmarks at many points of a design: the combinations of what --vary says, or what
     a study's file says. Points that are in the store are not measured again, so an interrupted
@@ -111,16 +112,8 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
 @click.option("--trials", type=int, metavar="N", help="Points that are tried.  [default: 20]")
 @click.option("--seed", type=click.IntRange(0), metavar="N",
               help="On which the choice of points depends.  [default: 1]")
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
-              help="Points that are measured at the same time. Changes no point.")
-@DASK
-@click.option("--nic", metavar="FILE.toml",
-              help="NIC description to start from.  [default: default]")
-@layer_option()
-@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after this many target cycles.  [default: 200000000]")
-@FRESH
-@target_options(nic=False)
+@workers_option("Points that are measured at the same time. Changes no point.")
+@study_options
 def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
     """Search for the points of a design that no other beats in all goals, such as latency, gap and
     area. The same seed gives the same points; those that are in the store are not measured again,
@@ -143,8 +136,7 @@ def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> N
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob before all else. May be given again.")
 @layer_option("am")
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N",
-              help="Changes that are measured at the same time.")
+@workers_option("Changes that are measured at the same time.")
 @FRESH
 @OUT
 @mode_options

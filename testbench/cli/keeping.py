@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from .group import Commands, nicbed
-from .options import FRESH, MODES, layer_option, mode_options
+from .options import FRESH, MODES, NIC, layer_option, mode_options
 
 _ONLY = click.option("--only", "kinds", multiple=True,
                      type=click.Choice(["results", "builds"]),
@@ -62,8 +62,7 @@ _GATE = click.argument("file", default="nicbed-gate.toml", metavar="[FILE]",
 
 @gate.command("init")
 @_GATE
-@click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
-              help="NIC description: a file, or the name of one that `nicbed list` shows.")
+@NIC
 @click.option("--bench", "benches", default="logp,rtt", metavar="NAME[,NAME]", show_default=True,
               help="Benchmarks whose figures are held to.")
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",

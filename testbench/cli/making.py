@@ -8,13 +8,12 @@ import click
 from ..backends import SIMS
 from ..errors import UserError
 from .group import nicbed
-from .options import check, layer_option
+from .options import NIC, check, layer_option
 
 
 @nicbed.command()
 @click.option("--board", required=True, metavar="BOARD", help="Board: ecpix5 or ulx3s.")
-@click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
-              help="NIC description: a file, or the name of one that `nicbed list` shows.")
+@NIC
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob, such as via.vis=64. May be given again.")
 @layer_option("am")

@@ -9,8 +9,8 @@ from ..backends import BOARDS
 from ..commands.output import MODE, Mode
 from ..errors import UserError
 
-__all__ = ["DASK", "FRESH", "MODES", "OUT", "check", "check_port", "layer_option",
-           "measure_options", "mode_options", "target_options"]
+__all__ = ["FRESH", "LIMIT", "MODES", "NIC", "OUT", "check", "check_port", "layer_option",
+           "measure_options", "mode_options", "study_options", "target_options", "workers_option"]
 
 
 def _mode(mode: Mode) -> Any:
@@ -40,6 +40,10 @@ def mode_options(command: Any) -> Any:
     return command
 
 
+LIMIT = click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
+                     help="Stop a run after this many target cycles.  [default: 200000000]")
+NIC = click.option("--nic", default="default", metavar="FILE.toml", show_default=True,
+                   help="NIC description: a file, or the name of one that `nicbed list` shows.")
 OUT = click.option("--out", default="results", metavar="DIR", show_default=True,
                     type=click.Path(file_okay=False, path_type=Path),
                     help="Folder for result files and plots.")
@@ -55,15 +59,11 @@ def target_options(nic: bool = True) -> Any:
                      help="What runs the target. Simulators: verilator, icarus; one-design is "
                           "Verilator with all nodes in one netlist. FPGA board: board. A board's "
                           "logic in a simulator: uart; its netlist: gates."),
-        click.option("--out", default="results", metavar="DIR", show_default=True,
-                     type=click.Path(file_okay=False, path_type=Path),
-                     help="Folder for result files and plots."),
+        OUT,
         *MODES,
     ]
     if nic:
-        found.insert(0, click.option(
-            "--nic", default="default", metavar="FILE.toml", show_default=True,
-            help="NIC description: a file, or the name of one that `nicbed list` shows."))
+        found.insert(0, NIC)
 
     def add(command: Any) -> Any:
         for option in reversed(found):
@@ -79,9 +79,6 @@ def layer_option(default: str | None = None) -> Any:
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 
-DASK = click.option("--dask", metavar="ADDRESS",
-                    help="Measure on a Dask cluster: its scheduler's address, tcp://HOST:8786, or "
-                         "its file.")
 FRESH = click.option("--fresh", is_flag=True,
                       help="Measure anew what the store has, and check that it is the same.")
 
@@ -97,11 +94,32 @@ def measure_options(command: Any) -> Any:
                      type=click.Path(dir_okay=False, path_type=Path),
                      help="Record a time line of all runs, which ui.perfetto.dev opens. Changes no "
                           "cycle."),
-        click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-                     help="Stop a run after this many target cycles.  [default: 200000000]"),
+        LIMIT,
     ]):
         command = option(command)
     return target_options()(command)
+
+
+def study_options(command: Any) -> Any:
+    """These options, and those of commands that measure many points of one description."""
+    for option in reversed([
+        click.option("--dask", metavar="ADDRESS",
+                     help="Measure on a Dask cluster: its scheduler's address, tcp://HOST:8786, or "
+                          "its file."),
+        click.option("--nic", metavar="FILE.toml",
+                     help="NIC description to start from.  [default: default]"),
+        layer_option(),
+        LIMIT,
+        FRESH,
+    ]):
+        command = option(command)
+    return target_options(nic=False)(command)
+
+
+def workers_option(text: str) -> Any:
+    """How many things are measured at the same time; ``text`` says which."""
+    return click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True,
+                        metavar="N", help=text)
 
 
 def check(layer: str, sim: str) -> None:

@@ -7,7 +7,15 @@ import click
 
 from ..errors import UserError
 from .group import nicbed
-from .options import FRESH, check, check_port, layer_option, measure_options, target_options
+from .options import (
+    FRESH,
+    LIMIT,
+    check,
+    check_port,
+    layer_option,
+    measure_options,
+    target_options,
+)
 
 
 @nicbed.command()
@@ -152,8 +160,7 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 @layer_option("am")
 @click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
               show_default=True, help="Bytes of a message.")
-@click.option("--limit", type=click.IntRange(1), metavar="CYCLES",
-              help="Stop a run after this many target cycles.  [default: 200000000]")
+@LIMIT
 @target_options()
 def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
             nodes: int | None, sim: str, out: Path) -> None:

@@ -12,7 +12,17 @@ from ...run.sent_again import loses
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
-from .cells import COLUMNS, by_number, cell, count_of, levels, row, sizes_of, together
+from .cells import (
+    COLUMNS,
+    by_number,
+    cell,
+    count_of,
+    draw_goodput,
+    levels,
+    row,
+    sizes_of,
+    together,
+)
 from .traffic import Plan, measure_traffic
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
@@ -74,19 +84,9 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Goodput of a node over the number of nodes."""
-    from ...report.plots import line
-
-    results, clock = document["results"]["alltoall"], document["clock_mhz"]
-    axes = figure.add_subplot()
-    for index, (size, by_nodes) in enumerate(by_number(results)):
-        axes.plot([int(nodes) for nodes, _ in by_number(by_nodes)],
-                  [found["node"] * clock for _, found in by_number(by_nodes)],
-                  label=size_text(int(size)), **line(index, len(results)))
-    axes.set_xticks(sorted({int(nodes) for one in results.values() for nodes in one}))
-    axes.set_ylim(bottom=0)
+    axes = draw_goodput(figure, document["results"]["alltoall"], "node", document["clock_mhz"])
     axes.set_xlabel("nodes")
     axes.set_ylabel("goodput of a node, each way (MB/s)")
-    axes.legend(loc="best")
     axes.set_title(f"All to all, {document['layer']}")
 
 

@@ -8,11 +8,12 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.fairness import Fairness, fairness
 from ...report.document import number
+from ..common.bulk_report import size_text
 from ..common.streams import plain_shares
 from .traffic import Flow
 
-__all__ = ["COLUMNS", "FM_MOST", "MOST", "by_number", "cell", "count_of", "levels", "row",
-           "sizes_of", "together"]
+__all__ = ["COLUMNS", "FM_MOST", "MOST", "by_number", "cell", "count_of", "draw_goodput",
+           "levels", "row", "sizes_of", "together"]
 
 LEAST, MOST = 24, 192
 """Messages of a flow."""
@@ -75,3 +76,20 @@ def row(found: Mapping[str, Any]) -> list[str]:
     return [f"{found['goodput']:.4f}",
             *(f"{found[name]:.3f}" for name in ("least", "most", "jain")),
             str(found["again"]), str(found["returned"])]
+
+
+def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, Mapping[str, Any]]], key: str,
+                 clock: float) -> Any:
+    """Draw what ``key`` is, in MB/s, over how many there were, a line for each size of
+    ``results``; return the axes."""
+    from ...report.plots import line
+
+    axes = figure.add_subplot()
+    for index, (size, by_count) in enumerate(by_number(results)):
+        axes.plot([int(count) for count, _ in by_number(by_count)],
+                  [found[key] * clock for _, found in by_number(by_count)],
+                  label=size_text(int(size)), **line(index, len(results)))
+    axes.set_xticks(sorted({int(count) for one in results.values() for count in one}))
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="best")
+    return axes

@@ -17,7 +17,7 @@ from ...wording import counted
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
-from .cells import by_number, cell, count_of, together
+from .cells import by_number, cell, count_of, draw_goodput, together
 from .every_nic import SINK, SOURCE, measure_nics
 
 __all__ = ["EVERY_NIC", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
@@ -112,19 +112,9 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Bandwidth over the number of NICs."""
-    from ...report.plots import line
-
-    results, clock = document["results"]["nics"], document["clock_mhz"]
-    axes = figure.add_subplot()
-    for index, (size, by_nics) in enumerate(by_number(results)):
-        axes.plot([int(nics) for nics, _ in by_number(by_nics)],
-                  [found["goodput"] * clock for _, found in by_number(by_nics)],
-                  label=size_text(int(size)), **line(index, len(results)))
-    axes.set_xticks(sorted({int(nics) for one in results.values() for nics in one}))
-    axes.set_ylim(bottom=0)
+    axes = draw_goodput(figure, document["results"]["nics"], "goodput", document["clock_mhz"])
     axes.set_xlabel("NICs")
     axes.set_ylabel("goodput of all NICs (MB/s)")
-    axes.legend(loc="best")
     axes.set_title(f"Bandwidth by number of NICs, {document['layer']}")
 
 
