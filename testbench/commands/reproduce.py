@@ -115,6 +115,9 @@ def _show(found: Found) -> None:
             if one.predictions:
                 out.print(table(f"{one.table.path}: {one.table.title}: predictions",
                                 ["machine", "figure", "unit", "ours"], predictions(one), left=3))
+            for time in one.time:
+                out.print(table(f"{one.table.path}: {time.title}", ["part", *time.machines],
+                                list(time.cells())))
             for finding in one.findings:
                 out.print(f"{one.table.path}: {finding}", markup=False, soft_wrap=True)
         whole = summary(study, rows_of(tables))

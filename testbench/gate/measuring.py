@@ -11,7 +11,8 @@ from ..errors import UserError
 from ..testbed.bed import Testbed
 from ..testbed.measurement import AREA
 from ..testbed.result import Result
-from ..why.observation import LAYERS, Observation, figures
+from ..why.observation import Observation, figures
+from ..why.round_trip import LAYERS
 from .file import NONE, Entry, Gate, Value
 from .record import Kept
 
@@ -100,7 +101,7 @@ def _split(bed: Testbed, entry: Entry) -> Observation | None:
         return None
     description = load.for_layer(load.load(bed.description, nodes=_NODES), layer)
     logp = bed.bench("logp", layer=layer, knobs={"fabric.nodes": _NODES})
-    trips = bed.job("nicbed.testbench.why.observation:in_simulator", {"layer": layer},
+    trips = bed.job("nicbed.testbench.why.round_trip:in_simulator", {"layer": layer},
                     description=description, label="why")
     return Observation(**figures(logp.document), **trips)
 

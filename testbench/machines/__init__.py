@@ -6,6 +6,7 @@ In the order in which to read:
 - :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
 - :mod:`.studies`: The tables of published studies, from ``studies/*.toml``
+- :mod:`.time_spent`: Where a round trip and a gap go, in parts
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors
 - :mod:`.calibration`: The ``[fit]`` table of a description: parameters, their bounds, their figures
 - :mod:`.lattice`: Least squares over knobs that have steps

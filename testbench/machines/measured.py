@@ -7,7 +7,7 @@ process.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,19 @@ from ..build.simulator import same_simulator
 from ..descriptions import load
 from ..report.document import plain, text, versions
 from ..store.keys import sources
+from ..why.round_trip import RoundTrip
+from ..why.round_trip import in_simulator as round_trip
 from .programs import alone
-from .quantities import Quantity
+from .quantities import QUANTITIES, Quantity
 
-__all__ = ["Job", "in_simulator", "job_for", "measure"]
+__all__ = ["ROUND_TRIP", "Job", "in_simulator", "job_for", "measure", "trip_job"]
 
 SIM = "verilator"
 LONGEST = 1 << 30
 """Target cycles after which a program over Split-C is stopped: 18 s at 60 MHz."""
 KIND = "measured"
+ROUND_TRIP = "round trip"
+"""In place of a benchmark's name: a round trip of the smallest message, in parts."""
 Tell = Callable[[str, int, int], None]
 
 
@@ -45,6 +49,8 @@ class Job:
     @property
     def parameters(self) -> dict[str, Any]:
         """The benchmark's parameters; of a program, ``runs`` has those of each run."""
+        if self.bench == ROUND_TRIP:
+            return {}
         if self.bench in APPS:
             return {"runs": [apps.parameters(APPS[self.bench], one, self.description)
                              for one in json.loads(self.changes)["runs"]]}
@@ -69,6 +75,11 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     fabric = description.fabric.model_copy(update={"nodes": nodes, **wanted.fabric})
     return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
+
+
+def trip_job(description: Description) -> Job:
+    """The job that measures a round trip of Active Messages in parts."""
+    return replace(job_for(description, QUANTITIES["rtt"]), bench=ROUND_TRIP, changes="{}")
 
 
 def measure(jobs: Sequence[Job], tell: Tell = lambda *_: None) -> list[dict[str, Any]]:
@@ -130,8 +141,15 @@ async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, str, 
     for index, (settings, bench, layer, parameters) in enumerate(jobs):
         lab.progress(bench, index, len(jobs))
         settled = _Settled(lab, settings, {"limit": LONGEST} if bench in APPS else {})
-        found.append(await run_sizes(settled, bench, parameters["runs"]) if bench in APPS
-                     else await run(settled, bench, layer, parameters))
+        if bench == ROUND_TRIP:
+            one = await round_trip(settled, layer)
+            trip = RoundTrip(total=one["total"], cpus=one["cpus"], flights=one["flights"],
+                             work=one["work"])
+            found.append({"results": trip.plain(), "points": {}, "checks": []})
+        elif bench in APPS:
+            found.append(await run_sizes(settled, bench, parameters["runs"]))
+        else:
+            found.append(await run(settled, bench, layer, parameters))
     return found
 
 

@@ -19,7 +19,8 @@ machine's description (`nics/machines/`), measured by the study's method, and th
 published − 1, for a range of published figures from its nearer end. A description may be fitted to
 a *fit* figure; a *test* figure was not used for anything, and the medians count these alone. A
 *dependent* figure follows from others. *Not yet* says what a figure waits for. A *prediction* is a
-quantity of which nothing was published.
+quantity of which nothing was published. Of some tables the traces are split: a round trip in parts
+that add up to it, and how long each block is busy for a message, of which the longest bounds g.
 """
 UNDRAWN = ("pairs",)
 """Plots that say no more than the table above them, so the page does without."""
@@ -73,6 +74,10 @@ def markdown(found: Sequence[tuple[Study, Sequence[Measured]]], place: str = "")
             if one.predictions:
                 lines += ["", "| machine | prediction | unit | ours |", "| --- | --- | --- | --- |"]
                 lines += ["| " + " | ".join(row) + " |" for row in predictions(one)]
+            for time in one.time:
+                lines += ["", f"{time.title}:", "", f"| part | {' | '.join(time.machines)} |",
+                          f"| --- |{' --- |' * len(time.machines)}"]
+                lines += ["| " + " | ".join(row) + " |" for row in time.cells()]
             lines += [line for file, name, _ in images([(study, [one])])
                       for line in ("", f"![{caption(name)}]({place}{file}.png)")]
             if one.findings:

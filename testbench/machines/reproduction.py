@@ -7,10 +7,11 @@ from typing import Any
 
 from ..apps import APPS
 from ..descriptions import load
-from .measured import Job, Tell, job_for, measure
+from .measured import ROUND_TRIP, Job, Tell, job_for, measure, trip_job
 from .programs import shares
 from .quantities import Quantity, quantity
 from .studies import Figure, Study, Table
+from .time_spent import Spent, spent
 
 __all__ = ["Measured", "Prediction", "Row", "Summary", "error", "measured", "rows_of", "summary"]
 
@@ -98,6 +99,12 @@ class Measured:
                                  f"{one['detail']}")
         return found
 
+    @property
+    def time(self) -> list[Spent]:
+        """Where the time of the machines goes, if the table is traced: of a round trip, and of a
+        message in steady state."""
+        return spent(self.outcomes) if self.table.traced else []
+
     def plain(self) -> dict[str, Any]:
         """The table in the form of a result file."""
         rows = [{"machine": row.figure.machine, "figure": row.figure.name, "unit": row.figure.unit,
@@ -109,7 +116,8 @@ class Measured:
         predictions = [{"machine": one.machine, "figure": one.quantity.name,
                         "unit": one.quantity.unit, "ours": one.ours} for one in self.predictions]
         return {"title": self.table.title, "rows": rows, "differences": differences,
-                "predictions": predictions, "findings": self.findings}
+                "predictions": predictions, "findings": self.findings,
+                **({"time": {one.title: one.plain() for one in self.time}} if self.time else {})}
 
 
 def error(figure: Figure, ours: float | None) -> float | None:
@@ -133,16 +141,20 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
     for index, machine in enumerate(table.machines):
         description = load.load(machine)
         wanted = [quantity(name, table.path) for name in _names(table, machine)]
-        jobs = [job_for(description, one) for one in wanted]
+        jobs: list[tuple[Quantity | None, Job]] = [(one, job_for(description, one))
+                                                   for one in wanted]
+        if table.traced:
+            jobs.append((None, trip_job(description)))
 
         def say(what: str, done: int, total: int, machine: str = machine, index: int = index
                 ) -> None:
             tell(f"{machine}: {what}", index * max(total, 1) + done,
                  len(table.machines) * max(total, 1))
 
-        for one, job, outcome in zip(wanted, jobs, measure(jobs, say), strict=True):
-            ours[machine, one.name] = one.value(outcome["results"], job.description)
-            outcomes[machine, _run_of(one, job)] = {
+        for (one, job), outcome in zip(jobs, measure([job for _, job in jobs], say), strict=True):
+            if one is not None:
+                ours[machine, one.name] = one.value(outcome["results"], job.description)
+            outcomes[machine, ROUND_TRIP if one is None else _run_of(one, job)] = {
                 **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
     rows = tuple(Row(one, ours.get((one.machine, one.name))) for one in table.figures)
     return Measured(table, rows, _differences(table, rows), outcomes,

@@ -6,6 +6,7 @@ does not come out, and why), and a table for each published table or figure::
     [logp]
     title = "LogP of small messages"
     plots = ["signatures"]                                    # of plots.DRAWINGS
+    traced = true                                             # with round trips in parts
     differences = [["sp2-wide rtt", "sp2-thin rtt"]]          # first less second
     [logp.myrinet-ss20]                                       # a description in nics/
     o_s = { published = 2.0, use = "fit" }                    # a quantity of quantities.py
@@ -66,8 +67,9 @@ class Figure:
 @dataclass(frozen=True)
 class Table:
     """A published table or figure. ``differences``: pairs of figures (machine, name).
-    ``predictions``: (machine, name) of quantities of which nothing was published. ``long``: it
-    takes many minutes, and is measured only if it is named."""
+    ``predictions``: (machine, name) of quantities of which nothing was published. ``traced``:
+    it shows where its machines' round trips and gaps go. ``long``: it takes many minutes, and is
+    measured only if it is named."""
 
     study: str
     name: str
@@ -76,6 +78,7 @@ class Table:
     differences: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
     predictions: tuple[tuple[str, str], ...] = ()
     plots: tuple[str, ...] = ()
+    traced: bool = False
     long: bool = False
 
     @property
@@ -203,7 +206,8 @@ def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
                         for machine, several in found.get("predictions", {}).items()
                         for name in several)
     made = Table(study_name, key, found["title"], tuple(figures), tuple(pairs), predictions,
-                 tuple(found.get("plots", ())), found.get("long", False))
+                 tuple(found.get("plots", ())), found.get("traced", False),
+                 found.get("long", False))
     for pair in made.differences:
         for machine, name in pair:
             if made.figure(machine, name) is None:

@@ -28,7 +28,8 @@ FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/be
 SYNTHESIS = ("layouts", "rtl", "testbench/build", "testbench/synth")
 """Folders whose files can change an area."""
 MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py",
-           "testbench/wording.py", "testbench/whatif/probe.py", "testbench/why/observation.py")
+           "testbench/wording.py", "testbench/whatif/probe.py", "testbench/why/observation.py",
+           "testbench/why/round_trip.py")
 """And single files."""
 SUFFIXES = (".py", ".c", ".h", ".S", ".ld", ".cpp", ".v")
 _PACKAGE = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from ...layouts.description import Description
 from ..benches import BENCHES
 from ..benches import run as run_bench
 from ..testbed.measurement import Measurement
-from ..why.observation import LAYERS, in_simulator
+from ..why.round_trip import LAYERS, in_simulator
 
 __all__ = ["BANDWIDTH", "FIGURES", "NAME", "SIZE", "measurement", "run"]
 

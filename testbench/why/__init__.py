@@ -2,7 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.observation`: What is measured of a side: figures, round trips by stage, costs, events
+- :mod:`.round_trip`: A round trip by stage and cost item
+- :mod:`.observation`: What is measured of a side: figures, the round trip, events
 - :mod:`.local`: A side that this revision of the project measures
 - :mod:`.remote`: A side that another revision of the project measures
 - :mod:`.sides`: The two sides

@@ -7,35 +7,17 @@ from typing import Any
 from ...layouts.trace import Block, Event, Kind
 from ..estimate.compare import check
 from ..report.document import number
-from .observation import Observation, Parts
+from .observation import Observation
+from .round_trip import beside, split
 
-__all__ = ["OPERATIONS", "difference", "parting", "split"]
-
-OPERATIONS = "operations: loads, stores, PIO, waiting for them"
-_NODES = ("requester", "echo")
-
-
-def split(found: Observation) -> Parts:
-    """A round trip in parts: what each CPU was charged, item by item, and its operations; the
-    stages of both flights. They add up to it.
-
-    What a CPU is charged off the path, behind a call that the next message does not wait for, is
-    taken out of its operations.
-    """
-    parts: Parts = []
-    for name, cpu, work, flight, way in zip(_NODES, found.cpus, found.work, found.flights,
-                                            ("out", "back"), strict=True):
-        charged = [(f"{name}: {item}", count * price) for item, (count, price) in work.items()]
-        parts += charged
-        parts.append((f"{name}: {OPERATIONS}", cpu - sum((one for _, one in charged), Fraction(0))))
-        parts += [(f"{way}: {stage}", cycles) for stage, cycles in flight]
-    return parts
+__all__ = ["difference", "parting"]
 
 
 def difference(one: Observation, other: Observation) -> dict[str, Any]:
     """The differences of two sides as plain data: figures, the round trip in parts, blocks in
     steady state, the event at which their runs part, and the checks that the parts add up."""
-    parts = _beside(split(one), split(other))
+    parts = [(name, *(cycles or Fraction(0) for cycles in several))
+             for name, several in beside([split(one), split(other)])]
     sums = [sum((a for _, a, _ in parts), Fraction(0)), sum((b for _, _, b in parts), Fraction(0))]
     checks = [check(f"the parts of {name}'s round trip add up", total == found.total,
                     "exactly" if total == found.total else
@@ -52,20 +34,6 @@ def difference(one: Observation, other: Observation) -> dict[str, Any]:
         "parting": parting(one.events, other.events),
         "checks": checks,
     }
-
-
-def _beside(one: Parts, other: Parts) -> list[tuple[str, Fraction, Fraction]]:
-    """The parts of both sides, those of the second among those of the first, in order."""
-    names = [name for name, _ in one]
-    at = 0
-    for name, _ in other:
-        if name in names:
-            at = names.index(name) + 1
-        else:
-            names.insert(at, name)
-            at += 1
-    a, b = dict(one), dict(other)
-    return [(name, a.get(name, Fraction(0)), b.get(name, Fraction(0))) for name in names]
 
 
 def _counts(one: Mapping[str, tuple[Fraction, Fraction]],

@@ -81,6 +81,6 @@ def measured(description: Description, layer: str, progress: Progress) -> Observ
     outcome = run_job(description, function="nicbed.testbench.benches:run", progress=progress,
                       arguments={"name": bench.name, "layer": layer, "parameters": parameters})
     document = files.build(bench.name, layer, "verilator", description, parameters, outcome)
-    trips = run_job(description, function="nicbed.testbench.why.observation:in_simulator",
+    trips = run_job(description, function="nicbed.testbench.why.round_trip:in_simulator",
                     arguments={"layer": layer}, progress=progress)
     return Observation(**figures(document), **trips)

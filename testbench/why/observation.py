@@ -1,55 +1,28 @@
 """What is measured of a side: figures, round trips by stage, cost items, events.
 
-The figures are those of benchmark ``logp``. The round trip is one of the smallest message and its
-echo, traced: the CPU's time at both ends and the stages of the flights add up to it. What the CPU
-was charged in it is the difference of a long run and a short one, so that opening and closing the
-layer do not count.
+The figures are those of benchmark ``logp``.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...layouts.description import Description
-from ...layouts.trace import TICKS, Event
-from ..benches import BENCHES, ONE_WAY
-from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
-from ..truth.echoes import echoes
-from ..truth.exchange import exchanges, mean_legs
-from ..truth.messages import Trip, trips
-from ..truth.spans import spans
+from ...layouts.trace import Event
+from ..benches import BENCHES
+from .round_trip import RoundTrip, read
 
-__all__ = ["LAYERS", "Observation", "figures", "in_simulator"]
-
-LAYERS = ("am", "via", *ONE_WAY)
-"""Layers whose round trips are traced, and which have the figures of ``logp``."""
-SIZE = 4
-"""Bytes of a message of the round trip."""
-FEW, MANY = 8, 24
-"""Round trips of the short run and the long one."""
-WARM = 2
-
-Parts = list[tuple[str, Fraction]]
+__all__ = ["Observation", "figures"]
 
 
-@dataclass(frozen=True)
-class Observation:
-    """One side. Times in cycles.
+@dataclass(frozen=True, kw_only=True)
+class Observation(RoundTrip):
+    """One side: its round trip, and its figures. Times in cycles.
 
     Attributes
     ----------
     figures
         Name and cycles of each figure of ``logp``.
-    total
-        A round trip.
-    cpus
-        The CPU's time in a round trip at both ends: of node 0 and of node 1.
-    flights
-        Stages of the flight out, and of the flight back.
-    work
-        Of each node: how many of each cost item a round trip takes, and cycles of one.
     blocks
         Share of the time, 0 to 1, in which each block on the path was busy in steady state, by
         block and node.
@@ -62,10 +35,6 @@ class Observation:
     """
 
     figures: dict[str, float]
-    total: Fraction
-    cpus: tuple[Fraction, Fraction]
-    flights: tuple[Parts, Parts]
-    work: tuple[dict[str, tuple[Fraction, Fraction]], dict[str, tuple[Fraction, Fraction]]]
     blocks: dict[str, float]
     bound: str
     events: list[Event]
@@ -73,26 +42,16 @@ class Observation:
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"figures": self.figures, "total": str(self.total),
-                "cpus": [str(one) for one in self.cpus],
-                "flights": [[[name, str(value)] for name, value in parts]
-                            for parts in self.flights],
-                "work": [{item: [str(count), str(price)] for item, (count, price) in one.items()}
-                         for one in self.work],
-                "blocks": self.blocks, "bound": self.bound, "clock_mhz": str(self.clock_mhz),
+        return {**super().plain(), "figures": self.figures, "blocks": self.blocks,
+                "bound": self.bound, "clock_mhz": str(self.clock_mhz),
                 "events": [list(event) for event in self.events]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Observation":
         """What :meth:`plain` wrote."""
-        out, back = ([(name, Fraction(value)) for name, value in parts]
-                     for parts in plain["flights"])
-        first, second = ({item: (Fraction(count), Fraction(price))
-                          for item, (count, price) in one.items()} for one in plain["work"])
-        one, other = map(Fraction, plain["cpus"])
-        return cls(dict(plain["figures"]), Fraction(plain["total"]), (one, other), (out, back),
-                   (first, second), dict(plain["blocks"]), plain["bound"],
-                   [Event(*event) for event in plain["events"]], Fraction(plain["clock_mhz"]))
+        return cls(**read(plain), figures=dict(plain["figures"]), blocks=dict(plain["blocks"]),
+                   bound=plain["bound"], events=[Event(*event) for event in plain["events"]],
+                   clock_mhz=Fraction(plain["clock_mhz"]))
 
 
 def figures(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,97 +65,3 @@ def figures(document: Mapping[str, Any]) -> dict[str, Any]:
             "blocks": {f"{one['block']}, node {one['node']}": one["busy"]
                        for one in bound["shares"]},
             "bound": bound["block"]}
-
-
-async def in_simulator(lab: Any, layer: str) -> dict[str, Any]:
-    """The round trips' part of an observation."""
-    few, _ = await _rounds(lab, layer, FEW)
-    many, raw = await _rounds(lab, layer, MANY)
-    if layer == "am":
-        found = _of_requests(raw)
-    else:
-        found = _of_messages(_trips(layer, raw), raw["events"])
-    work = [_charged(lab.description, before, after)
-            for before, after in zip(few.counters, many.counters, strict=True)][:2]
-    return {**found, "work": tuple(work), "events": raw["events"],
-            "clock_mhz": Fraction(lab.description.nic.clock_mhz)}
-
-
-class _Kept:
-    """A lab that keeps its last run."""
-
-    def __init__(self, lab: Any) -> None:
-        self._lab = lab
-        self.description = lab.description
-        self.last: Any = None
-
-    async def run(self, programs: Any, **more: Any) -> Any:
-        self.last = await self._lab.run(programs, **more)
-        return self.last
-
-
-async def _rounds(lab: Any, layer: str, count: int) -> tuple[Any, dict[str, Any]]:
-    """A run of ``count`` round trips, and what it returned."""
-    kept = _Kept(lab)
-    if layer == "am":
-        from ..benches.am.logp import measure_trips
-
-        raw = await measure_trips(kept, count=count)
-    else:
-        from ..benches.latency import trips_of
-
-        more = {"trace": True} if layer in ONE_WAY else {}
-        raw = await trips_of(layer)(kept, SIZE, count, WARM, **more)
-    return kept.last, raw
-
-
-def _charged(description: Description, few: Mapping[str, int], many: Mapping[str, int]
-             ) -> dict[str, tuple[Fraction, Fraction]]:
-    """Of each item: how many in a round trip, and target cycles of one."""
-    from ...host.port.costs import Costs
-
-    costs = Costs(description)
-    more = Counter(many)
-    more.subtract(few)
-    scale = costs.scale * Fraction(costs.numerator, costs.denominator * TICKS)
-    return {item: (Fraction(count, MANY - FEW), costs.price.get(item, 0) * scale)
-            for item, count in sorted(more.items()) if count}
-
-
-def _of_requests(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Of requests of Active Messages and their replies."""
-    found = spans(raw["marks"])
-    pairs = [pair for pair in exchanges(found, raw["events"])
-             if raw["begin"] <= pair.begin < raw["end"]]
-    legs = mean_legs(pairs)
-    ways = [mean_life(lives(found, raw["events"], numbers), STAGES[1:-1])
-            for numbers in ([pair.request for pair in pairs], [pair.reply for pair in pairs])]
-    return {"total": Fraction(legs.total) / TICKS,
-            "cpus": (Fraction(legs.o_s_request + legs.o_r_reply) / TICKS,
-                     Fraction(legs.o_r_request + legs.o_s_reply) / TICKS),
-            "flights": tuple(_parts(way) for way in ways)}
-
-
-def _trips(layer: str, raw: Mapping[str, Any]) -> list[Trip]:
-    """The round trips of a layer whose messages go one way."""
-    if layer in ONE_WAY:
-        client, server = raw["times"]
-        return echoes(client, server, raw["events"])
-    return trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], raw.get("stops"))
-
-
-def _of_messages(pairs: Sequence[Trip], events: Sequence[Event]) -> dict[str, Any]:
-    """Of messages one way and their echoes."""
-    each = via_lives(pairs, events)
-    count = len(pairs) * TICKS
-    return {"total": Fraction(sum(pair.total for pair in pairs), count),
-            "cpus": (Fraction(sum(pair.out.o_s + pair.back.o_r + pair.after for pair in pairs),
-                              count),
-                     Fraction(sum(pair.out.o_r + pair.turn + pair.back.o_s for pair in pairs),
-                              count)),
-            "flights": tuple(_parts(mean_life(way, VIA_STAGES[1:-1]))
-                             for way in (each[::2], each[1::2]))}
-
-
-def _parts(life: Sequence[Mapping[str, Any]]) -> Parts:
-    return [(str(stage["stage"]), Fraction(stage["cycles"])) for stage in life]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ..errors import UserError
 from .local import Progress, described, layer_of, measured
-from .observation import LAYERS, Observation
+from .observation import Observation
 from .remote import observed
+from .round_trip import LAYERS
 
 __all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 

@@ -8,9 +8,10 @@ import pytest
 from nicbed.layouts.trace import Block, Event, Kind
 from nicbed.testbench.report import plots
 from nicbed.testbench.report.tables import console
-from nicbed.testbench.why.difference import OPERATIONS, difference, parting, split
+from nicbed.testbench.why.difference import difference, parting
 from nicbed.testbench.why.observation import Observation
 from nicbed.testbench.why.report import draw, lines
+from nicbed.testbench.why.round_trip import OPERATIONS, split
 
 EVENTS = [Event(cycle, 0, Block.BUS, Kind.BEGIN, cycle, 0) for cycle in (5, 9, 12)]
 A = Observation(

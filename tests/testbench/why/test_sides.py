@@ -8,9 +8,9 @@ import pytest
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.report import document as files
 from nicbed.testbench.why import common_layer, difference, observe
-from nicbed.testbench.why.difference import split
 from nicbed.testbench.why.local import described
 from nicbed.testbench.why.observation import Observation
+from nicbed.testbench.why.round_trip import split
 
 ROOT = Path(__file__).parents[3]
 
