@@ -21,6 +21,8 @@ a *fit* figure; a *test* figure was not used for anything, and the medians count
 *dependent* figure follows from others. *Not yet* says what a figure waits for. A *prediction* is a
 quantity of which nothing was published. Of some tables the traces are split: a round trip in parts
 that add up to it, and how long each block is busy for a message, of which the longest bounds g.
+*Operations* are what is left of a CPU's time, below 0 where it is charged work for which no message
+waits.
 """
 UNDRAWN = ("pairs",)
 """Plots that say no more than the table above them, so the page does without."""
