@@ -13,8 +13,8 @@ from ...layouts.trace import TICKS
 __all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
 
 CPU_ITEMS = tuple(name for name in Cpu.model_fields
-                  if name not in ("clock_mhz", "cache_lines", "line_bytes", "cas",
-                                   "cas_place", "copy_by", "path_scale"))
+                  if name not in ("clock_mhz", "cache_lines", "l2_lines", "l2_hit", "line_bytes",
+                                   "cas", "cas_place", "copy_by", "path_scale"))
 VIA_ITEMS = ("register_page",)
 AM_ITEMS = ("message_work",)
 TCP_ITEMS = ("checksum_word", "context_switch", "select")

@@ -14,7 +14,13 @@ class Cpu(Section):
     clock_mhz: Rate = cost(Fraction(200), unit="MHz", gt=0, le=10000, doc="host CPU clock")
     cache_lines: int = structure(512, unit="lines", ge=4, le=32768,
                                  doc="lines of the host port's tag cache, direct mapped, of 1 MB "
-                                     "at most")
+                                     "at most; with cpu.l2_lines those of its first level")
+    l2_lines: int = structure(0, unit="lines", ge=0, le=32768,
+                              doc="lines of the cache's second level, direct mapped, of 1 MB at "
+                                  "most; 0: there is one level")
+    l2_hit: int = structure(7, unit="cycles", ge=2, le=255,
+                            doc="with cpu.l2_lines: a load of a line that is in the second level "
+                                "alone")
     line_bytes: int = structure(32, unit="bytes", ge=32, le=256,
                                 doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
     cas: int = timing(6, ge=6, le=4095,
@@ -49,9 +55,25 @@ class Cpu(Section):
 
     @model_validator(mode="after")
     def _combinations(self) -> "Cpu":
-        for name in ("cache_lines", "line_bytes"):
+        for name in ("cache_lines", "line_bytes", "l2_lines"):
             power_of_two(f"cpu.{name}", getattr(self, name))
-        if self.cache_lines * self.line_bytes > 1 << 20:
-            raise ValueError(f"cpu.cache_lines * cpu.line_bytes = "
-                             f"{self.cache_lines * self.line_bytes}: must be at most 1 MB")
+        for name in ("cache_lines", "l2_lines"):
+            size = getattr(self, name) * self.line_bytes
+            if size > 1 << 20:
+                raise ValueError(f"cpu.{name} * cpu.line_bytes = {size}: must be at most 1 MB")
+        if 0 < self.l2_lines <= self.cache_lines:
+            raise ValueError(f"cpu.l2_lines = {self.l2_lines}: must be more than cpu.cache_lines = "
+                             f"{self.cache_lines}, or 0 for one level")
+        if not self.l2_lines and self.l2_hit != type(self).model_fields["l2_hit"].default:
+            raise ValueError(f"cpu.l2_hit = {self.l2_hit}: needs a second level (cpu.l2_lines)")
         return self
+
+    @property
+    def outer_lines(self) -> int:
+        """Lines of the level that others know of: the second one, or the only one."""
+        return self.l2_lines or self.cache_lines
+
+    @property
+    def cache_bytes(self) -> int:
+        """Bytes that a CPU's cache holds, all its levels."""
+        return self.outer_lines * self.line_bytes

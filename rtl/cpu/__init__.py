@@ -15,6 +15,8 @@ In the order in which to read:
   that have ended
 - :mod:`.coherent_cache`: The cache of one of a node's CPUs, without data, coherent with those of
   the others
+- :mod:`.inner_cache`: The first of two levels of a CPU's cache, without data: the lines that loads
+  find at once
 - :mod:`.owned_swap`: Compare-and-swap of a word whose line is in the CPU's cache
 - :mod:`.beats`: A cache line as beats of a memory port that is wider than a word
 - :mod:`.block_stores`: The CPU's buffer for block stores: a line on its way to memory

@@ -13,6 +13,7 @@ from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
 from .beats import check_beat, line_beats, line_read
 from .coherence import CoherencePort, Stored, covers
+from .inner_cache import TagChange
 
 __all__ = ["CoherentCache", "Mesi"]
 
@@ -77,6 +78,8 @@ class CoherentCache(wiring.Component):
         Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
     coherent : :class:`bool`
         Whether the NIC is on the memory bus.
+    inner : :class:`bool`
+        Whether there is an :class:`InnerCache` in front of it.
 
     Members
     -------
@@ -98,6 +101,8 @@ class CoherentCache(wiring.Component):
         The timing registers.
     taken : ``Out(LineTaken)``
         Only with ``coherent``: the lines that accesses take.
+    change : ``Out(TagChange)``
+        Only with ``inner``: the entry of the tags that it writes.
 
     Raises
     ------
@@ -109,7 +114,8 @@ class CoherentCache(wiring.Component):
     """
 
     def __init__(self, *, lines: int, peers: int = 1, line_bytes: int = CACHE_LINE,
-                 block_stores: bool = False, beat_bytes: int = 8, coherent: bool = False) -> None:
+                 block_stores: bool = False, beat_bytes: int = 8, coherent: bool = False,
+                 inner: bool = False) -> None:
         check_power_of_two("lines", lines)
         check_power_of_two("line_bytes", line_bytes, least=16)
         check_beat(beat_bytes, line_bytes)
@@ -120,6 +126,7 @@ class CoherentCache(wiring.Component):
             raise ValueError("a NIC on the memory bus is not told of block stores")
         self._block_stores = block_stores
         self._coherent = coherent
+        self._inner = inner
         index_bits = ceil_log2(lines)
         # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
         self._epoch = Signal(index_bits, reset_less=True)
@@ -147,6 +154,7 @@ class CoherentCache(wiring.Component):
             "timing": In(Timing),
             **({"block": In(1)} if block_stores else {}),
             **({"taken": Out(LineTaken)} if coherent else {}),
+            **({"change": Out(TagChange)} if inner else {}),
         })
 
     @property
@@ -233,6 +241,12 @@ class CoherentCache(wiring.Component):
         with m.Elif(enters):
             m.d.comb += [write.en.eq(1), write.addr.eq(slot), write.data.state.eq(entered),
                          write.data.tag.eq(tag_of(self.address))]
+        if self._inner:
+            m.d.comb += [
+                self.change.valid.eq(changes | enters),
+                self.change.held.eq(write.data.state != Mesi.I),
+                self.change.address.eq(Cat(Const(0, line_bits), write.addr, write.data.tag)),
+            ]
 
         line = self.address[line_bits:]
         strikes, misses, loses = Signal(), Signal(), Signal()

@@ -14,6 +14,7 @@ from .block_stores import BlockBuffer
 from .coherence import covers
 from .coherent_cache import CoherentCache
 from .compare_and_swap import CompareSwap
+from .inner_cache import InnerCache
 from .interrupt import IrqDelay
 from .kept_words import KeptWords
 from .owned_swap import OwnedSwap
@@ -36,11 +37,12 @@ class Executor:
     method each. ``module`` is the result."""
 
     def __init__(self, port: "HostPort", posted: PostedBuffer,
-                 cache: TagCache | CoherentCache) -> None:
+                 cache: TagCache | CoherentCache, inner: InnerCache | None) -> None:
         self.module = m = Module()
         self.port = port
         m.submodules.posted = self.posted = posted
         m.submodules.cache = self.cache = cache
+        self.accessed = cache.done  # an access to the cache ends
         self.line_bits = ceil_log2(port.line_bytes)
         m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
                                                   line_bytes=port.line_bytes)
@@ -94,6 +96,8 @@ class Executor:
         # An access to the cache, if no block store holds it back.
         self.accesses = Signal() if port.block_stores else cache.valid
 
+        if inner is not None:
+            self._connect_inner(m, inner)
         self._connect(m)
         self._work(m)
         checks = Signal()
@@ -194,6 +198,21 @@ class Executor:
             self.port.posted.eq(blocks.posted),
         ]
         wiring.connect(m, blocks.memory, wiring.flipped(self.port.block_memory))
+
+    def _connect_inner(self, m: Module, inner: InnerCache) -> None:
+        """The first level of the cache: it says when an access ends that needs no memory."""
+        m.submodules.inner = inner
+        cache, self.accessed = self.cache, Signal()
+        m.d.comb += [
+            inner.valid.eq(cache.valid),
+            inner.address.eq(cache.address),
+            inner.load.eq(~cache.store & (~cache.flush if self.port.flushes else 1)),
+            inner.fetch.eq(cache.fetch),
+            inner.hit.eq(cache.hit),
+            inner.done.eq(cache.done),
+            inner.change.eq(cache.change),
+            self.accessed.eq(cache.done & ~inner.waits),
+        ]
 
     def _connect_nics(self, m: Module) -> None:
         """The NICs' buses: the oldest beat goes to that of its NIC."""
@@ -381,14 +400,14 @@ class Executor:
             self.cache.store.eq(self.flag(Flag.STORE)),
             self.kept.drop.eq(self.cache.store),
             self.kept.line.eq(self.cache.address),
-            self.finishes.eq(self.cache.done & (further == 0)),
+            self.finishes.eq(self.accessed & (further == 0)),
         ]
         if self.port.block_stores:
             m.d.comb += self.cache.block.eq(self.cache.store & self.flag(Flag.BLOCK))
         if self.port.flushes:
             m.d.comb += self.cache.flush.eq(~self.cache.store & self.flag(Flag.FLUSH))
-        m.d.sync += [self.touching.eq(1), at.eq(line + self.cache.done),
-                     left.eq(further - self.cache.done)]
+        m.d.sync += [self.touching.eq(1), at.eq(line + self.accessed),
+                     left.eq(further - self.accessed)]
 
     def _wait_irq(self, m: Module) -> None:
         now, timeout = self.port.now, self.entry.length

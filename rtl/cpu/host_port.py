@@ -16,6 +16,7 @@ from .block_stores import PostedLine
 from .coherence import CoherencePort, Stored
 from .coherent_cache import CoherentCache
 from .executor import Executor
+from .inner_cache import InnerCache
 from .spin import SpinSide
 from .tag_cache import TagCache
 
@@ -83,7 +84,8 @@ class HostPort(wiring.Component):
                               posted writes before it
     TOUCH                     W + each line's access (:class:`TagCache`): 1, or latency + 6, or + 11
                               (on a coherent bus, a store to a clean line: 2); with ``peers`` as
-                              :class:`CoherentCache` says
+                              :class:`CoherentCache` says; with ``l2_lines`` a load as
+                              :class:`InnerCache` says
     TOUCH, a flush            W + each line's flush (:class:`TagCache`): 1, or n + 2 if it is dirty
     TOUCH, block stores       W + 1 for each line, when the :class:`BlockBuffer` is empty: n + 2
                               cycles after it took the last one
@@ -113,6 +115,9 @@ class HostPort(wiring.Component):
     later. Until it has passed, accesses to that line wait, of this CPU and of others; a
     compare-and-swap past the cache waits for any.
 
+    With ``l2_lines`` a check of a kept word is a load, and takes what :class:`InnerCache` says: 1,
+    or ``l2_hit`` if its line is in the second level alone.
+
     latency + 6 is that of a line of 32 bytes, 4 beats; of n beats latency + 2 + n, and n + 1 more
     for a dirty victim.
 
@@ -127,7 +132,8 @@ class HostPort(wiring.Component):
     posted_writes : :class:`int`
         Depth of the posted-write buffer in beats, 2 or more.
     cache_lines : :class:`int`
-        Lines of the tag cache: a power of two, 2 or more.
+        Lines of the tag cache: a power of two, 2 or more. With ``l2_lines`` those of its first
+        level.
     source : :class:`int`
         This CPU's number among the memory controller's initiators, 0 to 15.
     line_bytes : :class:`int`
@@ -149,6 +155,11 @@ class HostPort(wiring.Component):
         Bytes of a line that a beat of the memory port has.
     flushes : :class:`bool`
         Whether the bus is not coherent. Not with ``peers``, ``coherent`` or ``block_stores``.
+    l2_lines : :class:`int`
+        Lines of the second level, which then is the cache that others know of; 0 if there is one
+        level.
+    l2_hit : :class:`int`
+        With ``l2_lines``, cycles of a load that finds its line in the second level alone.
 
     Members
     -------
@@ -177,14 +188,15 @@ class HostPort(wiring.Component):
     Raises
     ------
     TypeError, ValueError
-        As :class:`PostedBuffer`, :class:`TagCache` and :class:`CoherentCache` do; and if
-        ``coherent`` is wanted with ``owned_swaps`` or ``block_stores``.
+        As :class:`PostedBuffer`, :class:`TagCache`, :class:`CoherentCache` and :class:`InnerCache`
+        do; and if ``coherent`` is wanted with ``owned_swaps`` or ``block_stores``.
     """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
                  nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8, flushes: bool = False) -> None:
+                 beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
+                 l2_hit: int = 7) -> None:
         if flushes and peers:
             raise ValueError("a bus that is not coherent is that of one CPU")
         if owned_swaps and coherent:
@@ -197,12 +209,16 @@ class HostPort(wiring.Component):
         self._coherent = coherent
         self._block_stores = block_stores
         self._flushes = flushes
+        self._inner = InnerCache(lines=cache_lines, outer_lines=l2_lines, cycles=l2_hit,
+                                 line_bytes=line_bytes) if l2_lines else None
+        lines, inner = l2_lines or cache_lines, l2_lines > 0
         self._cache = (
-            CoherentCache(lines=cache_lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores, beat_bytes=beat_bytes,
-                          coherent=coherent) if peers else
-            TagCache(lines=cache_lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes))
+            CoherentCache(lines=lines, peers=peers, line_bytes=line_bytes,
+                          block_stores=block_stores, beat_bytes=beat_bytes, coherent=coherent,
+                          inner=inner) if peers else
+            TagCache(lines=lines, source=source, line_bytes=line_bytes, coherent=coherent,
+                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes,
+                     inner=inner))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
@@ -225,8 +241,13 @@ class HostPort(wiring.Component):
 
     @property
     def cache_lines(self) -> int:
-        """Lines of the tag cache."""
-        return self._cache.lines
+        """Lines of the tag cache, of its first level if there are two."""
+        return self._cache.lines if self._inner is None else self._inner.lines
+
+    @property
+    def l2_lines(self) -> int:
+        """Lines of the second level, or 0."""
+        return 0 if self._inner is None else self._inner.outer_lines
 
     @property
     def source(self) -> int:
@@ -274,4 +295,4 @@ class HostPort(wiring.Component):
         return self._coherent
 
     def elaborate(self, platform: object) -> Module:
-        return Executor(self, self._posted, self._cache).module
+        return Executor(self, self._posted, self._cache, self._inner).module

@@ -38,7 +38,7 @@ def check(x: "Executor", m: Module) -> None:
             m.d.sync += x.sent.eq(1)
     with m.Else():
         # A kept word of a line that is in the cache needs no memory.
-        m.d.comb += [x.accesses.eq(1), checked.eq(x.cache.done),
+        m.d.comb += [x.accesses.eq(1), checked.eq(x.accessed),
                      x.cache.fetch.eq(1 if x.port.flushes else ~x.kept.held),
                      x.cache.address.eq(entry.address)]
         with m.If(x.cache.reads):

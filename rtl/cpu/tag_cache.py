@@ -11,6 +11,7 @@ from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
 from .beats import check_beat, line_beats, line_read
+from .inner_cache import TagChange
 
 __all__ = ["Fault", "TagCache"]
 
@@ -77,6 +78,8 @@ class TagCache(wiring.Component):
         Bytes of a line that a beat of the memory port has: a power of two, 8 to ``line_bytes``.
     flushes : :class:`bool`
         Whether the bus is not coherent. Not with ``coherent`` or ``block_stores``.
+    inner : :class:`bool`
+        Whether there is an :class:`InnerCache` in front of it.
 
     Members
     -------
@@ -99,6 +102,8 @@ class TagCache(wiring.Component):
         a read for ownership. The stored data is in memory from the next cycle on. So if an agent
         reads the line before that and finds the old data, it sees this signal after its read (or
         in the cycle of its read).
+    change : ``Out(TagChange)``
+        Only with ``inner``: the entry of the tags that it writes.
     memory : ``Out(Burst)``
         The memory controller.
     snoop : ``In(Snoop)``
@@ -116,7 +121,7 @@ class TagCache(wiring.Component):
 
     def __init__(self, *, lines: int, source: int = 0, line_bytes: int = CACHE_LINE,
                  coherent: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8, flushes: bool = False) -> None:
+                 beat_bytes: int = 8, flushes: bool = False, inner: bool = False) -> None:
         for name, value in (("lines", lines), ("source", source)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{name} must be an integer, not {value!r}")
@@ -136,6 +141,14 @@ class TagCache(wiring.Component):
         self._coherent = coherent
         self._block_stores = block_stores
         self._flushes = flushes
+        self._inner = inner
+        index_bits = ceil_log2(lines)
+        # Each cycle of reset makes a line invalid and increments the epoch. An entry counts only
+        # in its own epoch: before an epoch returns, every line was made invalid.
+        self._epoch = Signal(index_bits, reset_less=True, name="epoch")
+        self._tags = memory.Memory(depth=lines, init=[], shape=data.StructLayout({
+            "held": 1, "dirty": 1, "epoch": index_bits,
+            "tag": 32 - ceil_log2(line_bytes) - index_bits, **({"stale": 1} if flushes else {})}))
         super().__init__({
             "valid": In(1),
             "address": In(32),
@@ -151,6 +164,7 @@ class TagCache(wiring.Component):
             "snoop": In(Snoop),
             **({"block": In(1)} if block_stores else {}),
             **({"flush": In(1), "fault": Out(Fault)} if flushes else {}),
+            **({"change": Out(TagChange)} if inner else {}),
         })
 
     @property
@@ -187,15 +201,8 @@ class TagCache(wiring.Component):
         m = Module()
         line_bits = ceil_log2(self._line_bytes)
         index_bits = ceil_log2(self._lines)
-        tag_bits = 32 - line_bits - index_bits
-
-        # Each cycle of reset makes a line invalid and increments the epoch. An entry counts only
-        # in its own epoch: before an epoch returns, every line was made invalid.
-        epoch = Signal(index_bits, reset_less=True)
-        entry = data.StructLayout({
-            "held": 1, "dirty": 1, "epoch": index_bits, "tag": tag_bits,
-            **({"stale": 1} if self._flushes else {})})
-        m.submodules.tags = tags = memory.Memory(shape=entry, depth=self._lines, init=[])
+        epoch = self._epoch
+        m.submodules.tags = tags = self._tags
         write = tags.write_port()
         own = tags.read_port(domain="comb")
         other = tags.read_port(domain="comb")
@@ -257,6 +264,12 @@ class TagCache(wiring.Component):
                                             ~self.flush if self._flushes else 1),
                          write.data.dirty.eq(self.store), write.data.epoch.eq(epoch),
                          write.data.tag.eq(tag)]
+        if self._inner:
+            m.d.comb += [
+                self.change.valid.eq(changes | enters),
+                self.change.held.eq(write.data.held),
+                self.change.address.eq(Cat(Const(0, line_bits), write.addr, write.data.tag)),
+            ]
 
         self._access(m, held=held, was_dirty=own.data.dirty, victim=Cat(index, own.data.tag),
                      enters=enters, changes=changes, struck=struck, strikes=strikes,
@@ -423,6 +436,7 @@ class TagCache(wiring.Component):
                         upgraded()
                 with m.State("TAKE"):
                     upgraded()
+        self._fsm = fsm
         if self._coherent:
             # Somebody read a dirty line in the very cycle of a store to it, of which a snoop tells
             # now: the store comes behind the read, and its upgrade is told of late.

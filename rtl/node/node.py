@@ -225,7 +225,8 @@ class Node(wiring.Component):
                           coherent=description.nic.attachment == "memory_bus",
                           owned_swaps=description.cpu.cas_place == "cache",
                           block_stores=block_stores, beat_bytes=description.memory.width,
-                          flushes=not description.bus.coherent)
+                          flushes=not description.bus.coherent,
+                          l2_lines=description.cpu.l2_lines, l2_hit=description.cpu.l2_hit)
                  for number in range(self._cpus)]
         if peers:
             join_ports(m, ports)

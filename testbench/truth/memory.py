@@ -97,7 +97,8 @@ def port_bytes_per_cycle(description: Description) -> Fraction:
 
 def contract(description: Description) -> dict[str, int]:
     """Cycles of each access, by the names of the benchmark's accesses (rtl/cpu/host_port.py;
-    rtl/cpu/tag_cache.py, of several CPUs rtl/cpu/coherent_cache.py)."""
+    rtl/cpu/tag_cache.py, of several CPUs rtl/cpu/coherent_cache.py; of two levels
+    rtl/cpu/inner_cache.py, too)."""
     memory, bus = description.memory, description.bus
     several = description.node.cpus > 1
     upgrade = (memory.upgrade if several else 2 if description.nic.attachment == "memory_bus"
@@ -109,6 +110,8 @@ def contract(description: Description) -> dict[str, int]:
     victim = _Port(description)
     found = {"load hit": 1, "load miss, dirty victim": victim.read(victim.write_back(0)),
              "NIC read": 1 + bus.pio_read_cycles, "NIC write": 1 + bus.pio_write_cycles}
+    if description.cpu.l2_lines:
+        found["load second level"] = description.cpu.l2_hit
     found |= {f"store {name}": cycles for name, cycles in stores.items()}
     for name, before in reads.items():
         for access in ("load", "store"):

@@ -2,7 +2,8 @@
 
 From this follows that a leap of d cycles is d spins, for every work, fraction and timeout: the
 phase d cycles later is (phase + 256 d) mod period, and the phase says in which state the port is.
-The proof takes from others that a word stays kept, and its line in the cache, until a snoop.
+The proof takes from others that a word stays kept, and its line in the cache, in both its levels
+(:mod:`.test_proof_two_levels`), until a snoop.
 """
 
 import pytest
@@ -21,12 +22,12 @@ pytestmark = needs_prover
 
 class Spinning(wiring.Elaboratable):
     """A port in a poll of one word that never matches. ``late``: a leap ends so many cycles later
-    than it says."""
+    than it says. ``l2_lines``: of its cache's second level, if it has one."""
 
-    def __init__(self, late: int = 0, step: int = 256) -> None:
+    def __init__(self, late: int = 0, step: int = 256, l2_lines: int = 0) -> None:
         self.late = late
         self.step = step
-        self.port = HostPort(posted_writes=2, cache_lines=2)
+        self.port = HostPort(posted_writes=2, cache_lines=2, l2_lines=l2_lines)
         self.work = Signal(32)
         host = self.port.host
         self.ports = [self.work, host.go, host.count, host.spin.leaps, host.spin.to,
@@ -35,7 +36,7 @@ class Spinning(wiring.Elaboratable):
     def elaborate(self, platform):
         m = Module()
         port, side = self.port, self.port.host.spin
-        x = Executor(port, port._posted, port._cache)
+        x = Executor(port, port._posted, port._cache, port._inner)
         m.submodules.port = x.module
         now, timing = Signal(32), Signal.like(port.timing.as_value())
         m.d.sync += [now.eq(Mux(side.leaps, side.following + self.late, now + 1)),
@@ -73,7 +74,7 @@ class Spinning(wiring.Elaboratable):
         polls = x.polling & ~x.watching & ~x.once & (port.host.index == x.base) \
             & (x.last == x.base) & x.running
         m.d.comb += [
-            Assume(~(x.spins & x.executes) | (x.cache.done & ~x.cache.reads)),
+            Assume(~(x.spins & x.executes) | (x.accessed & ~x.cache.reads)),
             Assert(~x.once & ~x.watching),
             Assert(Mux(x.polling, polls, fetches)),
             Assert(~x.spins | (sound & polls)),
@@ -104,8 +105,9 @@ class Spinning(wiring.Elaboratable):
 
 
 @pytest.mark.full
-def test_a_leap_is_so_many_spins(tmp_path):
-    design = Spinning()
+@pytest.mark.parametrize("l2_lines", [0, 4])
+def test_a_leap_is_so_many_spins(l2_lines, tmp_path):
+    design = Spinning(l2_lines=l2_lines)
     prove(design, design.ports, tmp_path, depth=3)
 
 

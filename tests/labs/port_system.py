@@ -29,11 +29,13 @@ WORDS = 1024
 
 
 class PortSystem(wiring.Component):
-    """Everything of a node but the NIC, which the bench plays."""
+    """Everything of a node but the NIC, which the bench plays. ``levels``: ``l2_lines`` and
+    ``l2_hit`` of the port."""
 
     def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
                  coherent: bool = False, pio_width: int = 8, owned_swaps: bool = False,
-                 block_stores: bool = False) -> None:
+                 block_stores: bool = False, **levels: Any) -> None:
+        self._levels = levels
         self._block_stores = block_stores
         self._owned_swaps = owned_swaps
         self._pio_width = pio_width
@@ -63,7 +65,7 @@ class PortSystem(wiring.Component):
                                             cache_lines=self._cache_lines, source=1,
                                             coherent=self._coherent,
                                             owned_swaps=self._owned_swaps,
-                                            block_stores=self._block_stores)
+                                            block_stores=self._block_stores, **self._levels)
         host = port.host
         connect(m, port.pio, bus.port[0])
         connect(m, port.taken, flipped(self.taken))

@@ -30,11 +30,13 @@ Program = Generator[list[bytes], list[Answer], None]
 
 
 class SmpSystem(wiring.Component):
-    """Everything of a node but its NIC and its memory."""
+    """Everything of a node but its NIC and its memory. ``levels``: ``l2_lines`` and ``l2_hit`` of
+    its ports."""
 
     def __init__(self, *, cpus: int, cache_lines: int = 4, line_bytes: int = 32,
-                 block_stores: bool = False, beat_bytes: int = 8) -> None:
+                 block_stores: bool = False, beat_bytes: int = 8, **levels: Any) -> None:
         self._cpus = cpus
+        self._levels = levels
         self._beat_bytes = beat_bytes
         self._block_stores = block_stores
         self._cache_lines = cache_lines
@@ -68,7 +70,8 @@ class SmpSystem(wiring.Component):
         ]
         ports = [HostPort(posted_writes=4, cache_lines=self._cache_lines, source=1 + number,
                           line_bytes=self._line_bytes, peers=cpus - 1,
-                          block_stores=self._block_stores, beat_bytes=self._beat_bytes)
+                          block_stores=self._block_stores, beat_bytes=self._beat_bytes,
+                          **self._levels)
                  for number in range(cpus)]
         join_ports(m, ports)
         for number, port in enumerate(ports):

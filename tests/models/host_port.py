@@ -17,11 +17,15 @@ class PortModel:
     """
 
     def __init__(self, timing: dict[str, int], *, posted_writes: int, cache_lines: int,
-                 memory: dict[int, int] | None = None, pio_width: int = 8) -> None:
+                 memory: dict[int, int] | None = None, pio_width: int = 8, l2_lines: int = 0,
+                 l2_hit: int = 0) -> None:
         self.timing = timing
         self.depth = posted_writes
         self._transfers = 8 // pio_width
-        self.lines = cache_lines
+        self.lines = l2_lines or cache_lines
+        self.inner_lines = cache_lines if l2_lines else 0
+        self.l2_hit = l2_hit
+        self.inner: dict[int, int] = {}
         self.now = 0
         self.fraction = 0
         self.memory = memory if memory is not None else {}
@@ -59,7 +63,7 @@ class PortModel:
         if hit and not fetch:
             assert held is not None
             self.tags[slot] = (tag, held[1] or store)
-            self.now += 1
+            self.now += 1 if store else self._near(line)
             return
         at = self.now
         if held is not None and not hit and held[1]:
@@ -71,7 +75,22 @@ class PortModel:
             beat = self._beat(beat + 1)
         self.now = beat + 2
         if not hit:
+            if held is not None:
+                self.inner = {place: near for place, near in self.inner.items()
+                              if near != held[0] * self.lines + slot}
             self.tags[slot] = (tag, store)
+        if not store:
+            self._near(line)
+
+    def _near(self, line: int) -> int:
+        """Cycles of a load that finds the line in the cache, and brings it into the first
+        level."""
+        if not self.inner_lines:
+            return 1
+        slot = line % self.inner_lines
+        near = self.inner.get(slot) == line
+        self.inner[slot] = line
+        return 1 if near else self.l2_hit
 
     # The bus.
 
@@ -199,7 +218,7 @@ class PortModel:
         tag = self.tags.get(line % self.lines)
         if kept is not None and kept[0] == address and tag is not None \
                 and tag[0] == line // self.lines:
-            self.now += 1
+            self.now += self._near(line)
             return kept[1]
         self._line(address, True, False)
         self.kept[number] = (address, self.memory.get(address, 0))

@@ -9,7 +9,7 @@ from ....host.smp import Barrier
 from ....layouts.description import Description
 from ..common.programs import Stamp, programs, stamp, ticks_between
 
-__all__ = ["ACCESSES", "Access", "cache_bytes", "free_after", "measure_access", "samples"]
+__all__ = ["ACCESSES", "Access", "free_after", "measure_access", "samples"]
 
 MOST = 16
 """Lines on which an access is measured, at most."""
@@ -21,7 +21,8 @@ QUIET = 400
 class Access:
     """What CPU 0 does to a line, where the line is ``before``, and how it came there: steps (CPU,
     "load" or "store"), each done to all lines before the next. A step by CPU ``VICTIM`` is CPU 0's,
-    to the lines that have the same place in the cache. Of two operations, "first, second", only the
+    to the lines that have the same place in the cache; by ``NEAR``, to those that have it in the
+    first of two levels alone. Of two operations, "first, second", only the
     second is timed; it follows at once."""
 
     name: str
@@ -35,15 +36,18 @@ class Access:
         return 1 + max([0, *(cpu for cpu, _ in self.steps)])
 
     def possible(self, description: Description) -> bool:
-        """Whether a node of ``description`` has the CPUs and operations for it."""
-        return self.cpus <= description.node.cpus and (
-            description.cpu.copy_by == "block" or "block" not in self.operation)
+        """Whether a node of ``description`` has the CPUs, levels and operations for it."""
+        return (self.cpus <= description.node.cpus
+                and (description.cpu.copy_by == "block" or "block" not in self.operation)
+                and (description.cpu.l2_lines > 0 or all(who != NEAR for who, _ in self.steps)))
 
 
-VICTIM = -1
+VICTIM, NEAR = -1, -2
 
 ACCESSES = (
     Access("load hit", "load", "in the cache", ((0, "load"),)),
+    Access("load second level", "load", "in the second level of the cache alone",
+           ((0, "load"), (NEAR, "load"))),
     Access("load miss", "load", "in memory"),
     Access("load miss, dirty victim", "load", "in memory; its place taken by a dirty line",
            ((VICTIM, "store"),)),
@@ -70,11 +74,6 @@ ACCESSES = (
 """In the order of the table."""
 
 
-def cache_bytes(description: Description) -> int:
-    """Bytes that a CPU's cache holds."""
-    return description.cpu.cache_lines * description.cpu.line_bytes
-
-
 def free_after(description: Description) -> int:
     """Cycles after an access in which a slow port of the memory is free again."""
     beats = 2
@@ -84,15 +83,16 @@ def free_after(description: Description) -> int:
 
 
 def samples(description: Description) -> int:
-    """Lines on which an access is measured: half the cache at most, so that the barrier's lines
-    have other places."""
+    """Lines on which an access is measured: half the cache (of two levels, the first one) at most,
+    so that the barrier's lines have other places."""
     return min(MOST, description.cpu.cache_lines // 2)
 
 
 async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
     """Ticks of ``access`` on each of ``count`` lines, in a run from reset."""
     description = lab.description
-    line, cache = description.cpu.line_bytes, cache_bytes(description)
+    line, cache = description.cpu.line_bytes, description.cpu.cache_bytes
+    beside = {VICTIM: cache, NEAR: description.cpu.cache_lines * line}
     apart = free_after(description)
 
     async def program(cpu: Node) -> list[Stamp]:
@@ -102,7 +102,7 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
         port = cpu.port
         for who, what in access.steps:
             if max(who, 0) == cpu.cpu:
-                first = block + (cache if who == VICTIM else 0)
+                first = block + beside.get(who, 0)
                 for number in range(count):
                     await port.touch(first + number * line, 8, store=what == "store")
             if together:

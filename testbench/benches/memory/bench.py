@@ -11,7 +11,7 @@ from ...estimate.compare import check
 from ...report.document import cycles, number
 from ...truth.memory import contract, copy_ticks, port_bytes_per_cycle
 from ...wording import counted
-from .accesses import ACCESSES, cache_bytes, measure_access, samples
+from .accesses import ACCESSES, measure_access, samples
 from .machines import compared
 from .nic import DMA_BYTES, measure_dma, measure_pio
 from .report import draw, headline, series, tables
@@ -33,11 +33,12 @@ REST = 1 << 18
 
 def parameters(description: Description) -> dict[str, Any]:
     """Each access on up to 16 lines; what is shared by 1 to ``node.cpus`` CPUs."""
-    cpus, cache = description.node.cpus, cache_bytes(description)
+    cpus, cache = description.node.cpus, description.cpu.cache_bytes
     needed = (2 * cpus + 2) * cache + REST
     if needed > description.memory.bytes:
+        knob = "l2_lines" if description.cpu.l2_lines else "cache_lines"
         raise UserError(f"memory needs {needed} bytes of host memory for caches of {cache} bytes "
-                        f"(cpu.cache_lines): memory.bytes = {description.memory.bytes}")
+                        f"(cpu.{knob}): memory.bytes = {description.memory.bytes}")
     return {"lines": samples(description), "cpus": list(range(1, cpus + 1)),
             "copied": copied_bytes(description), "rounds": 24, "trips": 16,
             "dma": DMA_BYTES if _sends_by_dma(description) else 0}
@@ -117,7 +118,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                   for name, by_cpus in locks.items()},
         "barrier": {str(cpus): cycles(ticks) for cpus, ticks in barrier.items()},
         "dma": None if raw["dma"] is None else number(raw["dma"]),
-        "cache_bytes": cache_bytes(description), "line_bytes": description.cpu.line_bytes,
+        "cache_bytes": description.cpu.cache_bytes, "line_bytes": description.cpu.line_bytes,
     }
     machine = compared(description, results)
     return {"results": {**results, **({"published": machine} if machine else {})},

@@ -18,6 +18,15 @@ def _each(found: Mapping[str, float]) -> list[tuple[str, float]]:
     return sorted(found.items(), key=lambda item: int(item[0]))
 
 
+def _sizes(document: Mapping[str, Any]) -> str:
+    """KB of a CPU's cache, of two levels each."""
+    results, cpu = document["results"], document["config"]["cpu"]
+    levels = [results["cache_bytes"]]
+    if cpu.get("l2_lines"):
+        levels.insert(0, cpu["cache_lines"] * results["line_bytes"])
+    return " and ".join(amount(size / 1024) for size in levels)
+
+
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """Accesses; what is shared, by number of CPUs; published figures where there are some."""
     clock, results = document["clock_mhz"], document["results"]
@@ -37,9 +46,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
         rows.append(("store, then load", "one word to another CPU", amount(trip),
                      _nanoseconds(trip, clock), amount(trip * ratio), "-"))
     found: list[Any] = [table(
-        f"An access, lines of {results['line_bytes']} bytes, caches of "
-        f"{amount(results['cache_bytes'] / 1024)} KB", ["access", "the line is", "cycles", "ns",
-                                                       "CPU cycles", "contract"], rows, left=2)]
+        f"An access, lines of {results['line_bytes']} bytes, caches of {_sizes(document)} KB",
+        ["access", "the line is", "cycles", "ns", "CPU cycles", "contract"], rows, left=2)]
     columns = ["CPUs", "copy, MB/s", "of each", "CAS", *results["locks"], "barrier"]
     rows = [(cpus, amount(rate * clock, 1), amount(rate * clock / int(cpus), 1),
              amount(results["cas"][cpus]),

@@ -8,7 +8,7 @@ from ....host.smp import Barrier, QueueLock, SpinLock
 from ....host.smp.words import lines, spin, store
 from ....layouts.description import Description
 from ..common.programs import programs, stamp
-from .accesses import cache_bytes, free_after
+from .accesses import free_after
 
 __all__ = ["LOCKS", "copied_bytes", "measure_barrier", "measure_cas", "measure_copy",
            "measure_lock", "measure_ping_pong"]
@@ -20,7 +20,7 @@ COPY = 16 << 10
 
 def copied_bytes(description: Description) -> int:
     """Bytes that each CPU copies: a quarter of the cache at most, in whole lines."""
-    lines_of_cache = description.cpu.cache_lines
+    lines_of_cache = description.cpu.outer_lines
     least = min((lines_of_cache - 2) // 2, lines_of_cache // 4) * description.cpu.line_bytes
     return min(COPY, least)
 
@@ -44,7 +44,7 @@ async def measure_copy(lab: Any, cpus: int) -> int:
     memory, as in the middle of a long copy: a line read takes the place of one written before, or,
     by block stores, of one read before."""
     description = lab.description
-    line, cache, size = (description.cpu.line_bytes, cache_bytes(description),
+    line, cache, size = (description.cpu.line_bytes, description.cpu.cache_bytes,
                          copied_bytes(description))
     block = description.cpu.copy_by == "block"
 
@@ -53,7 +53,7 @@ async def measure_copy(lab: Any, cpus: int) -> int:
         # In the cache: the barrier's two lines, then the source's, then the target's.
         cpu.shared("start", 2 * line, cache)
         source = cpu.allocate(2 * cache, cache) + 2 * line
-        target = source + (description.cpu.cache_lines - 2) // 2 * line
+        target = source + (description.cpu.outer_lines - 2) // 2 * line
         for at in range(0, size, line):
             await port.touch(source + cache + at, 8, store=not block)
         await Barrier(cpu, "start", cpus).wait()

@@ -267,7 +267,8 @@ async def agrees_with_the_model(dut: Any) -> None:
         memory = given.setdefault("memory", {})
         model = PortModel({**timing, "rate": fixed_point(rate)},
                           posted_writes=given["posted_writes"], cache_lines=given["cache_lines"],
-                          memory=memory, pio_width=given.get("pio_width", 8))
+                          memory=memory, pio_width=given.get("pio_width", 8),
+                          l2_lines=given.get("l2_lines", 0), l2_hit=given.get("l2_hit", 0))
         answers = await driver.run(listed(blocks), limit=100000)
         expected = [answer for block in blocks for answer in model.run(block)]
         for number, (got, wanted) in enumerate(zip(answers, expected, strict=True)):
@@ -461,6 +462,14 @@ def test_agrees_with_the_model(posted_writes: int, cache_lines: int, many: bool)
     run_bench(PortSystem(posted_writes=posted_writes, cache_lines=cache_lines), __file__,
               testcase="agrees_with_the_model", turns=12 if many else 6,
               posted_writes=posted_writes, cache_lines=cache_lines)
+
+
+@pytest.mark.parametrize("cache_lines, l2_lines, l2_hit", [(2, 8, 5), more(8, 64, 2),
+                                                           more(16, 32, 40)])
+def test_agrees_with_the_model_of_two_levels(cache_lines: int, l2_lines: int, l2_hit: int) -> None:
+    levels: dict[str, Any] = {"cache_lines": cache_lines, "l2_lines": l2_lines, "l2_hit": l2_hit}
+    run_bench(PortSystem(posted_writes=2, **levels), __file__, testcase="agrees_with_the_model",
+              turns=8, posted_writes=2, **levels)
 
 
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])

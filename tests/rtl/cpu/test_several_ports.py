@@ -372,17 +372,20 @@ def iter_nothing() -> Program:
     yield from ()
 
 
-def system(cpus: int, line_bytes: int = 32, block_stores: bool = False,
-           beat_bytes: int = 8) -> SmpSystem:
-    return SmpSystem(cpus=cpus, cache_lines=4, line_bytes=line_bytes, block_stores=block_stores,
-                     beat_bytes=beat_bytes)
+TWO_LEVELS: dict[str, Any] = {"cache_lines": 2, "l2_lines": 4, "l2_hit": 3}
+
+
+def system(cpus: int, line_bytes: int = 32, block_stores: bool = False, beat_bytes: int = 8,
+           two_levels: bool = False) -> SmpSystem:
+    return SmpSystem(cpus=cpus, line_bytes=line_bytes, block_stores=block_stores,
+                     beat_bytes=beat_bytes, **(TWO_LEVELS if two_levels else {"cache_lines": 4}))
 
 
 def bench(testcase: str, cpus: int, line_bytes: int = 32, block_stores: bool = False,
-          beat_bytes: int = 8, **arguments: Any) -> None:
-    run_bench(system(cpus, line_bytes, block_stores, beat_bytes), __file__, testcase=testcase,
-              many_cycles=True, cpus=cpus, line_bytes=line_bytes, beat_bytes=beat_bytes,
-              blocks=0.2 * block_stores, **arguments)
+          beat_bytes: int = 8, two_levels: bool = False, **arguments: Any) -> None:
+    run_bench(system(cpus, line_bytes, block_stores, beat_bytes, two_levels), __file__,
+              testcase=testcase, many_cycles=True, cpus=cpus, line_bytes=line_bytes,
+              beat_bytes=beat_bytes, blocks=0.2 * block_stores, **arguments)
 
 
 @pytest.mark.parametrize("testcase", [
@@ -435,3 +438,18 @@ def test_block_stores_of_others(cpus: int, line_bytes: int, shared: int, dma: bo
 @pytest.mark.parametrize("cpus, cycles", [(2, 20), more(4, 30)])
 def test_wake_ups(cpus: int, cycles: int) -> None:
     bench("no_wake_up_is_lost", cpus, cycles=cycles)
+
+
+@pytest.mark.parametrize("cpus, line_bytes, turns, block_stores", [
+    (3, 32, 3, False), more(2, 64, 20, False), more(8, 32, 20, False), more(4, 128, 10, True)])
+def test_model_with_two_levels(cpus: int, line_bytes: int, turns: int, block_stores: bool) -> None:
+    bench("is_sequentially_consistent", cpus, line_bytes, block_stores, two_levels=True, shared=5,
+          dma=True, turns=turns, count=120)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("cpus", [2, 4])
+def test_two_levels(cpus: int) -> None:
+    bench("counts_by_swaps", cpus, two_levels=True)
+    bench("a_lock_changes_hands_under_fire", cpus, two_levels=True)
+    bench("no_wake_up_is_lost", cpus, two_levels=True, cycles=30)

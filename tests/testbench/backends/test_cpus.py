@@ -9,6 +9,7 @@ from nicbed.testbench.backends.session import RunError, run_job
 from tests.labs.rows import more
 
 JOBS = "tests.programs.smp_jobs"
+TWO_LEVELS = {"cpu__cache_lines": 4, "cpu__l2_lines": 32, "cpu__l2_hit": 5}
 
 
 def describe(**knobs: Any) -> Description:
@@ -43,6 +44,8 @@ def test_random_programs_are_the_same_traced_or_not_skipping_or_not() -> None:
     more({"node__cpus": 4, "cpu__line_bytes": 256, "fabric__nodes": 3}),
     more({"node__cpus": 3, "cpu__copy_by": "block", "memory__latency": 20}),
     more({"cpu__copy_by": "block", "memory__bytes_per_cycle": "7/3"}),
+    more({"node__cpus": 3, **TWO_LEVELS}),
+    more({"cpu__copy_by": "block", **TWO_LEVELS}),
 ])
 def test_random_programs_are_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     """Cycles, answers, marks, events and memories."""
@@ -51,7 +54,7 @@ def test_random_programs_are_the_same_as_one_design(knobs: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("knobs", [
     {"node__cpus": 2}, more({"node__cpus": 4}), more({"node__cpus": 2, "cpu__copy_by": "block"}),
-    more({"cpu__copy_by": "block"})])
+    more({"cpu__copy_by": "block"}), more({"node__cpus": 2, **TWO_LEVELS})])
 def test_random_programs_are_the_same_under_icarus(icarus: None, knobs: dict[str, Any]) -> None:
     same(describe(**knobs), "random_cpus", ["icarus"], seeds=[1, 2], operations=25, trace=True)
 
@@ -62,6 +65,7 @@ def test_random_programs_are_the_same_under_icarus(icarus: None, knobs: dict[str
     ({"node__cpus": 8}, 5),
     more({"node__cpus": 8, "cpu__cache_lines": 4}, 64),
     more({"node__cpus": 8, "memory__latency": 40}, 1),
+    more({"node__cpus": 8, **TWO_LEVELS}, 16),
 ])
 def test_a_queue_without_locks_loses_nothing(knobs: dict[str, Any], entries: int) -> None:
     for seed in range(3):

@@ -68,6 +68,8 @@ def test_two_runs_are_the_same_bytes(one):
           "memory.intervention=31"]),
     more(["node.cpus=8", "memory.latency=3", "cpu.cache_lines=32"]),
     more(["cpu.cache_lines=4"]),
+    more(["cpu.cache_lines=4", "cpu.l2_lines=64", "cpu.l2_hit=5"]),
+    more(["cpu.l2_lines=2048", "cpu.copy_by=block", "cpu.line_bytes=64"]),
     more(["cpu.cas_place=cache", "cpu.cas=9", "memory.bytes_per_cycle=7/3"]),
     more(["cpu.copy_by=block", "memory.latency=3", "memory.bytes_per_cycle=7/3",
           "cpu.clock_mhz=450"]),
@@ -112,6 +114,27 @@ def test_one_cpu_has_the_rows_that_need_no_other(one):
     assert one["results"]["ping_pong"] is None and list(one["results"]["copy"]) == ["1"]
 
 
+@pytest.mark.full
+def test_two_levels_have_a_row_more(one):
+    levels = {"load second level"}
+    assert levels.isdisjoint(one["results"]["accesses"])
+    document = measured(describe("default", "node.cpus=2", "cpu.cache_lines=64",
+                                 "cpu.l2_lines=1024", "cpu.l2_hit=12"))
+    assert not failed(document)
+    accesses = document["results"]["accesses"]
+    assert accesses["load second level"] == 12
+    assert accesses["load hit"] == accesses["store hit"] == 1
+    # What needs the memory or another cache takes what it takes with one level.
+    alone = measured(describe("default", "node.cpus=2", "cpu.cache_lines=1024"))
+    assert {**alone["results"]["accesses"], "load second level": 12} == accesses
+    shown = console()
+    with shown.capture() as capture:
+        for item in MODULE.tables(json.loads(files.text(document))):
+            shown.print(item)
+    assert "caches of 2 and 32 KB" in capture.get()
+    assert "in the second level of the cache alone" in capture.get()
+
+
 def test_times_that_are_not_the_contract_s_fail_their_checks():
     """Those of the model target, which has no cache."""
     description = describe("default", "node.cpus=2")
@@ -127,6 +150,8 @@ def test_a_memory_without_room_is_refused():
     with pytest.raises(UserError, match=r"memory needs 557056 bytes of host memory for caches of "
                                         r"16384 bytes \(cpu.cache_lines\): memory.bytes = 262144"):
         MODULE.parameters(describe("default", "node.cpus=8", "memory.bytes=262144"))
+    with pytest.raises(UserError, match=r"caches of 65536 bytes \(cpu.l2_lines\)"):
+        MODULE.parameters(describe("default", "cpu.l2_lines=2048", "memory.bytes=262144"))
 
 
 @pytest.mark.full
@@ -152,3 +177,12 @@ def test_a_description_with_another_memory_is_no_machine():
         machine = compared(describe(name, "link.latency=9"), results)
         assert machine is not None and machine["machine"] == name
         assert compared(describe(name, "memory.latency=77"), results) is None
+
+
+def test_a_machine_with_a_first_level_before_its_cache_is_that_machine():
+    results = {"accesses": {}, "copy": {"1": 1.0}, "dma": None, "cache_bytes": 1024}
+    for name in MACHINES:
+        lines = describe(name).cpu.cache_lines
+        machine = compared(describe(name, "cpu.cache_lines=256", f"cpu.l2_lines={lines}"), results)
+        assert machine is not None and machine["machine"] == name
+        assert compared(describe(name, "cpu.cache_lines=256"), results) is None

@@ -25,6 +25,7 @@ SMALL = {"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128, "nic.send
          "nic.receive_ring": 4, "link.buffer": 64, "bus.posted_writes": 2, "cpu.cache_lines": 4}
 FAULTS = {"faults.drop": 0.05, "faults.corrupt": 0.05, "faults.duplicate": 0.1,
           "faults.delay": 0.1, "faults.delay_cycles": 333, "am.retry_timeout": 3000}
+TWO_LEVELS = {"cpu.cache_lines": 4, "cpu.l2_lines": 32, "cpu.l2_hit": 5}
 CROWDED = {"fabric.nodes": 4, "fabric.switches": 2, "switch.ports": 4, **SMALL}
 """Four nodes on two switches, with hardly any room."""
 SLOW = {"link.latency": 300, "switch.latency": 17, "link.bytes_per_cycle": "1/3",
@@ -61,6 +62,10 @@ def both(knobs: dict[str, Any], job: str, **arguments: Any) -> list[Any]:
     more({"nic.processor": "serv", "nic.attachment": "memory_bus"}),
     more({"nic.processor": "picorv32", "am.firmware": "tb2", "am.bulk": "copy",
           "bus.coherent": False, **FAULTS}),
+    more({"fabric.nodes": 4, **TWO_LEVELS}),
+    more({"nic.attachment": "memory_bus", **TWO_LEVELS, **FAULTS}),
+    more({"nic.processor": "picorv32", "am.firmware": "tb2", "am.bulk": "copy",
+          "bus.coherent": False, **TWO_LEVELS}),
 ])
 def test_the_same_as_one_design(knobs: dict[str, Any]) -> None:
     instances, one = both(knobs, "tests.programs.target_jobs:exchanges", requests=12, step=700,
@@ -90,6 +95,7 @@ def test_the_same_of_via(knobs: dict[str, Any]) -> None:
     more({"node.cpus": 8}),
     more({"node.cpus": 2, "fabric.nodes": 4, **SLOW}),
     more({"node.cpus": 4, "cpu.line_bytes": 128, **SMALL}),
+    more({"node.cpus": 4, **SMALL, **TWO_LEVELS}),
 ])
 def test_the_same_of_several_cpus(knobs: dict[str, Any]) -> None:
     """Whose stations are built with more host ports than there are. (backends/test_cpus has the
@@ -174,6 +180,7 @@ def test_the_same_of_active_messages_on_several_nics(knobs: dict[str, Any]) -> N
     more({"node.cpus": 8, "bus.dma_setup": 1}),
     more({"node.cpus": 4, "node.nics": 2, "link.bytes_per_cycle": 8}),
     more({"node.cpus": 2, "nic.processor": "picorv32"}),
+    more({"node.cpus": 2, **TWO_LEVELS}),
 ])
 def test_the_same_of_a_nic_on_the_memory_bus_of_several_cpus(knobs: dict[str, Any]) -> None:
     """All CPUs post to the rings of all NICs: a wake-up that is lost leaves a packet behind, and

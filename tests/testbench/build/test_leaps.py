@@ -11,7 +11,7 @@ from nicbed.layouts.operations import Status
 from nicbed.testbench.backends.session import run_job
 
 from tests.labs.rows import more
-from tests.testbench.build.test_instances import CROWDED, SMALL, describe
+from tests.testbench.build.test_instances import CROWDED, SMALL, TWO_LEVELS, describe
 
 JOBS = "tests.programs.spin_jobs:"
 
@@ -22,6 +22,7 @@ JOBS = "tests.programs.spin_jobs:"
     more({"nic.attachment": "memory_bus", **SMALL}, range(2000, 2060)),
     more({"via.design": "engine", "fabric.nodes": 4}, range(3000, 3020)),
     more({"nic.processor": "picorv32"}, range(4000, 4020)),
+    more(TWO_LEVELS, range(5000, 5060)),
 ])
 def test_random_programs(knobs, seeds):
     assert run_job(describe(knobs), function=JOBS + "pairs", arguments={"seeds": seeds}) == []
@@ -31,6 +32,7 @@ def test_random_programs(knobs, seeds):
     ({"node.cpus": 3}, range(60)),
     more({"node.cpus": 8, "fabric.nodes": 4, "cpu.cas": 9, **SMALL}, range(1000, 1030)),
     more({"node.cpus": 4, "cpu.line_bytes": 128}, range(2000, 2040)),
+    more({"node.cpus": 3, **TWO_LEVELS}, range(3000, 3060)),
 ])
 def test_stores_of_other_cpus(knobs, seeds):
     assert run_job(describe(knobs), function=JOBS + "sharers", arguments={"seeds": seeds}) == []

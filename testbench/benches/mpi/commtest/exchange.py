@@ -117,7 +117,7 @@ class _Rank:
         """Bring the cache into the mode's state, and initialise the buffers."""
         cpu, port = self.mpi.node.description.cpu, self.mpi.port
         if self.plan.mode == COLD:
-            size = cpu.cache_lines * cpu.line_bytes
+            size = cpu.cache_bytes
             await port.touch(self.mpi.node.allocate(size, cpu.line_bytes), size)
         self.out[:] = np.arange(self.plan.volume) + self.comm.rank
         for array in (self.out, self.into):
