@@ -58,7 +58,7 @@ from .datatypes import (
     LONG,
     Datatype,
 )
-from .errors import ErrorClass, MpiError
+from .errors import ErrorClass, MpiError, RequestError
 from .groups import Group
 from .library import Mpi
 from .operators import BAND, BOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
@@ -79,4 +79,4 @@ def __getattr__(name: str) -> Any:
 __all__ = ["ANY_SOURCE", "ANY_TAG", "BAND", "BOR", "BYTE", "CHAR", "COMPLEX", "Comm", "DOUBLE",
            "Datatype", "ErrorClass", "FLOAT", "FLOAT_COMPLEX", "Group", "INT", "IN_PLACE", "LAND",
            "LONG", "LOR", "MAX", "MIN", "MPI", "Mpi", "MpiError", "Op", "PROC_NULL", "PROD",
-           "Request", "SUM", "Status", "UNDEFINED"]
+           "Request", "RequestError", "SUM", "Status", "UNDEFINED"]

@@ -28,13 +28,12 @@ SETS = (MAX_TAG + 1) // TAGS - 1
 class Task(Request):
     """``call`` on ``comm``, which has begun: ``coroutine`` is all of it."""
 
-    __slots__ = ("call", "comm", "_coroutine", "_condition", "_what")
+    __slots__ = ("call", "_coroutine", "_condition", "_what")
 
     def __init__(self, library: Any, call: Call, comm: Any, coroutine: Coroutine[Any, Any, Any]
                  ) -> None:
-        super().__init__(library)
+        super().__init__(library, comm)
         self.call = call
-        self.comm = comm
         self._coroutine = coroutine
         self._condition: Callable[[], Any] | None = None
         self._what: Callable[[], str] | None = None
@@ -63,10 +62,10 @@ class Task(Request):
             if isinstance(end.value, Status):
                 self.status = end.value
         except MpiError as error:
-            self.error = error
+            self.fail(error)
         except BaseException as error:
-            self.error = MpiError(ErrorClass.ERR_OTHER, f"rank {self.comm.rank}: {self.call.name}, "
-                                  f"{self.comm.name}, ended by {type(error).__name__}: {error}")
+            self.fail(MpiError(ErrorClass.ERR_OTHER, f"rank {self.comm.rank}: {self.call.name}, "
+                               f"{self.comm.name}, ended by {type(error).__name__}: {error}"))
             self.done = True
             raise
         self.done = True
@@ -89,7 +88,7 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
             comm.tags = TAGS * (1 + self.begun % SETS)
             self.begun += 1
         comm.talks = False
-        task = Task(self.library, call, comm, function(comm, *arguments, **named))
+        task = Task(self.library, call, self, function(comm, *arguments, **named))
         try:
             await self.library.engine.start(task)
             if task.error is not None:

@@ -42,6 +42,9 @@ class Comm(Collectives):
     library
         The :class:`~.library.Mpi` whose communicator it is.
     group, name, context, rank, size
+    errhandler
+        What a face of MPI does about errors; None: what it does by default. The library raises
+        them.
     """
 
     def __init__(self, library: Any, group: Group, name: str, context: int) -> None:
@@ -53,6 +56,7 @@ class Comm(Collectives):
         self.rank = group.rank
         self.size = group.size
         self.freed = False
+        self.errhandler: Any = None
         self.tags = 0
         """Added to the tags of collective messages."""
         self.begun = 0
@@ -293,7 +297,7 @@ class Comm(Collectives):
         members = sorted((int(key_), rank) for rank, (color_, key_, _) in enumerate(every.tolist())
                          if color_ == color)
         group = Group([self.group.world[rank] for _, rank in members], self.group.me)
-        return library.new_comm(group, f"{self.name}.Split({color})", context)
+        return self._new(group, f"{self.name}.Split({color})", context)
 
     @called(Call.Create)
     async def Create(self, group: Group) -> "Comm | None":
@@ -309,7 +313,12 @@ class Comm(Collectives):
         library.next_context = int(highest[0]) + 2
         if group.rank == UNDEFINED:
             return None
-        return library.new_comm(group, name, int(highest[0]))
+        return self._new(group, name, int(highest[0]))
+
+    def _new(self, group: Group, name: str, context: int) -> "Comm":
+        made: Comm = self.library.new_comm(group, name, context)
+        made.errhandler = self.errhandler
+        return made
 
     def Free(self) -> None:
         """The communicator may not be used any more."""

@@ -1,8 +1,10 @@
-"""Errors of MPI: its classes, and the exception that a wrong call raises."""
+"""Errors of MPI: its classes, and the exceptions that a wrong call, or a failed request, raises."""
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
-__all__ = ["ErrorClass", "MpiError"]
+__all__ = ["ErrorClass", "MpiError", "RequestError"]
 
 
 class ErrorClass(IntEnum):
@@ -21,6 +23,7 @@ class ErrorClass(IntEnum):
     ERR_ARG = 13
     ERR_TRUNCATE = 15
     ERR_OTHER = 16
+    ERR_IN_STATUS = 18
     ERR_PENDING = 19
     ERR_NO_MEM = 34
 
@@ -33,12 +36,37 @@ class MpiError(Exception):
     ----------
     error
         Its :class:`ErrorClass`.
+    text
+        The line without the class.
+    comm
+        The communicator that it is of, where that may be another than the call's; else None.
     """
 
-    def __init__(self, error: ErrorClass, text: str) -> None:
+    def __init__(self, error: ErrorClass, text: str, comm: Any = None) -> None:
         super().__init__(f"MPI_{error.name}: {text}")
         self.error = error
+        self.text = text
+        self.comm = comm
 
     def Get_error_class(self) -> int:
         """Its class, as MPI numbers it."""
         return int(self.error)
+
+
+class RequestError(MpiError):
+    """Requests that a call has completed have failed by ``errors``. A call that completes one
+    raises it with that one's class, a call that completes ``several`` with ERR_IN_STATUS: the class
+    of each is in its status.
+
+    Attributes
+    ----------
+    found
+        What the call would have given: which requests it has completed, their statuses.
+    """
+
+    def __init__(self, errors: Sequence[MpiError], several: bool, comm: Any, found: Any) -> None:
+        if several:
+            super().__init__(ErrorClass.ERR_IN_STATUS, "; ".join(map(str, errors)), comm)
+        else:
+            super().__init__(errors[0].error, errors[0].text, comm)
+        self.found = found

@@ -20,13 +20,13 @@ from .copying import copy
 from .costs import Prices
 from .ends import Ends
 from .engine import Engine
-from .errors import ErrorClass, MpiError
+from .errors import ErrorClass, MpiError, RequestError
 from .groups import Group
 from .matching import Unexpected
 from .packets import Header, Packet
 from .receiving import Receiving
 from .registration import Registration
-from .requests import Receive, Request, Send
+from .requests import Receive, Request, Send, given
 from .sending import Sending
 from .status import Status
 from .store import Store
@@ -293,17 +293,18 @@ class Mpi:
             await self.engine.until_done(request)
         return self.taken(request)
 
-    def taken(self, request: Request) -> Status:
+    @staticmethod
+    def taken(request: Request) -> Status:
         """The status of ``request``, which has ended; it is completed by this.
 
         Raises
         ------
-        MpiError
-            What it failed with.
+        RequestError
+            It has failed.
         """
         request.taken = True
         if request.error is not None:
-            raise request.error
+            raise RequestError([request.error], False, request.comm, request.status)
         return request.status
 
     @called(Call.Wait)
@@ -321,16 +322,19 @@ class Mpi:
         if not request.done:
             await self.progress()
         if request.done and not request.taken:
-            self.taken(request)
+            return given(True, [request])
         return request.done
 
     @called(Call.Waitall)
     async def wait_all(self, requests: Sequence[Request]) -> list[Status]:
         """Request.Waitall."""
-        for _ in requests:
-            self.port.spend(self.prices.complete)
-        return [Status() if request.taken else await self.until_done(request)
-                for request in requests]
+        self._complete(requests)
+        open_ = [one for one in requests if not one.taken]
+        for request in open_:
+            if not request.done:
+                await self.engine.until(lambda one=request: one.done,
+                                        lambda one=request: _among(one, open_))
+        return self._all(requests)
 
     @called(Call.Waitany)
     async def wait_any(self, requests: Sequence[Request]) -> tuple[int, Status]:
@@ -341,8 +345,7 @@ class Mpi:
             return UNDEFINED, Status()
         await self.engine.until(lambda: any(one.done for _, one in open_),
                                 lambda: " or ".join(one.describe() for _, one in open_))
-        index, found = next((index, one) for index, one in open_ if one.done)
-        return index, self.taken(found)
+        return self._any(requests)
 
     @called(Call.Testall)
     async def test_all(self, requests: Sequence[Request]) -> list[Status] | None:
@@ -350,7 +353,7 @@ class Mpi:
         await self._look_for(requests)
         if not all(one.done for one in requests):
             return None
-        return [Status() if one.taken else self.taken(one) for one in requests]
+        return self._all(requests)
 
     @called(Call.Testany)
     async def test_any(self, requests: Sequence[Request]) -> tuple[int, Status] | None:
@@ -358,8 +361,9 @@ class Mpi:
         await self._look_for(requests)
         if all(one.taken for one in requests):
             return UNDEFINED, Status()
-        return next(((index, self.taken(one)) for index, one in enumerate(requests)
-                     if one.done and not one.taken), None)
+        if not any(one.done and not one.taken for one in requests):
+            return None
+        return self._any(requests)
 
     @called(Call.Waitsome)
     async def wait_some(self, requests: Sequence[Request]) -> list[tuple[int, Status]] | None:
@@ -380,9 +384,25 @@ class Mpi:
         await self._look_for(requests)
         return self._some(requests)
 
-    def _some(self, requests: Sequence[Request]) -> list[tuple[int, Status]]:
-        return [(index, self.taken(one)) for index, one in enumerate(requests)
-                if one.done and not one.taken]
+    @staticmethod
+    def _any(requests: Sequence[Request]) -> tuple[int, Status]:
+        """The first that has ended and was not completed."""
+        index, found = next((index, one) for index, one in enumerate(requests)
+                            if one.done and not one.taken)
+        return given((index, found.status), [found])
+
+    @staticmethod
+    def _some(requests: Sequence[Request]) -> list[tuple[int, Status]]:
+        """All that have ended and were not completed."""
+        ended = [(index, one) for index, one in enumerate(requests) if one.done and not one.taken]
+        return given([(index, one.status) for index, one in ended], [one for _, one in ended],
+                     several=True)
+
+    @staticmethod
+    def _all(requests: Sequence[Request]) -> list[Status]:
+        """All, which have ended; those that were completed before have an empty status."""
+        return given([Status() if one.taken else one.status for one in requests],
+                     [one for one in requests if not one.taken], several=True)
 
     def _complete(self, requests: Sequence[Request]) -> None:
         for _ in requests:
@@ -425,3 +445,8 @@ class Mpi:
         self.next_context = max(self.next_context, context + 2)
         return comm
 
+
+def _among(request: Request, others: Sequence[Request]) -> str:
+    """``request``, for which a call waits that completes ``others``, too, in words."""
+    failed = [str(one.error) for one in others if one.error is not None]
+    return ", after ".join([request.describe(), *failed])

@@ -166,13 +166,12 @@ class Receiving:
     def _fail(receive: Receive, error: ErrorClass, header: Header, why: str) -> None:
         """``receive`` will not get the message's data."""
         of = f" of {element_name(header.element)}" if error is ErrorClass.ERR_TYPE else ""
-        receive.error = MpiError(
+        receive.fail(MpiError(
             error, f"rank {receive.comm.rank}: {header.length} bytes{of} from rank "
-            f"{header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} {why}")
-        receive.status.error = int(error)
+            f"{header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} {why}"))
         receive.length = 0
 
     def _not_ready(self, header: Header) -> MpiError:
         comm = self._name_of(header.context)
         return MpiError(ErrorClass.ERR_OTHER, f"rank {comm.rank}: Rsend of rank {header.source}, "
-                        f"tag {header.tag}, {comm.name}, and no receive was posted")
+                        f"tag {header.tag}, {comm.name}, and no receive was posted", comm)

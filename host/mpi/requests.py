@@ -1,14 +1,16 @@
 """Requests: sends and receives that have begun."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .buffers import Data
 from .constants import ANY_SOURCE, ANY_TAG
-from .errors import MpiError
+from .errors import MpiError, RequestError
 from .status import Status
 
-__all__ = ["Receive", "Request", "Send"]
+__all__ = ["Receive", "Request", "Send", "given"]
+
+Result = TypeVar("Result")
 
 
 def _text_of(call: str, rank: int, other: str, tag: int, comm: str) -> str:
@@ -23,14 +25,19 @@ class Request:
     ----------
     library
         The :class:`~.library.Mpi` whose request it is.
+    comm
+        The communicator with which it was made; None if it is of nobody.
     error
         What it ended with, if it failed; raised by the call that completes it.
+    taken
+        Whether a call has completed it.
     """
 
-    __slots__ = ("library", "number", "done", "_status", "error", "taken")
+    __slots__ = ("library", "comm", "number", "done", "_status", "error", "taken")
 
-    def __init__(self, library: Any, number: int = 0) -> None:
+    def __init__(self, library: Any, comm: Any = None, number: int = 0) -> None:
         self.library = library
+        self.comm = comm
         self.number = number
         self.done = False
         self._status: Status | None = None
@@ -48,6 +55,11 @@ class Request:
     def status(self, status: Status) -> None:
         self._status = status
 
+    def fail(self, error: MpiError) -> None:
+        """It fails by ``error``, when it ends."""
+        self.error = error
+        self.status.error = int(error.error)
+
     async def Wait(self) -> Status:
         """Wait for the end; its status."""
         return await self.library.wait(self)
@@ -58,7 +70,13 @@ class Request:
 
     @staticmethod
     async def Waitall(requests: Sequence["Request"]) -> list[Status]:
-        """Wait for all of them; their statuses."""
+        """Wait for all of them; their statuses.
+
+        Raises
+        ------
+        RequestError
+            Some have failed. All have ended.
+        """
         requests = list(requests)
         return await requests[0].library.wait_all(requests) if requests else []
 
@@ -117,15 +135,14 @@ class Send(Request):
         Whether its receive has been posted, as the program says.
     """
 
-    __slots__ = ("call", "comm", "rank", "world", "context", "tag", "data", "sync", "ready",
+    __slots__ = ("call", "rank", "world", "context", "tag", "data", "sync", "ready",
                  "after", "temporary", "regions")
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data, *, sync: bool = False, ready: bool = False,
                  after: Any = None) -> None:
-        super().__init__(library, number)
+        super().__init__(library, comm, number)
         self.call = call
-        self.comm = comm
         self.rank = rank
         self.world = comm.group.world[rank]
         self.context = context
@@ -158,14 +175,13 @@ class Receive(Request):
         Bytes that have come of a message in parts.
     """
 
-    __slots__ = ("call", "comm", "rank", "context", "tag", "data", "length", "arrived", "temporary",
+    __slots__ = ("call", "rank", "context", "tag", "data", "length", "arrived", "temporary",
                  "regions")
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data) -> None:
-        super().__init__(library, number)
+        super().__init__(library, comm, number)
         self.call = call
-        self.comm = comm
         self.rank = rank
         self.context = context
         self.tag = tag
@@ -193,3 +209,21 @@ class Receive(Request):
         self.done = True
         self.data.fill(self.length)
         self.data.free()
+
+
+def given(found: Result, completed: Sequence[Request], *, several: bool = False) -> Result:
+    """``found``, what a call gives that completes the requests ``completed``; ``several``: one that
+    completes any number.
+
+    Raises
+    ------
+    RequestError
+        Some of them have failed.
+    """
+    for one in completed:
+        one.taken = True
+    failed = [one for one in completed if one.error is not None]
+    if failed:
+        raise RequestError([one.error for one in failed if one.error is not None], several,
+                           failed[0].comm, found)
+    return found

@@ -19,26 +19,22 @@ __all__ = ["Environment", "State"]
 
 LIBRARY = "nicbed"
 SINGLE = 0
+FATAL = value("ERRORS_ARE_FATAL")
+"""What happens to errors where a program says nothing."""
 ATTRIBUTES = {value("TAG_UB"): MAX_TAG, value("WTIME_IS_GLOBAL"): 1, value("HOST"): -2,
               value("IO"): -2}
 
 
 class State:
-    """What all calls of rank ``rank`` stand on; ``library`` is its copy of the program.
-
-    Attributes
-    ----------
-    returning
-        Communicators whose errors are returned; those of others end the run.
-    """
+    """What all calls of rank ``rank`` stand on; ``library`` is its copy of the program."""
 
     def __init__(self, rank: Rank, library: Any) -> None:
         self.rank = rank
         self.library = library
         self.mpi = rank.mpi
         self.wait = rank.wait
+        self.complete = rank.complete
         self.handles = Handles(rank.mpi)
-        self.returning: set[Any] = set()
 
 
 class Environment:
@@ -109,16 +105,12 @@ class Environment:
                                     value("MAX_ERROR_STRING")))
 
     def MPI_Comm_set_errhandler(self, comm: Any, errhandler: int) -> None:
-        if errhandler == value("ERRORS_RETURN"):
-            self._state.returning.add(comm)
-        elif errhandler == value("ERRORS_ARE_FATAL"):
-            self._state.returning.discard(comm)
-        else:
+        if errhandler not in (value("ERRORS_RETURN"), FATAL):
             raise MpiError(ErrorClass.ERR_ARG, f"{errhandler} is no error handler")
+        comm.errhandler = errhandler
 
     def MPI_Comm_get_errhandler(self, comm: Any, errhandler: Pointer) -> None:
-        put_int(errhandler, value("ERRORS_RETURN" if comm in self._state.returning
-                                  else "ERRORS_ARE_FATAL"))
+        put_int(errhandler, comm.errhandler or FATAL)
 
     MPI_Errhandler_set = MPI_Comm_set_errhandler
     MPI_Errhandler_get = MPI_Comm_get_errhandler
@@ -135,17 +127,15 @@ class Environment:
         put_int(result, comm1.Compare(comm2))
 
     def MPI_Comm_dup(self, comm: Any, newcomm: Pointer) -> None:
-        self._new(newcomm, comm, self._state.wait(comm.Dup()))
+        self._new(newcomm, self._state.wait(comm.Dup()))
 
     def MPI_Comm_create(self, comm: Any, group: Group, newcomm: Pointer) -> None:
-        self._new(newcomm, comm, self._state.wait(comm.Create(group)))
+        self._new(newcomm, self._state.wait(comm.Create(group)))
 
     def MPI_Comm_split(self, comm: Any, color: int, key: int, newcomm: Pointer) -> None:
-        self._new(newcomm, comm, self._state.wait(comm.Split(color, key)))
+        self._new(newcomm, self._state.wait(comm.Split(color, key)))
 
-    def _new(self, place: Pointer, parent: Any, comm: Any) -> None:
-        if comm is not None and parent in self._state.returning:
-            self._state.returning.add(comm)
+    def _new(self, place: Pointer, comm: Any) -> None:
         put_int(place, self._handles.comms.add(comm))
 
     def MPI_Comm_free(self, comm: Pointer) -> None:

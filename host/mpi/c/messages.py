@@ -40,6 +40,7 @@ class Messages:
         self._state = state
         self._mpi = state.mpi
         self._wait = state.wait
+        self._complete = state.complete
         self._requests = state.handles.requests
         self._attached: Pointer = 0
 
@@ -80,8 +81,8 @@ class Messages:
 
     def MPI_Recv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
                  comm: Any, status: Pointer) -> None:
-        put_status(status, self._wait(comm.Recv(buffer(buf, count, datatype, "Recv"), source,
-                                                tag)))
+        self._complete(comm.Recv(buffer(buf, count, datatype, "Recv"), source, tag),
+                       lambda found: put_status(status, found))
 
     def MPI_Irecv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
                   comm: Any, request: Pointer) -> None:
@@ -91,15 +92,17 @@ class Messages:
     def MPI_Sendrecv(self, sendbuf: Pointer, sendcount: int, sendtype: Datatype, dest: int,
                      sendtag: int, recvbuf: Pointer, recvcount: int, recvtype: Datatype,
                      source: int, recvtag: int, comm: Any, status: Pointer) -> None:
-        put_status(status, self._wait(comm.Sendrecv(
+        self._complete(comm.Sendrecv(
             buffer(sendbuf, sendcount, sendtype, "Sendrecv"), dest, sendtag,
-            buffer(recvbuf, recvcount, recvtype, "Sendrecv"), source, recvtag)))
+            buffer(recvbuf, recvcount, recvtype, "Sendrecv"), source, recvtag),
+            lambda found: put_status(status, found))
 
     def MPI_Sendrecv_replace(self, buf: Pointer, count: int, datatype: Datatype, dest: int,
                              sendtag: int, source: int, recvtag: int, comm: Any, status: Pointer
                              ) -> None:
-        put_status(status, self._wait(comm.Sendrecv_replace(
-            buffer(buf, count, datatype, "Sendrecv_replace"), dest, sendtag, source, recvtag)))
+        self._complete(comm.Sendrecv_replace(
+            buffer(buf, count, datatype, "Sendrecv_replace"), dest, sendtag, source, recvtag),
+            lambda found: put_status(status, found))
 
     def MPI_Probe(self, source: int, tag: int, comm: Any, status: Pointer) -> None:
         put_status(status, self._wait(comm.Probe(source, tag)))
@@ -182,44 +185,69 @@ class Messages:
                 put_status(statuses + STATUS_BYTES * index, by_index.get(index, Status()))
 
     def MPI_Wait(self, request: Pointer, status: Pointer) -> None:
-        self.MPI_Waitall(1, request, status)
+        active = self._active(1, request)
+        if active:
+            self._complete(active[0].Wait(),
+                           lambda found: self._all(request, active, 1, status, [found]))
+        else:
+            put_status(status, Status())
 
     def MPI_Waitall(self, count: int, requests: Pointer, statuses: Pointer) -> None:
         active = self._active(count, requests)
-        found = self._wait(Request.Waitall(list(active.values())))
-        self._all(requests, active, count, statuses, found)
+        self._complete(Request.Waitall(list(active.values())),
+                       lambda found: self._all(requests, active, count, statuses, found))
 
     def MPI_Test(self, request: Pointer, flag: Pointer, status: Pointer) -> None:
-        self.MPI_Testall(1, request, flag, status)
+        active = self._active(1, request)
+
+        def put(ended: bool) -> None:
+            put_int(flag, ended)
+            if ended:
+                self._all(request, active, 1, status, [one.status for one in active.values()])
+
+        if active:
+            self._complete(active[0].Test(), put)
+        else:
+            put(True)
 
     def MPI_Testall(self, count: int, requests: Pointer, flag: Pointer, statuses: Pointer) -> None:
         active = self._active(count, requests)
-        found = self._wait(Request.Testall(list(active.values())))
-        put_int(flag, found is not None)
-        if found is not None:
-            self._all(requests, active, count, statuses, found)
+
+        def put(found: list[Status] | None) -> None:
+            put_int(flag, found is not None)
+            if found is not None:
+                self._all(requests, active, count, statuses, found)
+
+        self._complete(Request.Testall(list(active.values())), put)
 
     def MPI_Waitany(self, count: int, requests: Pointer, index: Pointer, status: Pointer) -> None:
-        self._any(count, requests, index, status, Request.Waitany)
+        self._any(count, requests, index, status, Request.Waitany, lambda _: None)
 
     def MPI_Testany(self, count: int, requests: Pointer, index: Pointer, flag: Pointer,
                     status: Pointer) -> None:
-        put_int(flag, self._any(count, requests, index, status, Request.Testany))
+        self._any(count, requests, index, status, Request.Testany,
+                  lambda ended: put_int(flag, ended))
 
     def _any(self, count: int, requests: Pointer, index: Pointer, status: Pointer,
-             how: Callable[..., Any]) -> bool:
+             how: Callable[..., Any], put_flag: Callable[[bool], None]) -> None:
         active = self._active(count, requests)
-        found = self._wait(how(list(active.values()))) if active else (UNDEFINED, Status())
-        put_int(index, UNDEFINED)
-        if found is None:
-            return False
-        place, result = found
-        if place != UNDEFINED:
-            place = list(active)[place]
-            self._completed(requests, place)
-            put_int(index, place)
-        put_status(status, result)
-        return True
+
+        def put(found: tuple[int, Status] | None) -> None:
+            put_flag(found is not None)
+            put_int(index, UNDEFINED)
+            if found is None:
+                return
+            place, result = found
+            if place != UNDEFINED:
+                place = list(active)[place]
+                self._completed(requests, place)
+                put_int(index, place)
+            put_status(status, result)
+
+        if active:
+            self._complete(how(list(active.values())), put)
+        else:
+            put((UNDEFINED, Status()))
 
     def MPI_Waitsome(self, incount: int, requests: Pointer, outcount: Pointer, indices: Pointer,
                      statuses: Pointer) -> None:
@@ -232,16 +260,20 @@ class Messages:
     def _some(self, count: int, requests: Pointer, outcount: Pointer, indices: Pointer,
               statuses: Pointer, how: Callable[..., Any]) -> None:
         active = self._active(count, requests)
-        found: list[tuple[int, Status]] | None = None
+
+        def put(found: list[tuple[int, Status]] | None) -> None:
+            put_int(outcount, UNDEFINED if found is None else len(found))
+            for number, (place, status) in enumerate(found or []):
+                index = list(active)[place]
+                self._completed(requests, index)
+                put_int(indices + 4 * number, index)
+                if statuses:
+                    put_status(statuses + STATUS_BYTES * number, status)
+
         if active:
-            found = self._wait(how(list(active.values())))
-        put_int(outcount, UNDEFINED if found is None else len(found))
-        for number, (place, status) in enumerate(found or []):
-            index = list(active)[place]
-            self._completed(requests, index)
-            put_int(indices + 4 * number, index)
-            if statuses:
-                put_status(statuses + STATUS_BYTES * number, status)
+            self._complete(how(list(active.values())), put)
+        else:
+            put(None)
 
     def MPI_Cancel(self, request: Pointer) -> None:
         inner = self._requests[integers(request, 1)[0]].inner

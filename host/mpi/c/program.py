@@ -14,6 +14,7 @@ from ..sync import Rank, RankError, program
 from ..sync.output import Lines
 from .calls import Environment, State
 from .collective import Collective
+from .handles import value
 from .header import calls
 from .messages import Messages
 from .types import Types
@@ -22,6 +23,7 @@ __all__ = ["c_program"]
 
 LEAVE = -(1 << 31)
 """What a call returns to leave the program (runtime.c)."""
+RETURN = value("ERRORS_RETURN")
 FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
 TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops"}
 
@@ -140,7 +142,8 @@ class _Rank:
             method(*arguments)
             return 0
         except MpiError as error:
-            if (comm or self._rank.mpi.COMM_WORLD) in self._state.returning:
+            comm = error.comm or comm or self._rank.mpi.COMM_WORLD
+            if comm.errhandler == RETURN:
                 return int(error.error)
             self._failure = RankError(_told(self._rank.number, error))
         except BaseException as error:

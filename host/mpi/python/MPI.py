@@ -37,6 +37,7 @@ from .environment import (
 )
 from .errors import (
     CLASSES,
+    RETURN,
     Add_error_class,
     Add_error_code,
     Add_error_string,
@@ -71,7 +72,7 @@ for _name in ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR",
               "MINLOC", "REPLACE", "NO_OP"):
     globals()[_name] = Op.standing_for(getattr(_operators, _name))
 ERRHANDLER_NULL = Errhandler()
-ERRORS_RETURN = Errhandler.standing_for("return")
+ERRORS_RETURN = Errhandler.standing_for(RETURN)
 ERRORS_ARE_FATAL = Errhandler.standing_for("fatal")
 ERRORS_ABORT = Errhandler.standing_for("abort")
 MESSAGE_NULL = Message()

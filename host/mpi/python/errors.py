@@ -4,15 +4,21 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .. import communicator
 from ..errors import MpiError
-from ..sync import current
+from ..sync import current, running
 from .handles import Handle
 
 __all__ = ["Add_error_class", "Add_error_code", "Add_error_string", "CLASSES", "Errhandler",
-           "Exception", "Get_error_class", "Get_error_string", "Remove_error_class",
-           "Remove_error_code", "Remove_error_string", "blocking", "last_used_code", "told"]
+           "Exception", "Get_error_class", "Get_error_string", "RETURN", "Remove_error_class",
+           "Remove_error_code", "Remove_error_string", "blocking", "completing", "last_used_code",
+           "told"]
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
+
+RETURN = "return"
+"""What happens to errors where a program says nothing: they are raised."""
 
 CLASSES = {name: number for number, name in enumerate(
     "SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT "
@@ -166,24 +172,37 @@ class Errhandler(Handle):
 
 
 @contextmanager
-def told(handler: Any = None) -> Iterator[None]:
-    """Errors of the library as exceptions of MPI, or as ``handler``, an error handler, has them."""
+def told(comm: communicator.Comm | None = None) -> Iterator[None]:
+    """Errors of the library as exceptions of MPI, as the error handler of their communicator has
+    them: of the one that they are of, else ``comm``, the call's, else COMM_WORLD."""
     try:
         yield
     except MpiError as error:
         failure = Exception(int(error.error), str(error))
+        comm = error.comm or comm
     else:
         return
-    if handler is not None:
+    rank = running()
+    if rank is not None:
+        handler = (comm or rank.mpi.COMM_WORLD).errhandler
         if handler in ("fatal", "abort"):
-            raise current().end(f"rank {current().number}: {failure}")
-        if isinstance(handler, Callable):
+            raise rank.end(f"rank {rank.number}: {failure}")
+        if callable(handler):
             handler(int(failure))
     raise failure
 
 
-def blocking(call: Coroutine[Any, Any, Result], handler: Any = None) -> Result:
-    """What ``call``, one of the library's, gives."""
-    with told(handler):
+def blocking(call: Coroutine[Any, Any, Result], comm: communicator.Comm | None = None) -> Result:
+    """What ``call``, one of the library's, gives; it is one of ``comm``, if it is of any."""
+    with told(comm):
         return current().wait(call)
+    raise AssertionError
+
+
+def completing(call: Coroutine[Any, Any, Result], put: Callable[[Result], Other],
+               comm: communicator.Comm | None = None) -> Other:
+    """What ``put`` makes of what ``call``, which completes requests, gives, be it that some have
+    failed; their errors are those of their communicators."""
+    with told(comm):
+        return current().complete(call, put)
     raise AssertionError

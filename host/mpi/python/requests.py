@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from .. import requests as library
 from .. import status as statuses_
 from ..constants import UNDEFINED
-from .errors import CLASSES, Exception, blocking
+from .errors import CLASSES, Exception, blocking, completing
 from .handles import Handle
-from .status import Status
+from .status import Status, tell
 
 __all__ = ["Begun", "Prequest", "REQUEST_NULL", "Request"]
 
@@ -41,11 +41,6 @@ class Begun:
         self.kept = kept
 
 
-def _told(status: Status | None, found: statuses_.Status) -> None:
-    if status is not None:
-        status._set(found)
-
-
 class Request(Handle):
     """A request."""
 
@@ -56,7 +51,8 @@ class Request(Handle):
             self._of = None
         else:
             begun.inner = None
-        return begun.load(found) if begun.load is not None and not found.cancelled else None
+        load = begun.load
+        return None if load is None or found.cancelled or found.error else load(found)
 
     @staticmethod
     def _active(requests: Sequence["Request"]) -> dict[int, library.Request]:
@@ -71,28 +67,41 @@ class Request(Handle):
 
     def wait(self, status: Status | None = None) -> Any:
         if not self._active([self]):
-            _told(status, statuses_.Status())
+            tell(status, statuses_.Status())
             return None
-        found = blocking(self._of.inner.Wait())
-        _told(status, found)
-        return self._completed(found)
+
+        def put(found: statuses_.Status) -> Any:
+            tell(status, found)
+            return self._completed(found)
+
+        return completing(self._of.inner.Wait(), put)
 
     def Test(self, status: Status | None = None) -> bool:
         return Request.test(self, status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
-        ended, objects = Request.testall([self], None if status is None else [status])
-        return ended, objects[0] if objects else None
+        if not self._active([self]):
+            tell(status, statuses_.Status())
+            return True, None
+        inner: library.Request = self._of.inner
+
+        def put(ended: bool) -> tuple[bool, Any]:
+            if not ended:
+                return False, None
+            tell(status, inner.status)
+            return True, self._completed(inner.status)
+
+        return completing(inner.Test(), put)
 
     def Get_status(self, status: Status | None = None) -> bool:
         if not self._active([self]):
-            _told(status, statuses_.Status())
+            tell(status, statuses_.Status())
             return True
         inner = self._of.inner
         if not inner.done:
             blocking(inner.library.progress())
         if inner.done:
-            _told(status, inner.status)
+            tell(status, inner.status)
         return inner.done
 
     get_status = Get_status
@@ -135,15 +144,18 @@ class Request(Handle):
     def _any(cls, requests: Sequence["Request"], status: Status | None, how: Callable[..., Any]
              ) -> tuple[int, bool, Any]:
         active = cls._active(requests)
-        found = blocking(how(list(active.values()))) if active else (UNDEFINED, statuses_.Status())
-        if found is None:
-            return UNDEFINED, False, None
-        place, result = found
-        _told(status, result)
-        if place == UNDEFINED:
+        if not active:
+            tell(status, statuses_.Status())
             return UNDEFINED, True, None
-        place = list(active)[place]
-        return place, True, requests[place]._completed(result)
+
+        def put(found: tuple[int, statuses_.Status] | None) -> tuple[int, bool, Any]:
+            if found is None:
+                return UNDEFINED, False, None
+            place = list(active)[found[0]]
+            tell(status, found[1])
+            return place, True, requests[place]._completed(found[1])
+
+        return completing(how(list(active.values())), put)
 
     @classmethod
     def Waitall(cls, requests: Sequence["Request"], statuses: list[Status] | None = None) -> bool:
@@ -168,18 +180,21 @@ class Request(Handle):
     def _all(cls, requests: Sequence["Request"], statuses: list[Status] | None,
              how: Callable[..., Any]) -> tuple[bool, list[Any] | None]:
         active = cls._active(requests)
-        found = blocking(how(list(active.values())))
-        if found is None:
-            return False, None
-        of = dict(zip(active, found, strict=True))
-        objects: list[Any] = []
-        _enough(statuses, len(requests))
-        for place, request in enumerate(requests):
-            status = of.get(place, statuses_.Status())
-            objects.append(request._completed(status) if place in of else None)
-            if statuses is not None and place < len(statuses):
-                statuses[place]._set(status)
-        return True, objects
+
+        def put(found: list[statuses_.Status] | None) -> tuple[bool, list[Any] | None]:
+            if found is None:
+                return False, None
+            of = dict(zip(active, found, strict=True))
+            objects: list[Any] = []
+            _enough(statuses, len(requests))
+            for place, request in enumerate(requests):
+                status = of.get(place, statuses_.Status())
+                objects.append(request._completed(status) if place in of else None)
+                if statuses is not None and place < len(statuses):
+                    statuses[place]._set(status)
+            return True, objects
+
+        return completing(how(list(active.values())), put)
 
     @classmethod
     def Waitsome(cls, requests: Sequence["Request"], statuses: list[Status] | None = None
@@ -205,24 +220,27 @@ class Request(Handle):
     def _some(cls, requests: Sequence["Request"], statuses: list[Status] | None,
               how: Callable[..., Any]) -> tuple[list[int] | None, list[Any] | None]:
         active = cls._active(requests)
-        found = blocking(how(list(active.values()))) if active else None
-        if found is None:
+        if not active:
             return None, None
-        places = [list(active)[place] for place, _ in found]
-        _enough(statuses, len(found))
-        objects = []
-        for number, (place, (_, status)) in enumerate(zip(places, found, strict=True)):
-            objects.append(requests[place]._completed(status))
-            if statuses is not None:
-                statuses[number]._set(status)
-        return places, objects
+
+        def put(found: list[tuple[int, statuses_.Status]]) -> tuple[list[int], list[Any]]:
+            places = [list(active)[place] for place, _ in found]
+            _enough(statuses, len(found))
+            objects = []
+            for number, (place, (_, status)) in enumerate(zip(places, found, strict=True)):
+                objects.append(requests[place]._completed(status))
+                if statuses is not None:
+                    statuses[number]._set(status)
+            return places, objects
+
+        return completing(how(list(active.values())), put)
 
     @classmethod
     def Get_status_any(cls, requests: Sequence["Request"], status: Status | None = None
                        ) -> tuple[int, bool]:
         active = [place for place in cls._active(requests)]
         if not active:
-            _told(status, statuses_.Status())
+            tell(status, statuses_.Status())
             return UNDEFINED, True
         done = next((place for place in active if requests[place].Get_status(status)), None)
         return (UNDEFINED, False) if done is None else (done, True)

@@ -7,7 +7,7 @@ from .. import status as library
 from ..constants import UNDEFINED
 from .datatypes import BYTE, Datatype
 
-__all__ = ["F_ERROR", "F_SOURCE", "F_STATUS_SIZE", "F_TAG", "Status"]
+__all__ = ["F_ERROR", "F_SOURCE", "F_STATUS_SIZE", "F_TAG", "Status", "tell"]
 
 F_SOURCE, F_TAG, F_ERROR, CANCELLED, LOW, HIGH = range(6)
 """Where they are among a status's integers; the last two are the number of bytes."""
@@ -133,3 +133,9 @@ class Status:
         self._integers[CANCELLED] = bool(flag)
 
     cancelled = property(Is_cancelled, Set_cancelled)
+
+
+def tell(status: Status | None, found: library.Status) -> None:
+    """``status`` gets what a call has found, if the program wants to know."""
+    if status is not None:
+        status._set(found)

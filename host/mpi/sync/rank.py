@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from greenlet import getcurrent
 
 from ...port.node import Node, Program
-from ..errors import ErrorClass, MpiError
+from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
 from .errors import RankError
 from .ranks import Ranks
@@ -21,6 +21,7 @@ from .stack import Place, Stack, wait
 __all__ = ["Rank", "current", "program", "running"]
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 
 class Rank:
@@ -80,6 +81,16 @@ class Rank:
             if error.error is ErrorClass.ERR_PENDING:
                 raise self.end(str(error)) from None
             raise
+
+    def complete(self, call: Coroutine[Any, Any, Result], put: Callable[[Result], Other]) -> Other:
+        """What ``put`` makes of what ``call``, which completes requests, gives. Where some of them
+        have failed it does so, too, before their error is raised."""
+        try:
+            found = self.wait(call)
+        except RequestError as error:
+            put(error.found)
+            raise
+        return put(found)
 
     def end(self, why: str) -> RankError:
         """The error that ends the run because of this rank."""

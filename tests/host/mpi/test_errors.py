@@ -4,7 +4,16 @@ import re
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import DOUBLE, INT, Mpi, MpiError
+from nicbed.host.mpi import (
+    DOUBLE,
+    INT,
+    ErrorClass,
+    Mpi,
+    MpiError,
+    Request,
+    RequestError,
+    Status,
+)
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
@@ -50,6 +59,42 @@ def test_after_a_truncation_the_sender_goes_on(length):
         return True
 
     assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
+
+
+@pytest.mark.parametrize("length", [100, 20000])
+def test_waitall_waits_for_all_and_says_which_have_failed(length):
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(length, np.uint8)
+        if comm.rank == 0:
+            for tag in range(4):
+                await comm.Send(data, 1, tag)
+                await mpi.port.delay(5000)
+            return True
+        requests = [await comm.Irecv(mpi.empty(length, np.uint8)[:length - tag % 2 * 10], 0, tag)
+                    for tag in range(4)]
+        with pytest.raises(RequestError) as found:
+            await Request.Waitall(requests)
+        assert str(found.value) == "MPI_ERR_IN_STATUS: " + "; ".join(
+            f"MPI_ERR_TRUNCATE: rank 1: {length} bytes from rank 0, tag {tag}, COMM_WORLD, and "
+            f"Irecv has room for {length - 10}" for tag in (1, 3))
+        errors = [ErrorClass.ERR_TRUNCATE if tag % 2 else 0 for tag in range(4)]
+        assert [status.error for status in found.value.found] == errors
+        return all(one.done for one in requests) and await Request.Waitall(requests) == [
+            Status()] * 4
+
+    assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
+
+
+def test_a_deadlock_behind_a_failure_names_both():
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, mpi.empty(8, np.uint8)
+        if comm.rank == 0:
+            await comm.Send(data, 1, 0)
+        else:
+            await Request.Waitall([await comm.Irecv(data[:2], 0, 0), await comm.Irecv(data, 0, 1)])
+
+    assert ("rank 1: Irecv from rank 0, tag 1, COMM_WORLD, after MPI_ERR_TRUNCATE: rank 1: 8 bytes "
+            "from rank 0, tag 0") in told(main)
 
 
 @pytest.mark.parametrize("count", [10, 5000])

@@ -4,11 +4,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from ... import communicator
+from ... import status as statuses_
 from ...sync import RankError, current
 from ..attributes import Attributed
-from ..errors import CLASSES, Errhandler, Exception, blocking
+from ..errors import CLASSES, RETURN, Errhandler, Exception, blocking, completing
 from ..groups import Group
 from ..info import Info
+from ..status import Status, tell
 from .state import GIVEN, State, World
 
 __all__ = ["Communicator"]
@@ -33,7 +35,11 @@ class Communicator(Attributed):
         return self._state.comm
 
     def _wait(self, call: Coroutine[Any, Any, Result]) -> Result:
-        return blocking(call, self._state.handler)
+        return blocking(call, self.inner)
+
+    def _receive(self, call: Coroutine[Any, Any, statuses_.Status], status: Status | None) -> None:
+        """Wait for ``call``, which receives; ``status`` gets what came."""
+        completing(call, lambda found: tell(status, found), self.inner)
 
     def Get_rank(self) -> int:
         return self.inner.rank
@@ -135,7 +141,7 @@ class Communicator(Attributed):
         return Errhandler.standing_for(errhandler_fn)
 
     def Get_errhandler(self) -> Errhandler:
-        handler = self._state.handler
+        handler = self.inner.errhandler or RETURN
         return Errhandler.standing_for(getattr(handler, "function", handler))
 
     def Set_errhandler(self, errhandler: Errhandler) -> None:
@@ -147,11 +153,11 @@ class Communicator(Attributed):
                 function(self, code)
             handle.function = handler  # type: ignore[attr-defined]
             handler = handle
-        self._state.handler = handler
+        self.inner.errhandler = handler
 
     def Call_errhandler(self, errorcode: int) -> None:
-        handler = self._state.handler
-        if handler == "return":
+        handler = self.inner.errhandler or RETURN
+        if handler == RETURN:
             return
         if callable(handler):
             handler(errorcode)

@@ -13,7 +13,7 @@ from ..groups import Group
 from ..info import Info
 from ..refused import refuses
 from ..requests import Begun, Request
-from ..status import Status
+from ..status import Status, tell
 from . import collective, point_to_point
 from .attached import Attach_buffer, Detach_buffer
 from .base import Communicator
@@ -41,9 +41,7 @@ class Comm(Communicator):
     def _made(self, comm: communicator.Comm | None, kind: type[Any]) -> Any:
         made = kind()
         if comm is not None:
-            state = State(comm)
-            state.handler = self._state.handler
-            made._of = state
+            made._of = State(comm)
         return made
 
     def Dup(self: Own, info: Info | None = None) -> Own:
@@ -98,42 +96,41 @@ class Comm(Communicator):
 
     def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG,
              status: Status | None = None) -> None:
-        _tell(status, self._wait(self.inner.Recv(
-            *point_to_point.received(self, buf, source, tag))))
+        self._receive(self.inner.Recv(*point_to_point.received(self, buf, source, tag)), status)
 
     def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
                  source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Status | None = None
                  ) -> None:
-        _tell(status, self._wait(self.inner.Sendrecv(*point_to_point.exchanged(
-            self, sendbuf, dest, sendtag, recvbuf, source, recvtag))))
+        self._receive(self.inner.Sendrecv(*point_to_point.exchanged(
+            self, sendbuf, dest, sendtag, recvbuf, source, recvtag)), status)
 
     def Sendrecv_replace(self, buf: Any, dest: int, sendtag: int = 0, source: int = ANY_SOURCE,
                          recvtag: int = ANY_TAG, status: Status | None = None) -> None:
-        _tell(status, self._wait(self.inner.Sendrecv_replace(
-            *point_to_point.replaced(self, buf, dest, sendtag, source, recvtag))))
+        self._receive(self.inner.Sendrecv_replace(*point_to_point.replaced(
+            self, buf, dest, sendtag, source, recvtag)), status)
 
     Isendrecv = begun("Isendrecv", point_to_point.exchanged)
     Isendrecv_replace = begun("Isendrecv_replace", point_to_point.replaced)
 
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
               ) -> bool:
-        _tell(status, self._wait(self.inner.Probe(source, tag)))
+        tell(status, self._wait(self.inner.Probe(source, tag)))
         return True
 
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
                ) -> bool:
         found = self._wait(self.inner.Iprobe(source, tag))
         if found is not None:
-            _tell(status, found)
+            tell(status, found)
         return found is not None
 
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
                ) -> Message:
         if source == PROC_NULL:
-            _tell(status, statuses_.Status(PROC_NULL))
+            tell(status, statuses_.Status(PROC_NULL))
             return Message.standing_for(NO_PROC)
         message, found = self._wait(self.inner.Mprobe(source, tag))
-        _tell(status, found)
+        tell(status, found)
         return Message.standing_for((message, found.count))
 
     def Improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
@@ -144,7 +141,7 @@ class Comm(Communicator):
         if got is None:
             return None
         message, found = got
-        _tell(status, found)
+        tell(status, found)
         return Message.standing_for((message, found.count))
 
     def Attach_buffer(self, buf: Any) -> None:
@@ -250,11 +247,6 @@ class Intracomm(Comm):
     def exscan(self, sendobj: Any, op: Any = None) -> Any:
         before = self.allgather(sendobj)[:self.rank]
         return objects.fold(before, _on_objects(op)) if before else None
-
-
-def _tell(status: Status | None, found: statuses_.Status) -> None:
-    if status is not None:
-        status._set(found)
 
 
 def _on_objects(op: Any) -> Callable[[Any, Any], Any]:

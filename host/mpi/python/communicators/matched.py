@@ -52,8 +52,8 @@ class Message(Handle):
             return Request.standing_for(Begun(blocking(
                 current().mpi.COMM_SELF.Irecv(None, PROC_NULL))))
         message, _ = found
-        return Request.standing_for(Begun(blocking(message.comm.Imrecv(into, message)),
-                                          load=load, kept=into))
+        return Request.standing_for(Begun(
+            blocking(message.comm.Imrecv(into, message), message.comm), load=load, kept=into))
 
     def recv(self, status: Status | None = None) -> Any:
         return self.irecv().wait(status)

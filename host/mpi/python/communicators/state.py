@@ -19,20 +19,11 @@ GIVEN: dict[int, Callable[[], int]] = {
 
 
 class State:
-    """A communicator of one rank.
-
-    Attributes
-    ----------
-    comm
-        The library's.
-    handler
-        What happens to errors: "return", "fatal", "abort", or a function.
-    """
+    """A communicator of one rank; ``comm`` is the library's."""
 
     def __init__(self, comm: communicator.Comm, name: str = "") -> None:
         self.comm = comm
         self.name = name
-        self.handler: Any = "return"
         self.attributes: dict[int, Any] = {}
         self.info: dict[str, str] = {}
 

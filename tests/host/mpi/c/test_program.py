@@ -118,3 +118,12 @@ def test_folders_and_options(tmp_path):
     library = compile_program([tmp_path], tmp_path, "-DNUMBER=3 -DNAME='\"a b\"'")
     with pytest.raises(RankError, match="rank 0 ended with exit status 3"):
         run(library, 2)
+
+
+def test_errors_that_are_returned(built):
+    """The last one is not: it ends the run."""
+    with pytest.raises(RankError) as found:
+        run(built("returns"), 2)
+    assert str(found.value) == (
+        "MPI_ERR_IN_STATUS: MPI_ERR_TRUNCATE: rank 1: 16 bytes from rank 0, tag 1, "
+        "COMM_WORLD.Dup, and Irecv has room for 8")

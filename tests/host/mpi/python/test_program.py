@@ -164,6 +164,81 @@ except MPI.Exception as error:
     assert printed == [["True"]] * 3
 
 
+def test_errors_of_requests_go_to_the_handler_of_their_communicator(play):
+    printed, _ = play(HEAD + """
+def handle(comm, code):
+    told.append((comm.Get_name(), MPI.Get_error_string(code)))
+
+def begin():
+    for tag in range(3):
+        if rank == 0:
+            other.Send(np.zeros(4 if tag == 1 else 2), 1, tag)
+        else:
+            yield other.Irecv(np.zeros(2), 0, tag)
+
+def fails(call):
+    try:
+        call()
+    except MPI.Exception as error:
+        return MPI.Get_error_string(error.Get_error_code())
+    return 'nothing'
+
+told, other = [], comm.Dup()
+other.Set_name('other')
+other.Set_errhandler(MPI.Comm.Create_errhandler(handle))
+for call in ('Wait', 'Test', 'Waitany', 'Waitall', 'Testall', 'Testany', 'Waitsome', 'Testsome'):
+    requests = list(begin())
+    comm.Barrier()
+    if rank == 0:
+        continue
+    for _ in range(9): requests[1].Get_status()
+    status, statuses = MPI.Status(), []
+    if call in ('Wait', 'Test'):
+        print(call, fails(lambda: getattr(requests[1], call)(status)), status.tag)
+    elif 'any' in call:
+        print(call, fails(lambda: getattr(MPI.Request, call)(requests[1:], status)), status.tag)
+    else:
+        print(call, fails(lambda: getattr(MPI.Request, call)(requests, statuses)),
+              [MPI.Get_error_string(one.error)[4:] for one in statuses])
+    print(*map(bool, requests), fails(lambda: MPI.Request.Waitall(requests)), told.pop(), told)
+other.Set_errhandler(MPI.ERRORS_RETURN)
+if rank == 1:
+    request = other.irecv(8, 0)
+    print(fails(request.wait), bool(request))
+else:
+    other.send('long' * 9, 1)
+""", nodes=2)
+    statuses = "['SUCCESS', 'ERR_TRUNCATE', 'SUCCESS']"
+    expected = []
+    for call in ["Wait", "Test", "Waitany", "Waitall", "Testall", "Testany", "Waitsome",
+                 "Testsome"]:
+        one = call in ("Wait", "Test") or "any" in call
+        error = "MPI_ERR_TRUNCATE" if one else "MPI_ERR_IN_STATUS"
+        expected += [f"{call} {error} {1 if one else statuses}",
+                     f"{'True False True' if one else 'False False False'} nothing "
+                     f"('other', '{error}') []"]
+    assert printed == [[], [*expected, "MPI_ERR_TRUNCATE False"]]
+
+
+@pytest.mark.parametrize("handler", ["ERRORS_ARE_FATAL", "ERRORS_ABORT"])
+def test_an_error_of_a_request_may_end_the_run(play, handler):
+    with pytest.raises(RankError) as found:
+        play(HEAD + f"""
+other = comm.Dup()
+other.Set_errhandler(MPI.{handler})
+if rank:
+    request = other.Irecv(np.zeros(2), 0, 1)
+    try:
+        request.Wait()
+    except MPI.Exception:
+        pass
+else:
+    other.Send(np.zeros(3), 1, 1)
+""", nodes=2)
+    assert str(found.value) == ("rank 1: MPI_ERR_TRUNCATE: rank 1: 24 bytes from rank 0, tag 1, "
+                                "COMM_WORLD.Dup, and Irecv has room for 16")
+
+
 def test_a_key_that_was_freed_is_that_of_its_attributes_alone(play):
     printed, _ = play(HEAD + """
 gone = []
