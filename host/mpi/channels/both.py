@@ -1,10 +1,15 @@
-"""Waiting for the processes of this node and for those of others: one poll of the words of both
-channels."""
+"""The processes of this node and those of others: looks that leave neither channel out, and waiting
+by one poll of the words of both."""
 
 from ...port.node import Node
 from ..channel import Arrived, Channel
 
-__all__ = ["Both"]
+__all__ = ["SHARE", "Both"]
+
+SHARE = 16
+"""Most packets that a look takes from a channel: as many as a process has credits at another one of
+its node. Otherwise processes that send as fast as this one receives would keep it from the other
+channel, and from its program."""
 
 
 class Both:
@@ -16,10 +21,19 @@ class Both:
         self._near = near
         self._far = far
         self._far_first = False
+        self._left = [SHARE, SHARE]
 
     async def look(self) -> Arrived | None:
-        """A packet of either, if there is one."""
-        return await self._near.look() or await self._far.look()
+        """A packet of either, if there is one, first of the near channel. After SHARE packets of a
+        channel it is not looked at until this has given None, which ends a look."""
+        for turn, channel in enumerate((self._near, self._far)):
+            if self._left[turn]:
+                packet = await channel.look()
+                if packet is not None:
+                    self._left[turn] -= 1
+                    return packet
+        self._left = [SHARE, SHARE]
+        return None
 
     async def wait(self) -> Arrived | None:
         """Wait until one of them has something; a packet, if it is one. If both have, they take

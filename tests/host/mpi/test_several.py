@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from nicbed.host.am import Gam
-from nicbed.host.mpi import ANY_SOURCE, Mpi, MpiError
+from nicbed.host.mpi import ANY_SOURCE, Mpi, MpiError, Request
 from nicbed.host.mpi.channels.places import Places
 from nicbed.host.mpi.channels.tcp import TcpChannel
 from nicbed.host.via import Process, Vipl
@@ -85,6 +85,34 @@ def test_the_other_node_has_its_turn_while_this_one_floods():
         return None
 
     assert run(main, "tcp", cpus=3).results[0][0] < 60
+
+
+@pytest.mark.parametrize("channel, nodes, cpus, floods, other, many", [
+    ("via", 2, 4, [1, 2, 3], 4, 80), more("tcp", 2, 4, [1, 2, 3], 4, 80),
+    ("tcp", 4, 2, [2, 3, 4, 5, 6, 7], 1, 20)])
+def test_a_rank_that_polls_comes_to_its_message_in_a_flood(channel, nodes, cpus, floods, other,
+                                                           many):
+    """From its own node, and from others, which send as fast as it receives."""
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, np.zeros(1, np.int32)
+        if comm.rank == 0:
+            flood = [await comm.Irecv(data, rank, 0) for _ in range(many) for rank in floods]
+            request = await comm.Irecv(data, other, 1)
+            await comm.Barrier()
+            while not await request.Test():
+                pass
+            come = sum(one.done for one in flood)
+            await Request.Waitall(flood)
+            return come / len(flood)
+        await comm.Barrier()
+        if comm.rank in floods:
+            await Request.Waitall([await comm.Isend(data, 0) for _ in range(many)])
+        elif comm.rank == other:
+            await mpi.port.delay(10_000)
+            await comm.Send(data, 0, 1)
+        return None
+
+    assert run(main, channel, nodes, cpus).results[0][0] < 0.5
 
 
 @pytest.mark.parametrize("channel", SOME)
