@@ -6,8 +6,8 @@ which runs host programs on a lab and returns plain data;
 ``evaluate(raw, description, parameters)``, a pure function from that data to results, truth, points
 and checks; ``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For
 ``nicbed compare`` it has ``headline(document)``, which returns a :class:`.common.headline.Headline`
-for each figure to compare with another NIC's, and, if there is a curve to compare,
-``series(document)``.
+for each figure to compare with another NIC's, ``FIGURES``, their names, where these are the same
+for all descriptions, and, if there is a curve to compare, ``series(document)``.
 
 In the order in which to read:
 

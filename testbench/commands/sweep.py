@@ -11,10 +11,11 @@ from ..report import document as files
 from ..report.tables import amount, console, table
 from ..store import standard
 from ..study.executor import Executor
+from ..study.figures import check_columns
 from ..study.file import read
 from ..study.plan import Plan, planned
 from ..study.plots import drawing, pareto
-from ..study.sweep import check_columns, chosen, measured, prepare
+from ..study.sweep import chosen, measured, prepare
 from ..study.table import ERROR, Table
 from ..wording import counted
 from .measure import Plots, check_places
@@ -51,7 +52,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or chosen(
             workers, dask, store=standard(), fresh=fresh, limit=plan.limit,
-            warn=Terminal().warn), tell, needed=front or ())
+            warn=Terminal().warn), tell, needed=front or (), warn=Terminal().warn)
     path, text = written(found, out)
     draw = drawing(found)
     if draw:

@@ -9,8 +9,9 @@ from ..errors import UserError
 from ..store import standard
 from ..study.constraint import Unfit
 from ..study.executor import Executor
+from ..study.figures import Figures
 from ..study.plan import planned
-from ..study.sweep import Figures, Prepared, Remaining, chosen, measured
+from ..study.sweep import Prepared, Remaining, chosen, measured
 from ..study.table import ERROR, Table
 from ..testbed.listener import Progress
 from .chooser import Chooser

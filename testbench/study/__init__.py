@@ -9,6 +9,7 @@ In the order in which to read:
 - :mod:`.plan`: What a study measures: its points, benchmarks and metrics
 - :mod:`.file`: A study's file in TOML
 - :mod:`.executor`: Who carries out measurements: the one interface, and threads of this process
+- :mod:`.figures`: Which figures there are: what is known before anything runs, what results say
 - :mod:`.sweep`: From a plan to its table: points refused, grouped by build, measured, as rows
 - :mod:`.table`: The table of a study: its columns with units, as CSV, Parquet and data frame
 - :mod:`.plots`: Plots of a study's table: lines, heat map, Pareto front, parallel coordinates

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from ...layouts.description import knobs
 from ..benches.common.headline import Headline
 from ..build.simulator import same_simulator
 from ..descriptions import load
-from ..errors import UserError, nearest
+from ..errors import UserError
 from ..report import document as files
 from ..store import standard
 from ..testbed.bed import Testbed
@@ -20,12 +20,11 @@ from ..testbed.measurement import Measurement
 from ..testbed.result import Result
 from ..wording import counted
 from .executor import Executor, Local, Task
-from .measured import Metric, said
+from .figures import RESULTS, Figures, First, check_columns, check_figures
 from .plan import Plan, planned
 from .table import ERROR, Table, of_document
 
-__all__ = ["Figures", "Prepared", "Remaining", "check_columns", "chosen", "measured", "prepare",
-           "sweep"]
+__all__ = ["Prepared", "Remaining", "chosen", "measured", "prepare", "sweep"]
 
 
 @dataclass
@@ -164,10 +163,10 @@ def chosen(workers: int, dask: Any, **keeping: Any) -> Executor:
 
 def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_: None, *,
              needed: Sequence[str] = (), remaining: "Remaining | None" = None,
-             figures: "Figures | None" = None) -> Table:
+             figures: Figures | None = None, warn: Callable[[str], None] = warnings.warn) -> Table:
     """Measure what is ``prepared``. A point that fails, or lacks a metric's figure, is a row with
     its line. ``remaining`` and ``figures``: of the work of which this is a part, which then checks
-    the figures itself.
+    the figures itself. ``warn`` is told what the first point lacks, when it is known.
 
     Raises
     ------
@@ -177,6 +176,8 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
     """
     tasks, plan = prepared.tasks, prepared.plan
     check_columns(plan, needed)
+    check_figures(plan.metrics, needed, prepared.wanted)
+    first = First(plan, needed, prepared.wanted, warn) if figures is None else None
     results: list[dict[str, Result]] = [{} for _ in prepared.points]
     errors: dict[int, str] = {}
     remaining = remaining or Remaining(len(tasks))
@@ -189,6 +190,8 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
             else:
                 results[index][name] = Result(outcome.document,
                                               prepared.wanted[index][name].presentation)
+            if first is not None:
+                first.came(name, index, results[index].get(name))
             tell(*remaining.after(outcome.stored))
     results = [{name: each[name] for name in plan.benches if name in each} for each in results]
     looked = figures or Figures(plan.metrics, needed)
@@ -210,100 +213,6 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
         row[ERROR] = errors.get(index, prepared.refused.get(index))
         rows.append(row)
     return of_document(_document(prepared, _columns(plan, units), rows))
-
-
-def check_columns(plan: Plan, needed: Sequence[str]) -> None:
-    """Refuse a column that is ``needed`` and that the table of ``plan`` cannot have.
-
-    Raises
-    ------
-    UserError
-        There is one.
-    """
-    named = [one.name for one in plan.metrics]
-    for column in needed:
-        if named and column not in named:
-            raise UserError(f"the table has no metric {column}{nearest(column, named)}")
-        bench = column.partition(".")[0]
-        if not named and bench not in plan.benches:
-            raise UserError(f"the table has no metric {column}: without --metric its metrics are "
-                            f"those of {', '.join(plan.benches)}, such as {plan.benches[0]}.FIGURE")
-
-
-_RESULTS = "results."
-
-
-class Figures:
-    """Which figures the results have, of those that are looked for: ``metrics``, or, if there are
-    none, the columns that are ``needed``."""
-
-    def __init__(self, metrics: Sequence[Metric], needed: Sequence[str] = ()) -> None:
-        self._metrics, self._needed = metrics, () if metrics else needed
-        self._there: set[str] = set()
-        self._lacking: dict[str, str] = {}
-        self._shown: set[str] = set()
-        self._hidden: dict[str, str] = {}
-
-    def look(self, bench: str, result: Result) -> None:
-        """Look for them in one more ``result`` of ``bench``."""
-        for one in self._metrics:
-            if one.bench == bench:
-                try:
-                    value = result.metric(one.figure).value
-                except UserError as error:
-                    self._lacking.setdefault(one.name, f"metric {said(one)}: {error}")
-                    continue
-                self._there.add(one.name)
-                if value is not None:
-                    self._shown.add(one.name)
-                elif one.name not in self._hidden:
-                    self._hidden[one.name] = _unshown(one, result)
-        if not self._needed:
-            return
-        known = [f"{bench}.{one.name}" for one in result.figures]
-        known += [f"{bench}.{_RESULTS}{one.name}" for one in result.figures]
-        for column in self._needed:
-            if column in known:
-                self._there.add(column)
-            elif column.startswith(f"{bench}."):
-                self._lacking.setdefault(column, f"the table has no metric {column}"
-                                                 f"{nearest(column, known)}")
-
-    def check_shown(self, names: Sequence[str]) -> None:
-        """Refuse a metric of these ``names`` that no result so far shows, though some ran.
-
-        Raises
-        ------
-        UserError
-            There is one.
-        """
-        for name in names:
-            if name in self._lacking and name not in self._there:
-                raise UserError(self._lacking[name])
-            if name in self._hidden and name not in self._shown:
-                raise UserError(self._hidden[name], status=1)
-
-    def check(self) -> None:
-        """Refuse a figure that was looked for and that no result has.
-
-        Raises
-        ------
-        UserError
-            There is one: what was said of the first result.
-        """
-        for name, line in self._lacking.items():
-            if name not in self._there:
-                raise UserError(line)
-
-
-def _unshown(metric: Metric, result: Result) -> str:
-    """That no result shows ``metric``, of which ``result`` may have the number all the same."""
-    number = result.document["results"].get(metric.figure)
-    line = f"metric {said(metric)}: no trial so far shows it"
-    if isinstance(number, (int, float)):
-        line += f"; {metric.bench}:{_RESULTS}{metric.figure} is the number"
-        line += ", whoever bounds it" if metric.figure == "g" else ""
-    return line
 
 
 def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[str, str]]:
@@ -334,7 +243,7 @@ def _metrics(plan: Plan, results: Mapping[str, Result], hidden: Container[tuple[
     for bench, result in results.items() if not plan.metrics else ():
         for one in result.figures:
             if (bench, one.name) in hidden:
-                place = f"{_RESULTS}{one.name}"
+                place = f"{RESULTS}{one.name}"
                 one = Headline(place, result.metric(place).value, one.unit)
             found[f"{bench}.{one.name}"] = one
     return {name: (files.plain(one.value), one.unit) for name, one in found.items()}, lacking

@@ -17,11 +17,12 @@ from .flow.tools import Progress, need, tool_errors, tool_version
 from .plan import without_board
 from .report import area_table
 
-__all__ = ["TOOL", "config", "document", "headline", "measure", "tables", "versions"]
+__all__ = ["FIGURES", "TOOL", "config", "document", "headline", "measure", "tables", "versions"]
 
 TOOL = "yosys"
 _UNITS = {"lut": "LUT", "lut_ram": "LUT", "ff": "flip-flops", "ram": "blocks of 18 kbit",
           "dsp": "multipliers"}
+FIGURES = tuple(_UNITS)
 
 
 def measure(description: Description, progress: Progress = lambda *_: None) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from ...benches.common.headline import Headline
 from ...report.tables import amount, table
 from .timing import KINDS
 
-__all__ = ["draw", "headline", "tables"]
+__all__ = ["FIGURES", "draw", "headline", "tables"]
+
+FIGURES = ("time", "messages")
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
@@ -50,8 +52,9 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The whole run's time, by the slope where not all iterations ran; and the messages of what
     ran."""
     results = document["results"]
-    return [Headline("time", results.get("slope", results)["cycles"]),
-            Headline("messages", sum(one["messages"] for one in results["messages"]), "messages")]
+    time, messages = FIGURES
+    return [Headline(time, results.get("slope", results)["cycles"]),
+            Headline(messages, sum(one["messages"] for one in results["messages"]), messages)]
 
 
 def _lengths(one: Mapping[str, Any]) -> str:

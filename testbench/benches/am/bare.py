@@ -21,8 +21,9 @@ from ..common.headline import Headline
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from .logp import TRIPS, measure_trips
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
+FIGURES = ("bare RTT", "RTT, 1 word")
 WARM_UP = 8
 BEATS = 3
 """Words of a packet: wire header, the layer's header (here all zeros), and one more: the least that
@@ -182,5 +183,5 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """Both round trips."""
     results = document["results"]
-    return [Headline("bare RTT", results["bare"]["rtt"]),
-            Headline("RTT, 1 word", results["am"]["rtt"])]
+    return [Headline(name, results[way]["rtt"])
+            for name, way in zip(FIGURES, ("bare", "am"), strict=True)]

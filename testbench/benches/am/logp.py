@@ -13,11 +13,11 @@ from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ..common.logp_evaluation import evaluate as evaluate_signature
-from ..common.logp_report import draw, headline, series, tables
+from ..common.logp_report import FIGURES, draw, headline, series, tables
 from ..common.programs import Party, programs, server, ticks_between
 
-__all__ = ["draw", "evaluate", "headline", "measure", "measure_curve", "measure_signature",
-           "parameters", "series", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "measure_curve",
+           "measure_signature", "parameters", "series", "tables"]
 
 TRIPS = 16
 CYCLES = 2_000_000

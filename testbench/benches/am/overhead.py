@@ -17,8 +17,9 @@ from ...wording import counted
 from ..common.headline import Headline
 from ..common.programs import ECHO, Party, programs, server, stamp, ticks_between
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
+FIGURES = ("am_request_1", "am_reply_1", "am_poll, empty", "a message found")
 APART = 1000
 PROCESSOR_APART = 6000
 """Cycles in which all messages arrive and no timer of the layer expires: without a NIC processor,
@@ -219,7 +220,6 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """Calls of one word, a poll, a message found."""
     results = document["results"]
-    return [Headline("am_request_1", results["request"].get("1")),
-            Headline("am_reply_1", results["reply"].get("1")),
-            Headline("am_poll, empty", results["poll"]),
-            Headline("a message found", results["per_message"])]
+    values = (results["request"].get("1"), results["reply"].get("1"), results["poll"],
+              results["per_message"])
+    return [Headline(*one) for one in zip(FIGURES, values, strict=True)]

@@ -12,7 +12,9 @@ from ...report.tables import amount, micro, percent, table
 from ..common.headline import Headline
 from ..common.streams import gap_of, measure_streams, stream_truth
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "tables"]
+
+FIGURES = ("g, one pair alone", "g, the slowest of all pairs")
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -90,5 +92,5 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The gap of one pair alone, and of the slowest of all at once."""
     results = document["results"]
-    return [Headline("g, one pair alone", results["alone"]),
-            Headline("g, the slowest of all pairs", max(results["gap"].values()))]
+    values = (results["alone"], max(results["gap"].values()))
+    return [Headline(*one) for one in zip(FIGURES, values, strict=True)]

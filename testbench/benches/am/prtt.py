@@ -24,7 +24,9 @@ from ..common.headline import Headline, Series
 from ..common.programs import Party, programs, server
 from ..common.transfers import BulkParty
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+
+FIGURES = ("o_s", "g", "G")
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -161,8 +163,8 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """o_s, g and G."""
     results = document["results"]
-    return [Headline("o_s", results["o_s"]), Headline("g", results["g"]),
-            Headline("G", results["G"], "cycles/byte")]
+    return [Headline(name, results[name], unit) for name, unit in zip(
+        FIGURES, ("cycles", "cycles", "cycles/byte"), strict=True)]
 
 
 def series(document: Mapping[str, Any]) -> Series:

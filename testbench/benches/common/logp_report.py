@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bound_line", "draw", "headline", "series", "tables"]
+__all__ = ["FIGURES", "bound_line", "draw", "headline", "series", "tables"]
 
+FIGURES = ("o_s", "o_r", "g", "L", "RTT")
 LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
         "seen_out": "  phase of clock, poll", "o_r_request": "o_r(request)",
         "o_s_reply": "o_s(reply)", "flight_back": "flight back",
@@ -124,9 +125,9 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The parameters; g only if it was visible."""
     results = document["results"]
-    return [Headline("o_s", results["o_s"]), Headline("o_r", results["o_r"]),
-            Headline("g", results["g"] if results["g_visible"] else None),
-            Headline("L", results["L"]), Headline("RTT", results["rtt"])]
+    values = (results["o_s"], results["o_r"], results["g"] if results["g_visible"] else None,
+              results["L"], results["rtt"])
+    return [Headline(*one) for one in zip(FIGURES, values, strict=True)]
 
 
 def series(document: Mapping[str, Any]) -> Series:

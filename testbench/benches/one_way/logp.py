@@ -20,11 +20,12 @@ from ..common.logp_evaluation import bound_of
 from ..common.logp_report import bound_line
 from .exchange import measure_stream, measure_trips
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 BEYOND = Fraction(5, 4)
 """Delay of the second ping-pong, in round trips of the first. Every echo has arrived by then."""
 NAMES = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L", "rtt": "RTT"}
+FIGURES = tuple(NAMES.values())
 
 
 def parameters(description: Description) -> dict[str, Any]:

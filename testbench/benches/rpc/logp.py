@@ -22,10 +22,10 @@ from ...truth.spans import spans
 from ...truth.steady import departures, true_gap, window
 from ..am.logp import measure_signature
 from ..common.logp_evaluation import bound_of, costs_by_delay
-from ..common.logp_report import bound_line, draw, headline, series
+from ..common.logp_report import FIGURES, bound_line, draw, headline, series
 from .party import RpcParty
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
 NAMES = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L", "rtt": "RTT", "idle": "idle"}
 CLOSE = Fraction(3, 100)

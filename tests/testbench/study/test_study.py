@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from nicbed import UserError
+from nicbed.testbench.benches import BENCHES
 from nicbed.testbench.commands.sweep import run_sweep
+from nicbed.testbench.optimise import optimise
 from nicbed.testbench.report.plots import render
 from nicbed.testbench.store import Store
 from nicbed.testbench.study import (
@@ -29,7 +31,9 @@ from nicbed.testbench.study import (
 )
 from nicbed.testbench.study.axis import axis
 from nicbed.testbench.study.constraint import Constraint
+from nicbed.testbench.study.figures import check_figures
 from nicbed.testbench.study.file import read
+from nicbed.testbench.study.measured import metric
 from nicbed.testbench.study.plots import drawing, front, pareto
 from nicbed.testbench.study.sweep import prepare
 from nicbed.testbench.testbed.bed import Testbed
@@ -195,7 +199,8 @@ def test_a_figure_that_a_point_lacks_is_its_line(bare: tuple[int, ...]) -> None:
                     outcome.document["truth"] = {}
                 yield outcome
 
-    table = measured(prepare(plan(metrics={"half": "rtt:truth.half", **RTT})), Bare())
+    table = measured(prepare(plan(metrics={"half": "rtt:truth.half", **RTT})), Bare(),
+                     warn=[].append)
     assert [row["rtt"] for row in table.rows] == [10.5, 14.5, 22.5]
     for index, row in enumerate(table.rows):
         assert (row.get("half") is None) == (index in bare)
@@ -207,7 +212,68 @@ def test_a_figure_that_no_result_has_is_refused() -> None:
             ({"a": "rtt:nothing"}, (), "metric a = rtt:nothing: rtt has no figure nothing; there"),
             (None, ["rtt.RTT, 2 word"], "no metric rtt.RTT, 2 word; did you mean rtt.RTT, 1 word")):
         with pytest.raises(UserError, match=said):
-            measured(prepare(plan(metrics=metrics)), Sums(), needed=needed)
+            measured(prepare(plan(metrics=metrics)), Sums(), needed=needed, warn=[].append)
+
+
+@pytest.mark.parametrize(("benches", "metrics", "needed", "said"), [
+    (["logp"], {"a": "logp:o_x"}, (), "metric a = logp:o_x: logp has no figure o_x; did you mean "),
+    (["area"], {"l": "area:lot"}, (), "metric l = area:lot: area has no figure lot; did you mean "),
+    (["is"], {"is:tim": "is:tim"}, (), "metric is:tim: is has no figure tim; did you mean time"),
+    (["logp"], None, ["logp.k", "logp.g"], "the table has no metric logp.k")])
+@pytest.mark.parametrize("front", [False, True])
+def test_a_figure_that_cannot_be_is_refused_before_anything_runs(
+        benches: list[str], metrics: Any, needed: Any, said: str, front: bool) -> None:
+    """Where names are the same on every description; a search, too."""
+    executor = Sums()
+    with pytest.raises(UserError, match=said):
+        if front and metrics:
+            optimise(LATENCIES, [f"{name}={text}" for name, text in metrics.items()],
+                     executor=executor)
+        else:
+            measured(prepare(plan(benches=benches, metrics=metrics)), executor, needed=needed)
+    assert executor.done == []
+
+
+def test_figures_are_known_in_whatever_case_and_places_are_not_known() -> None:
+    for figure in ("O_S", "rtt", "results.o_x", "truth.o_s", "clock_mhz"):
+        check_figures([metric("a", f"logp:{figure}")], (),
+                      prepare(plan(benches=["logp"], metrics=None)).wanted)
+
+
+def test_names_of_figures_are_those_that_results_have() -> None:
+    """Of every module with headlines from one that has names."""
+    found = 0
+    for bench in BENCHES.values():
+        for layer in bench.layers:
+            module = bench.module(layer)
+            names = getattr(getattr(module, "headline", None), "__globals__", {}).get("FIGURES")
+            assert getattr(module, "FIGURES", None) == names
+            found += names is not None
+    assert found > 9
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("fails", "first"), [((), 0), ((4,), 1)])
+def test_what_the_first_point_lacks_is_told_when_it_is_known(
+        backwards: bool, fails: tuple[int, ...], first: int) -> None:
+    """Of the first whose run does not fail, whichever comes first; the others are measured."""
+    class Some(Sums):
+        def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+            for outcome in super().outcomes(tasks if backwards else [*reversed(tasks)]):
+                if outcome.document and outcome.number == first:
+                    outcome.document["truth"] = {}
+                came.append(outcome.number)
+                yield outcome
+
+    came: list[int] = []
+    told: list[tuple[str, list[int]]] = []
+    table = measured(prepare(plan(metrics={"half": "rtt:truth.half", **RTT})), Some(fails=fails),
+                     warn=lambda line: told.append((line, list(came))))
+    assert told == [(
+        "metric half = rtt:truth.half: rtt has no figure truth.half; there are: RTT, 1 word (so "
+        "says the first point; the others are measured)",
+        [2, 1, 0] if backwards else [*range(first + 1)])]
+    assert len(came) == len(table.rows) == 3
 
 
 def test_a_column_that_cannot_be_is_refused_before_anything_runs() -> None:
