@@ -45,13 +45,22 @@ def _counts(one: Mapping[str, tuple[Fraction, Fraction]],
 
 
 def _blocks(one: Observation, other: Observation) -> list[list[Any]]:
-    """Of each block: cycles in which it is busy for a message in steady state, on both sides."""
-    def busy(found: Observation, block: str) -> float | None:
-        share, gap = found.blocks.get(block), found.figures.get("g")
+    """Of each block: cycles in which it is busy for a message in steady state, on both sides. Of
+    the buses, memories and switch ports on the path there is the busiest one, which may be that of
+    another node on the other side: it is the same row, whose name has both."""
+    places = [{name.partition(",")[0]: name for name in found.blocks} for found in (one, other)]
+
+    def busy(found: Observation, name: str | None) -> float | None:
+        share, gap = found.blocks.get(name or ""), found.figures.get("g")
         return None if share is None or gap is None else number(Fraction(share) * Fraction(gap))
 
-    return [[block, busy(one, block), busy(other, block)]
-            for block in dict.fromkeys([*one.blocks, *other.blocks])]
+    rows: list[list[Any]] = []
+    for block in dict.fromkeys([*places[0], *places[1]]):
+        a, b = (place.get(block) for place in places)
+        where = (b or "").removeprefix(f"{block}, ")
+        rows.append([f"{a} in A, {where} in B" if a and b and a != b else a or b,
+                     busy(one, a), busy(other, b)])
+    return rows
 
 
 def parting(one: Sequence[Event], other: Sequence[Event]) -> dict[str, Any] | None:

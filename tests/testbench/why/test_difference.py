@@ -58,6 +58,25 @@ def test_a_block_is_busy_for_its_share_of_g() -> None:
     assert difference(A, B)["bound"] == ["host", "link"]
 
 
+def test_the_busier_bus_is_one_row_whichever_nodes_it_is(
+        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the mark of the bound."""
+    one = dataclasses.replace(A, blocks={"host, node 0": 1.0, "bus, node 1": 0.5}, bound="host")
+    other = dataclasses.replace(A, blocks={"host, node 0": 0.5, "bus, node 0": 1.0,
+                                           "memory, node 1": 0.5}, bound="bus")
+    assert difference(one, other)["blocks"] == [
+        ["host, node 0", 50, 25], ["bus, node 1 in A, node 0 in B", 25, 50],
+        ["memory, node 1", None, 25]]
+    assert difference(one, one)["blocks"][1] == ["bus, node 1", 25, 25]
+    document = {"results": difference(one, other), "clock_mhz": [66, 66], "sides": ["a", "b"],
+                "layer": "am", "checks": []}
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = console()
+    for item in lines(document):
+        out.print(item)
+    assert "→ bus, node 1 in A, node 0 in B (bounds g of B)" in capsys.readouterr().out
+
+
 def test_work_is_counted_by_item() -> None:
     assert difference(A, B)["work"] == [[["load", 10, 13]], [["store", 4, 4]]]
 
