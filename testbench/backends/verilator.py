@@ -71,7 +71,6 @@ class VerilatorMailbox:
         self._cycle = view("cycle", "Q")
         self.ports = self._all.ports
         self.nodes = self._all.nodes
-        self._go = view("go", "Q")
         self._counts = view("count", "B")
         self._entries = [_view(self._all.entries[port], ENTRIES_BYTES)
                          for port in range(self.ports)]
@@ -95,11 +94,11 @@ class VerilatorMailbox:
         if entries is not self._entries[port]:
             self._entries[port][:len(entries)] = entries
         self._counts[port] = count
-        self._go[0] ^= 1 << port
 
     def restart(self) -> None:
         """Return to the state after reset."""
         self._all.go = 0
+        self._counts[:] = bytes(MAX_PORTS)
 
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention from now on, or stop counting; return the seconds counted
@@ -167,8 +166,10 @@ class VerilatorBackend:
         self._instances = hasattr(self._library, "nicbed_reset")
         if self._instances:
             # Python's lock need not be released: nothing else runs meanwhile.
-            self._run = ctypes.PyDLL(None).nicbed_run
-            self._run.restype = ctypes.c_bool
+            self._serve = ctypes.PyDLL(None).nicbed_serve
+            self._serve.restype = None
+            self._serve.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object,
+                                    ctypes.py_object]
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:
             self._library.nicbed_profile_words.restype = ctypes.c_uint64
@@ -203,10 +204,10 @@ class VerilatorBackend:
         if not self._instances:
             await self._serve_by_vpi(attention)
             return
-        run = self._run
-        while attention():
-            if not run():
-                return
+        python = ctypes.pythonapi
+        self._serve(*(ctypes.cast(function, ctypes.c_void_p)
+                      for function in (python.PyObject_CallNoArgs, python.Py_DecRef)),
+                    attention, True)
 
     async def _serve_by_vpi(self, attention: Callable[[], bool]) -> None:
         from cocotb import simulator

@@ -1,5 +1,5 @@
 // The target as instances (machine.h). The model that cocotb sees is empty: the machine clocks
-// itself. Python resets it by nicbed_reset() and calls nicbed_run() from one attention to the next.
+// itself. Python resets it by nicbed_reset(), and nicbed_serve() calls Python at each attention.
 
 #pragma once
 
@@ -11,7 +11,6 @@
 namespace design {
 
 inline ::machine::Machine* machine = nullptr;
-inline uint64_t since = 0;  // when Python began to answer, if that is timed
 
 inline void bind(Vtop*, int argc, char** argv, void (*dump)()) {
     machine = new ::machine::Machine(::machine::topology(argc, argv), dump);
@@ -28,15 +27,22 @@ inline bool blocked(const Vtop*) { return true; }
 extern "C" void nicbed_reset(const uint32_t* timing, uint32_t trace, uint32_t profile,
                              uint32_t skip, uint64_t limit) {
     design::machine->reset(timing, trace, profile, skip, limit);
-    design::since = 0;
 }
 
-// For Python, when it has answered: on to the next attention. False as of Machine::run().
-extern "C" bool nicbed_run() {
-    if (design::since) mailbox.python_ns += cpu_ns() - design::since;
-    const bool attention = design::machine->run();
-    design::since = mailbox.timed ? cpu_ns() : 0;
-    return attention;
+// For Python: call it at once and then at each attention, until it returns something else than
+// `yes` or raises, or until Machine::run() is false. `call` and `release` are PyObject_CallNoArgs and
+// Py_DecRef, which are given because there are no headers of Python to compile against. Python's
+// lock is held throughout.
+extern "C" void nicbed_serve(void* (*call)(void*), void (*release)(void*), void* attention,
+                             const void* yes) {
+    do {
+        Stopwatch watch;
+        if (mailbox.timed) watch.start();
+        void* const more = call(attention);
+        if (more) release(more);
+        watch.stop();
+        if (more != yes) return;
+    } while (design::machine->run());
 }
 
 extern "C" Mailbox* nicbed_mailbox() { return &mailbox; }

@@ -193,6 +193,7 @@ void Machine::reset(const uint32_t* timing, bool trace, bool profile, bool skips
         model.eval();
     });
     mailbox.go = 0;
+    std::memset(mailbox.count, 0, sizeof mailbox.count);
     std::memset(mailbox.crash, 0, sizeof mailbox.crash);
     mailbox.expired = 0;
     cycle = 0;
@@ -227,16 +228,12 @@ void Machine::tell() {
 bool Machine::take() {
     for (const unsigned number : needing) {
         Vstation& top = *stations[number].model;
-        uint32_t go = 0;
-        for (unsigned cpu = 0; cpu < cpus; cpu++) {
-            const unsigned port = number * cpus + cpu;
-            go |= (mailbox.go >> port & 1) << cpu;
-        }
-#define COUNT(p) \
-    if (p < cpus) top.port##p##_count = mailbox.count[number * cpus + p];
-        EACH_CPU(COUNT)
-#undef COUNT
-        top.go = go;
+        const unsigned first = number * cpus;
+#define TAKE(p) \
+    if (p < cpus) take_block(first + p, top.port##p##_count);
+        EACH_CPU(TAKE)
+#undef TAKE
+        top.go = mailbox.go >> first & ((1u << cpus) - 1);
         top.eval();
         if (top.needs) return false;
     }

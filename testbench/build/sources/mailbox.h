@@ -11,7 +11,7 @@ constexpr unsigned MAX_PORTS = 64;
 struct Mailbox {
     uint64_t cycle;            // target cycles since reset
     uint64_t waiting;          // ports that wait for their program, a bit each
-    uint64_t go;               // Python flips a port's bit to give it a block
+    uint64_t go;               // a bit each that flips when its port gets a block
     uint64_t python_ns;        // CPU time of attention callbacks, if it is asked for
     uint32_t timed;            // Python asks for python_ns
     uint32_t expired;          // the cycle limit was reached
@@ -21,13 +21,44 @@ struct Mailbox {
     uint32_t nodes;
     void* entries[MAX_PORTS];
     void* answers[MAX_PORTS];
-    uint8_t count[MAX_PORTS];  // entries in each port's block
+    uint8_t count[MAX_PORTS];  // entries of the block that Python gives a port; 0: none
 };
 
 inline Mailbox mailbox;
+
+// Take the block that Python has given `port`, if there is one: the number of its entries.
+template <typename Count>
+inline void take_block(unsigned port, Count& count) {
+    if (!mailbox.count[port]) return;
+    count = mailbox.count[port];
+    mailbox.count[port] = 0;
+    mailbox.go ^= 1ULL << port;
+}
 
 inline uint64_t cpu_ns() {
     timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return 1000000000ull * time.tv_sec + time.tv_nsec;
 }
+
+// CPU time of what happens at an attention. To read the clock is a system call, which takes as long
+// as several calls of Python's functions: it is read twice at the beginning, and the time between
+// these two, which is what a reading takes, does not count.
+class Stopwatch {
+public:
+    void start() {
+        const uint64_t first = cpu_ns();
+        begin = cpu_ns();
+        reading = begin - first;
+        runs = true;
+    }
+    void stop() {
+        if (!runs) return;
+        mailbox.python_ns += cpu_ns() - begin - reading;
+        runs = false;
+    }
+
+private:
+    uint64_t begin = 0, reading = 0;
+    bool runs = false;
+};

@@ -121,11 +121,12 @@ extern "C" Mailbox* nicbed_mailbox() { return &mailbox; }
 
 // Python at an attention. True if it waits for something else, too, from now on.
 bool call_python() {
-    const uint64_t begin = mailbox.timed ? cpu_ns() : 0;
+    Stopwatch watch;
+    if (mailbox.timed) watch.start();
     design::load(top);
     VerilatedVpi::callValueCbs();
     design::store(top);
-    if (begin) mailbox.python_ns += cpu_ns() - begin;
+    watch.stop();
     return !mailbox.quiet || VerilatedVpi::evalNeeded() || step_callbacks_pending()
            || Verilated::gotFinish();
 }

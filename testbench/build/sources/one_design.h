@@ -32,10 +32,10 @@ inline void load(const Vtop* top) {
 }
 
 inline void store(Vtop* top) {
+#define TAKE(p) take_block(p, top->port##p##_count);
+    EACH_PORT(TAKE)
+#undef TAKE
     top->go = mailbox.go;
-#define STORE(p) top->port##p##_count = mailbox.count[p];
-    EACH_PORT(STORE)
-#undef STORE
 }
 
 // Did attention flip since the last look?
