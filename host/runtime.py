@@ -102,6 +102,11 @@ class Runtime:
             None if program is None else program(node)
             for node, program in zip(views, each, strict=True)]
         self._stopped = [False] * ports
+        # What an attention needs of a port, by its bit in what the mailbox says.
+        self._by_bit = {1 << index: (index, port, None if coroutine is None else coroutine.send)
+                        for index, (port, coroutine) in enumerate(
+                            zip(self.ports, self._coroutines, strict=True))}
+        self._look, self._answers, self._give = mailbox.look, mailbox.answers, mailbox.give
 
     @property
     def results(self) -> list[Any]:
@@ -131,21 +136,19 @@ class Runtime:
         back end at each attention, within the time step. Return whether there is more to come."""
         if self.done:
             return False
-        mailbox = self.mailbox
-        now, needs, expired = mailbox.look()
+        now, needs, expired = self._look()
         while needs:
             lowest = needs & -needs
             needs ^= lowest
-            index = lowest.bit_length() - 1
-            self._running_port.port = port = self.ports[index]
+            index, port, resume = self._by_bit[lowest]
+            self._running_port.port = port
             self.wakes += 1
-            coroutine = self._coroutines[index]
             try:
-                port.accept(mailbox.answers(index), now)
-                if coroutine is None:
+                port.accept(self._answers(index), now)
+                if resume is None:
                     self._stop(index)
                 else:
-                    coroutine.send(None)
+                    resume(None)
                     if not port.count:
                         raise RuntimeError(
                             f"{self.name(index)}'s program awaited something that is not an "
@@ -153,6 +156,7 @@ class Runtime:
             except StopIteration as end:
                 self._results[index] = end.value
                 self._coroutines[index] = None
+                self._by_bit[lowest] = index, port, None
                 self._running -= 1
                 self._stop(index)
                 if not self._tell_end(index):
@@ -165,9 +169,9 @@ class Runtime:
             port.given = count
             port.given_at = now
             port.count = 0
-            mailbox.give(index, port.entries, count)
+            self._give(index, port.entries, count)
         if expired:
-            report, pc, cause = mailbox.crash()
+            report, pc, cause = self.mailbox.crash()
             if CRASH.unpack(report)["valid"]:
                 self._fail(self._crash(CRASH.unpack(report), now, pc, cause))
             else:

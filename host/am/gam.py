@@ -205,7 +205,8 @@ class Gam:
         low, high, beats = wire.arguments(args)
         count = len(args)
         number = self.node.trace_number()
-        port.mark(REQUEST_SEND, BEGIN, number)
+        if port.marking:
+            port.mark(REQUEST_SEND, BEGIN, number)
         port.spend(self._c_request[count])
         if peer.credits <= 0 or peer.gone:
             await self._credit(peer, number)
@@ -220,7 +221,8 @@ class Gam:
                        beats, number)
         if sending.stores:
             await sending.commit()
-        port.mark(REQUEST_SEND, END, number)
+        if port.marking:
+            port.mark(REQUEST_SEND, END, number)
         await self._polling.check(number, None, A_CALL)
 
     def reply(self, handler: int | Handler, *args: int) -> Any:
@@ -239,7 +241,8 @@ class Gam:
         number = self.node.trace_number()
         peer = handlers.source
         assert peer is not None
-        port.mark(REPLY_SEND, BEGIN, number)
+        if port.marking:
+            port.mark(REPLY_SEND, BEGIN, number)
         port.spend(self._c_reply[count])
         word = wire.K_REPLY | count << 4 | index << 16
         if port.count > sending.full:
@@ -247,7 +250,8 @@ class Gam:
         sending.launch(peer, peer.reply, word, low, high, beats, number)
         if sending.stores:
             return self._reply_stored(number)
-        port.mark(REPLY_SEND, END, number)
+        if port.marking:
+            port.mark(REPLY_SEND, END, number)
         return NOTHING
 
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
@@ -275,18 +279,21 @@ class Gam:
         port = self.port
         if self._handlers.context or not self.enabled:
             self._ready("am_poll")
-        port.mark(EMPTY_POLL, BEGIN, 0)
+        if port.marking:
+            port.mark(EMPTY_POLL, BEGIN, 0)
         port.spend(self._c_wait)
-        port.mark(EMPTY_POLL, END, 0)
+        if port.marking:
+            port.mark(EMPTY_POLL, END, 0)
         if condition():
             return
         outer = port.waiting_text
         port.waiting_text = outer or "its condition, in am.wait"
-        self.expect(True)
+        if self._by_ack:
+            self._deadline.wait(self._partners)
         try:
             await self._polling.spin(condition)
         finally:
-            self.expect(False)
+            self._deadline.waits = False
         port.waiting_text = outer
 
     def expect(self, waits: bool) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layouts.operations import BLOCK
-from ..port.port import F_ONCE, TIMEOUT
+from ..port.port import F_ONCE, TIMEOUT, UNKEPT
 from ..port.work import Charge
 from .acknowledging import Acknowledging
 from .deadline import FAR, Deadline
@@ -38,7 +38,7 @@ class Polling:
         """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep the node from its own work."""
         port, settling = self._port, self._settling
-        begin = port.mark(EMPTY_POLL, BEGIN, number)
+        begin = port.mark(EMPTY_POLL, BEGIN, number) if port.marking else UNKEPT
         if path is not None:
             port.spend(path)
         while True:
@@ -54,7 +54,8 @@ class Polling:
                 break
             begin = port.mark(EMPTY_POLL, BEGIN, 0)
         if most > 0:
-            port.mark(EMPTY_POLL, END, begin[3])
+            if port.marking:
+                port.mark(EMPTY_POLL, END, begin[3])
             settling.idle += 1
         if (self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at
                 or settling.idle >= settling.keep_alive):
@@ -68,7 +69,7 @@ class Polling:
         while True:
             if owing or sending.backlog or port.cycle >= deadline.at:
                 await settling.settle()
-            opened = port.mark(EMPTY_POLL, BEGIN, 0)
+            opened = port.mark(EMPTY_POLL, BEGIN, 0) if port.marking else UNKEPT
             if port.count > BLOCK - 3:
                 await port.executed
             timeout = 0
@@ -87,6 +88,7 @@ class Polling:
                 port.mark(EMPTY_POLL, END, opened[3])
                 settling.blocked = False
             else:
-                await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE))
+                await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE)
+                                             if port.marking else UNKEPT)
             if condition is None or condition():
                 return

@@ -29,7 +29,7 @@ class ReceiveRing:
     """
 
     __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
-                 "phase", "taken")
+                 "phase", "taken", "_turn")
 
     near = True
 
@@ -44,6 +44,8 @@ class ReceiveRing:
         self.slot = 0
         self.phase = 1
         self.taken = 0
+        self._turn = min(self.entries, self._quarter)
+        """The number of taken slots at which the ring ends or is to be reported."""
 
     async def load(self) -> tuple[int, ...]:
         """Load the slot's words by PIO, and return what :attr:`read` would. For slots that are not
@@ -68,15 +70,18 @@ class ReceiveRing:
         """Free the slot and go on to the next one. Return whether to report the number of taken
         slots to the NIC; the number then counts as reported."""
         self.taken = taken = self.taken + 1
-        if taken % self.entries == 0:
+        self.slot += self._slot_bytes
+        if taken < self._turn:
+            return False
+        entries, quarter = self.entries, self._quarter
+        if taken % entries == 0:
             self.slot = self._first
             self.phase ^= 1
-        else:
-            self.slot += self._slot_bytes
-        if taken - self._told >= self._quarter:
+        report = taken - self._told >= quarter
+        if report:
             self._told = taken
-            return True
-        return False
+        self._turn = min(taken - taken % entries + entries, self._told + quarter)
+        return report
 
 
 class ReceiveQueue(ReceiveRing):

@@ -201,7 +201,8 @@ class Receiving:
             await acknowledging.pay(acknowledging.due)
         if sending.backlog and not self._settling.blocked:
             await self._settling.pump()
-        port.mark(activity, END, number)
+        if port.marking:
+            port.mark(activity, END, number)
 
     async def _null_reply(self, peer: Peer) -> None:
         """Tell a peer that makes no more requests that all replies to it have been sent."""

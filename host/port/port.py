@@ -30,7 +30,7 @@ from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
 from .work import Work
 
-__all__ = ["WORD", "Poll", "Port", "QuietPort", "Watch"]
+__all__ = ["UNKEPT", "WORD", "Poll", "Port", "QuietPort", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -59,6 +59,7 @@ F_NOT_EQUAL = Flag.NOT_EQUAL << 8
 TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
 STALE = int(Status.STALE)
+UNUSUAL = DISCARDED | STALE
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 WORD = (1 << 64) - 1
@@ -88,6 +89,10 @@ class Poll(NamedTuple):
     data: int
 
 
+UNKEPT = [0, 0, 0, 0]
+"""Returned in place of every mark that is not kept."""
+
+
 class Port(Work):
     """The port of CPU ``cpu`` of ``node``.
 
@@ -102,6 +107,9 @@ class Port(Work):
         Entries in the block being put together.
     executed
         Awaiting it hands the block to the target, which executes the whole block.
+    marking
+        Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
+        calls that do nothing were a tenth of all that it makes.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     sent_again
@@ -111,6 +119,8 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_checks", "_check", "_process", "_write", "sent_again")
+
+    marking = True
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None) -> None:
@@ -221,30 +231,31 @@ class Port(Work):
                   trace: int = 0, process: int = 0) -> None:
         """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
         ``process`` if that is given. The block must have room."""
-        work = self._ticks
+        work, cpu = self._ticks, self._cpu
         word = self._write | beats << 16 | (process << PROCESS or self._process)
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            parts = self._cpu * self._numerator + self._remainder
-            work += parts // self._denominator
-            self._remainder = parts % self._denominator
+        if cpu:
+            self.cpu_cycles += cpu
+            parts, denominator = cpu * self._numerator + self._remainder, self._denominator
+            work += parts // denominator
+            self._remainder = parts % denominator
             self._cpu = 0
         if work > MAX_WORK:
             self._ticks = work
             self._put(word, address, 0, d0, d1, d2, d3, trace)
             return
         self._ticks = 0
-        _pack(self.entries, self.count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
-        self.count += 1
+        count = self.count
+        _pack(self.entries, count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
+        self.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
         """CPU traffic over memory. The block must have room."""
-        work = self._ticks
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            parts = self._cpu * self._numerator + self._remainder
-            work += parts // self._denominator
-            self._remainder = parts % self._denominator
+        work, cpu = self._ticks, self._cpu
+        if cpu:
+            self.cpu_cycles += cpu
+            parts, denominator = cpu * self._numerator + self._remainder, self._denominator
+            work += parts // denominator
+            self._remainder = parts % denominator
             self._cpu = 0
         word = W_STORE if store else W_LOAD
         if work > MAX_WORK:
@@ -252,8 +263,9 @@ class Port(Work):
             self._put(word, address, length, 0, 0, 0, 0, 0)
             return
         self._ticks = 0
-        _pack(self.entries, self.count * ENTRY_BYTES, word, work, address, length, 0, 0, 0, 0, 0)
-        self.count += 1
+        count = self.count
+        _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, 0, 0, 0, 0, 0)
+        self.count = count + 1
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
@@ -271,30 +283,30 @@ class Port(Work):
                  flags: int = 0) -> None:
         """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
         must be the last entry of its block, except in polls of one check (``flags`` = F_ONCE)."""
-        before = self._ticks
+        before, cpu, denominator = self._ticks, self._cpu, self._denominator
         ticks, rest, price = self._check
         self._check_count += 1
         remainder = self._remainder + rest
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            remainder += self._cpu * self._numerator
-            before += remainder // self._denominator
-            remainder %= self._denominator
+        if cpu:
             self._cpu = 0
+            remainder += cpu * self._numerator
+            before += remainder // denominator
+            remainder %= denominator
         if before > MAX_WORK:
             self._ticks = before
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
             before = 0
-        self.cpu_cycles += price
-        if remainder >= self._denominator:
-            remainder -= self._denominator
+        self.cpu_cycles += cpu + price
+        if remainder >= denominator:
+            remainder -= denominator
             self._ticks = 1
         else:
             self._ticks = 0
         self._remainder = remainder
-        _pack(self.entries, self.count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
+        count = self.count
+        _pack(self.entries, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
               compare, mask, before, 0, 0)
-        self.count += 1
+        self.count = count + 1
 
     def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
         """A further watch of the poll that follows, with ``poll_check`` for each check."""
@@ -481,20 +493,27 @@ class Port(Work):
         ForgottenFlush
             A line was not flushed that had to be.
         """
-        last = self.given - 1
-        if last < 0:
+        given = self.given
+        if not given:
             self.cycle = now
             return
         self._answers = answers
+        low, self.status, self.data = _unpack(answers, (given - 1) * ANSWER_BYTES)
+        self.cycle = now - (now - low & LOW)
+        if self._open or self.status & UNUSUAL:
+            self._look_back(given - 1, now)
+
+    def _look_back(self, last: int, now: int) -> None:
+        """Where answers before the ``last`` one count: some were discarded, or marks wait."""
+        answers = self._answers
         low, status, data = _unpack(answers, last * ANSWER_BYTES)
         while status & DISCARDED and last:
             last -= 1
             low, status, data = _unpack(answers, last * ANSWER_BYTES)
-        if self._open:
-            for mark, after, pending in self._open:
-                begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
-                mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
-            self._open.clear()
+        for mark, after, pending in self._open:
+            begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
+            mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
+        self._open.clear()
         self.cycle = now - (now - low & LOW)
         self.status = status
         self.data = data
@@ -518,12 +537,10 @@ class QuietPort(Port):
 
     __slots__ = ()
 
+    marking = False
+
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
-        return _UNKEPT
+        return UNKEPT
 
     def mark_check(self, ends: int, begins: int) -> list[int]:
-        return _UNKEPT
-
-
-_UNKEPT = [0, 0, 0, 0]
-"""Returned in place of every mark that is not kept."""
+        return UNKEPT
