@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY_WORDS, Answer
+from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY_WORDS, Answer, Op
 from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
 from nicbed.rtl.bus.burst import Burst
 from nicbed.rtl.bus.bus import Bus
@@ -20,7 +20,9 @@ from nicbed.rtl.cpu.mailbox import Mailbox
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper
 
-__all__ = ["WORDS", "Program", "SmpDriver", "SmpSystem"]
+from tests.labs.port_system import entry
+
+__all__ = ["WORDS", "Program", "SmpDriver", "SmpSystem", "spans"]
 
 WORDS = 1024
 """Size of the memory."""
@@ -193,7 +195,6 @@ class SmpDriver:
 
     def _serve(self, port: int, programs: list[Program], blocks: list[list[bytes] | None],
                left: set[int]) -> None:
-        from tests.labs.port_system import Op, entry
         block = blocks[port]
         try:
             if block is None:
@@ -209,3 +210,22 @@ class SmpDriver:
         blocks[port] = block
         getattr(self.dut, f"entries_{port}").value = int.from_bytes(b"".join(block), "little")
         getattr(self.dut, f"count_{port}").value = len(block)
+
+
+async def spans(driver: SmpDriver, steps: list[tuple[int, bytes]]) -> list[int]:
+    """Cycles of operations that one port after the other executes."""
+    left = list(steps)
+    found: list[int] = []
+
+    def program(port: int) -> Program:
+        while left:
+            if left[0][0] != port:
+                yield [entry(Op.DELAY)]
+                continue
+            begun = driver.cycle
+            [answer] = yield [left[0][1]]
+            found.append(answer.cycle - begun)
+            left.pop(0)
+
+    await driver.run([program(port) for port in range(driver.cpus)])
+    return found

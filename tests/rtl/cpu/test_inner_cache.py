@@ -10,7 +10,7 @@ from nicbed.rtl.cpu.inner_cache import InnerCache
 
 from tests.labs.bench import reset_and_clock, run_bench
 from tests.labs.port_system import Driver, PortSystem, entry
-from tests.labs.smp_system import Program, SmpDriver, SmpSystem
+from tests.labs.smp_system import Program, SmpDriver, SmpSystem, spans
 
 ALL = (1 << 64) - 1
 L2 = 5
@@ -31,13 +31,21 @@ def poll(line: int, value: int = 0) -> bytes:
     return entry(Op.POLL, address=32 * line, data=(value, ALL), flags=Flag.ONCE)
 
 
+async def check(dut: Any, cases: list[tuple[bytes, int]]) -> None:
+    """The operations of ``cases`` take their cycles, one after the other from reset on."""
+    driver = Driver(dut, {"memory.latency": 8})
+    answers = await driver.run([case] for case, _ in cases)
+    ends = [0, *(answer.cycle for answer in answers)]
+    found = [end - begin for begin, end in zip(ends, ends[1:], strict=False)]
+    assert found == [cycles for _, cycles in cases]
+
+
 @cocotb.test()
 async def takes_the_promised_cycles(dut: Any) -> None:
     """Lines 0, 2, 4 and 6 share a place in the first level, 0 and 8 also one in the second."""
     await reset_and_clock(dut)
     dut.calm.value = 1
-    driver = Driver(dut, {"memory.latency": 8})
-    cases = [
+    await check(dut, [
         (load(0), MISS), (load(0), 1), (load(2), MISS), (load(2), 1), (load(0), L2), (load(0), 1),
         (load(1), MISS), (load(0, lines=3), 1 + 1 + L2), (load(0, lines=3), L2 + 1 + L2),
         # A store waits for the second level alone, and brings nothing into the first one.
@@ -45,16 +53,16 @@ async def takes_the_promised_cycles(dut: Any) -> None:
         (load(4), 1),
         # What the second level replaces leaves the first one; a dirty line is written back.
         (load(8), MISS + 5), (load(0), MISS), (store(8), MISS), (load(0), MISS + 5),
+        # So it does if a store brings it into the second level again.
+        (store(8), MISS), (store(0), MISS + 5), (load(0), L2),
         # A poll's word that is kept costs what its line costs.
         (poll(0), MISS), (poll(0), 1), (load(2), L2), (poll(0), L2), (poll(0), 1),
         (poll(6), MISS), (load(6), 1), (load(0), L2),
         # A swap past the cache changes no level, and drops the word.
-        (entry(Op.CAS, address=0, data=(9, 9)), 11), (poll(0), MISS), (load(0), 1),
-    ]
-    answers = await driver.run([case] for case, _ in cases)
-    ends = [0, *(answer.cycle for answer in answers)]
-    found = [end - begin for begin, end in zip(ends, ends[1:], strict=False)]
-    assert found == [cycles for _, cycles in cases]
+        (entry(Op.CAS, address=0, data=(9, 9)), 11), (poll(0), MISS), (load(0), 1), (load(1), 1),
+    ])
+    # Reset leaves nothing in any place of the first level.
+    await check(dut, [(store(0), MISS), (load(0), L2), (store(1), MISS), (load(1), L2)])
 
 
 async def loads_twice(dut: Any, taken: int, when: int) -> tuple[int, int]:
@@ -99,6 +107,15 @@ async def loses_its_line_in_each_cycle(dut: Any) -> None:
 
 
 @cocotb.test()
+async def what_another_cpu_takes_leaves_both_levels(dut: Any) -> None:
+    await reset_and_clock(dut)
+    driver = SmpDriver(dut, 2, memory__latency=8, memory__intervention=INTERVENTION)
+    steps = [(0, load(0), MISS), (0, load(0), 1), (1, store(0), MISS),
+             (0, store(0), MISS + INTERVENTION), (0, load(0), L2), (0, load(0), 1)]
+    assert await spans(driver, [step[:2] for step in steps]) == [step[2] for step in steps]
+
+
+@cocotb.test()
 async def enters_no_line_beside_a_change(dut: Any) -> None:
     """Of another line's tag, in the last cycle of the load."""
     for after in range(-3, 12):
@@ -111,6 +128,7 @@ def test_takes_the_promised_cycles() -> None:
 
 
 @pytest.mark.parametrize("testcase", ["loses_its_line_in_each_cycle",
+                                      "what_another_cpu_takes_leaves_both_levels",
                                       "enters_no_line_beside_a_change"])
 def test_changes_meanwhile(testcase: str) -> None:
     run_bench(SmpSystem(cpus=2, **LEVELS), __file__, testcase=testcase, many_cycles=True)

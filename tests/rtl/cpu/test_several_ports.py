@@ -11,7 +11,7 @@ from nicbed.layouts.operations import Answer, Flag, Op, Status
 from tests.labs.bench import parameters, reset_and_clock, run_bench, seed
 from tests.labs.port_system import Engine, entry
 from tests.labs.rows import more
-from tests.labs.smp_system import Program, SmpDriver, SmpSystem
+from tests.labs.smp_system import Program, SmpDriver, SmpSystem, spans
 
 ALL = (1 << 64) - 1
 KNOBS = {"memory__latency": 8, "memory__intervention": 7, "memory__upgrade": 5, "cpu__cas": 9}
@@ -23,25 +23,6 @@ async def start(dut: Any, **knobs: int) -> SmpDriver:
         _clocked.append(dut)
         await reset_and_clock(dut)
     return SmpDriver(dut, parameters()["cpus"], **{**KNOBS, **knobs})
-
-
-async def spans(driver: SmpDriver, steps: list[tuple[int, bytes]]) -> list[int]:
-    """Cycles of operations that one port after the other executes."""
-    left = list(steps)
-    found: list[int] = []
-
-    def program(port: int) -> Program:
-        while left:
-            if left[0][0] != port:
-                yield [entry(Op.DELAY)]
-                continue
-            begun = driver.cycle
-            [answer] = yield [left[0][1]]
-            found.append(answer.cycle - begun)
-            left.pop(0)
-
-    await driver.run([program(port) for port in range(driver.cpus)])
-    return found
 
 
 @cocotb.test()

@@ -155,15 +155,13 @@ def test_a_memory_without_room_is_refused():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "beyond"), [
-    ("e5000", set()), ("ultra170", {"copy, one CPU"})])
-def test_a_machine_s_figures_are_those_published(name, beyond):
-    """But for a copy on the Ultra, whose memory is slower than anything published says."""
+@pytest.mark.parametrize("name", ["e5000", "ultra170"])
+def test_a_machine_s_figures_are_those_published(name):
     document = measured(describe(name))
     assert not failed(document)
     figures = document["results"]["published"]["figures"]
     off = {one["name"] for one in figures if abs(one["ours"] / one["published"] - 1) > 0.02}
-    assert off == beyond
+    assert not off
     shown = console()
     with shown.capture() as capture:
         for item in MODULE.tables(json.loads(files.text(document))):
