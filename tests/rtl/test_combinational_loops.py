@@ -36,6 +36,8 @@ NICS: dict[str, tuple[str, tuple[str, ...]]] = {
     "vexriscv": ("am", ("nic.processor=vexriscv", "nic.attachment=memory_bus",
                         "processor.host_access=uncached")),
     "serv": ("am", ("nic.processor=serv", "nic.attachment=local_bus")),
+    "two levels": ("am", ("cpu.l2_lines=64",)),
+    "two levels, two CPUs": ("am", ("cpu.l2_lines=64", "cpu.copy_by=block", "node.cpus=2")),
 }
 def described(name: str) -> Description:
     layer, changes = NICS[name]

@@ -51,6 +51,7 @@ SMALL = describe({"nic.mtu": 64, "nic.send_fifo": 128, "nic.receive_fifo": 128,
                   "nic.send_ring": 4, "nic.receive_ring": 4, "link.buffer": 64,
                   "bus.posted_writes": 2, "cpu.cache_lines": 4})
 STRUCTURES = {"memory bus": descriptions.load("memory-bus"), "small": SMALL,
+              "two levels": describe({"cpu.cache_lines": 4, "cpu.l2_lines": 32}),
               "board-picorv32": descriptions.for_layer(descriptions.load("board-picorv32"), "am")}
 EXPERIMENT = str(Path(__file__).parents[2] / "programs" / "board_experiment.py")
 VIA = descriptions.for_layer(descriptions.load("board-via"), "via")
