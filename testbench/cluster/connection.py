@@ -1,5 +1,6 @@
 """The connection to a cluster, or one line that says why there is none."""
 
+import json
 import logging
 import queue
 import threading
@@ -47,10 +48,11 @@ def _client(address: str) -> Any:
     from distributed import Client
 
     where: dict[str, Any] = {"address": address}
-    if address.endswith(".json"):
-        if not Path(address).is_file():  # Dask would wait for it
-            raise Ended(f"--dask {address}: no such file")
+    if Path(address).is_file():
+        _check_file(address)
         where = {"scheduler_file": address}
+    elif address.endswith(".json"):  # Dask would wait for it
+        raise Ended(f"--dask {address}: no such file")
     found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def connect() -> None:
@@ -69,6 +71,16 @@ def _client(address: str) -> Any:
         raise Ended(f"--dask {address}: there is no cluster: "
                     f"{str(client) or type(client).__name__}") from None
     return client
+
+
+def _check_file(path: str) -> None:
+    """Refuse a file that no scheduler has written, which Dask would read again and again."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Ended(f"--dask {path}: is no file of a scheduler: {error}") from None
+    if not isinstance(found, dict) or "address" not in found:
+        raise Ended(f"--dask {path}: is no file of a scheduler: it has no address")
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def run_optimise(study: Path | None, *, vary: Sequence[str], minimise: Sequence[
     plots = Plots()
     with progress_bar(search.title) as tell:
         found = carried_out(search, space, executor or chosen(
-            workers, dask, store=standard(), fresh=fresh, limit=search.limit,
+            workers, dask, store=standard(), fresh=fresh, limit=search.start.limit,
             warn=Terminal().warn), tell)
     path, text = written(found, out)
     plots.save(drawing(found), found.document, path)

@@ -51,7 +51,7 @@ def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, m
     plots = Plots()
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or chosen(
-            workers, dask, store=standard(), fresh=fresh, limit=plan.limit,
+            workers, dask, store=standard(), fresh=fresh, limit=plan.start.limit,
             warn=Terminal().warn), tell, needed=front or (), warn=Terminal().warn)
     path, text = written(found, out)
     draw = drawing(found)

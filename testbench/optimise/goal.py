@@ -1,10 +1,12 @@
 """A goal: a metric, and whether less of it is better or more."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..benches import BENCHES
 from ..errors import UserError
-from ..study.measured import Metric, metric
+from ..study.measured import Metric, metric, said
 
 __all__ = ["Goal", "goals"]
 
@@ -32,7 +34,7 @@ def goals(minimise: Sequence[str], maximise: Sequence[str] = ()) -> tuple[Goal, 
     Raises
     ------
     UserError
-        There is none, one is no metric, or a name is there twice.
+        There is none, one is no metric, or a name or a figure is there twice.
     """
     found = []
     for more, texts in ((False, minimise), (True, maximise)):
@@ -46,4 +48,18 @@ def goals(minimise: Sequence[str], maximise: Sequence[str] = ()) -> tuple[Goal, 
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"the goal {name} is there twice")
+    for one, other in itertools.combinations([goal.metric for goal in found], 2):
+        if _same(one, other):
+            raise UserError(f"the goals {said(one)} and {said(other)} are the same figure")
     return tuple(found)
+
+
+def _same(one: Metric, other: Metric) -> bool:
+    """Whether both are one figure, which may be written in whatever case where no benchmark has
+    both, as prtt has g and G."""
+    if one.bench != other.bench or one.figure.casefold() != other.figure.casefold():
+        return False
+    bench = BENCHES.get(one.bench)
+    return one.figure == other.figure or bench is None or not any(
+        {one.figure, other.figure} <= {*getattr(bench.module(layer), "FIGURES", ())}
+        for layer in bench.layers)

@@ -10,7 +10,7 @@ from ..store import standard
 from ..study.constraint import Unfit
 from ..study.executor import Executor
 from ..study.figures import Figures
-from ..study.plan import planned
+from ..study.plan import Plan
 from ..study.sweep import Prepared, Remaining, chosen, measured
 from ..study.table import ERROR, Table
 from ..testbed.listener import Progress
@@ -49,7 +49,7 @@ def optimise(vary: Mapping[str, Any], minimise: Sequence[str] = (), *, workers: 
     for line in space.remarks():
         warnings.warn(line, stacklevel=2)
     return carried_out(search, space, executor or chosen(workers, dask, store=standard(),
-                                                         fresh=fresh, limit=search.limit))
+                                                         fresh=fresh, limit=search.start.limit))
 
 
 def carried_out(search: Search, space: Space, executor: Executor,
@@ -96,10 +96,8 @@ def _rounds(search: Search, space: Space, executor: Executor, tell: Progress) ->
 def _measured(search: Search, points: Sequence[Point], executor: Executor, remaining: Remaining,
               figures: Figures, tell: Progress) -> Table:
     """The points of a round as a study's table."""
-    plan = planned({}, search.benches, method="list", given=[one.knobs for one in points],
-                   metrics={one.name: f"{one.bench}:{one.figure}" for one in search.metrics},
-                   nic=search.nic, overrides=search.overrides, nodes=search.nodes,
-                   layer=search.layer, sim=search.sim, limit=search.limit)
+    plan = Plan(tuple(one.knobs for one in points), search.benches, search.metrics,
+                start=search.start)
     prepared = Prepared(plan, [one.knobs for one in points],
                         [{name: one.wanted[name] for name in plan.benches} for one in points])
     return measured(prepared, executor, tell, remaining=remaining, figures=figures)

@@ -9,6 +9,7 @@ from ..study.axis import Axis, axis
 from ..study.constraint import Constraint
 from ..study.measured import Metric, check_measured
 from ..study.plan import check_seed
+from ..study.start import Start
 from .goal import Goal, goals
 
 __all__ = ["MOST", "Search", "searched"]
@@ -34,8 +35,10 @@ class Search:
         How many points are tried, if there are as many.
     seed
         On which the choice of points depends.
-    nic, overrides, nodes, layer, sim, limit
-        The description from which the points start, and how it is measured.
+    start
+        From which description the points start, and how they are measured.
+    title
+        The result's name.
     """
 
     axes: tuple[Axis, ...]
@@ -43,12 +46,7 @@ class Search:
     conditions: tuple[Constraint, ...] = ()
     trials: int = 20
     seed: int = 1
-    nic: str = "default"
-    overrides: tuple[str, ...] = ()
-    nodes: int | None = None
-    layer: str | None = None
-    sim: str = "verilator"
-    limit: int | None = None
+    start: Start = Start()
     title: str = "optimise"
 
     @property
@@ -69,7 +67,7 @@ class Search:
 
 def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
              maximise: Sequence[str] = (), where: Sequence[str] = (), trials: int = 20,
-             seed: int = 1, **base: Any) -> Search:
+             seed: int = 1, title: str = "optimise", **start: Any) -> Search:
     """The search that varies knobs.
 
     Parameters
@@ -80,8 +78,11 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
         Goals: ``"logp:o_s"``, ``"area:lut"`` or ``"o=logp:o_s"``.
     where
         Conditions on knobs and figures: ``"area.lut <= 8000"``.
-    trials, seed, base
+    trials, seed, title
         As of :class:`Search`.
+    start
+        ``nic``, ``overrides``, ``nodes``, ``layer``, ``sim``, ``limit``, as of
+        :class:`~..study.start.Start`.
 
     Raises
     ------
@@ -96,6 +97,7 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
     axes = [axis(knob, values) for knob, values in vary.items()]
     found = Search(tuple(replace(one, values=tuple(dict.fromkeys(one.values))) for one in axes),
                    goals(minimise, maximise),
-                   tuple(Constraint(text, figures=True) for text in where), trials, seed, **base)
+                   tuple(Constraint(text, figures=True) for text in where), trials, seed,
+                   Start(**start), title)
     check_measured(found.benches)
     return found

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..descriptions import load
 from ..errors import UserError
-from ..testbed.bed import Testbed
 from ..testbed.measurement import Measurement
 from ..wording import counted
 from .search import Search
@@ -55,8 +53,7 @@ class Space:
         self._search = search
         self._conditions = [one for one in search.conditions if not one.figures]
         self._known: dict[tuple[Any, ...], Point | None] = {}
-        self._bed = Testbed(search.nic, overrides=search.overrides, nodes=search.nodes,
-                            sim=search.sim, limit=search.limit, store=None)
+        self._bed = search.start.bed()
         self.excluded = 0
         self.refused: dict[tuple[Any, ...], str] = {}
         counts = [len(one.values) for one in search.axes]
@@ -93,12 +90,11 @@ class Space:
     def _look(self, place: Place, knobs: Mapping[str, Any]) -> Point | None:
         search = self._search
         try:
-            values = load.load(search.nic, search.overrides, search.nodes, changes=knobs
-                               ).model_dump()
+            values = search.start.description(knobs).model_dump()
             if not all(one.holds(values) for one in self._conditions):
                 self.excluded += 1
                 return None
-            wanted = self._bed.wanted(search.benches, layer=search.layer, knobs=knobs)
+            wanted = self._bed.wanted(search.benches, layer=search.start.layer, knobs=knobs)
         except UserError as error:
             self.refused[tuple(knobs.values())] = str(error).removeprefix("set: ")
             return None

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..descriptions import load
 from ..report import document as files
 from ..study.table import ERROR, Column, Table
 from .front import FRONT, HOLDS, unbeaten
@@ -48,7 +47,8 @@ def table(search: Search, space: Space, columns: Sequence[Mapping[str, str]],
         row[FRONT] = False
     for row, front in zip(good, best, strict=True):
         row[FRONT] = front
-    base = load.load(search.nic, search.overrides, search.nodes).model_dump(mode="json")
+    start = search.start
+    base = start.description().model_dump(mode="json")
     study = {"benches": list(search.benches), "knobs": [one.knob for one in search.axes],
              "values": {one.knob: list(files.plain(one.values)) if one.values else
                         [str(one.low), str(one.high), "log" if one.log else "linear"]
@@ -58,11 +58,11 @@ def table(search: Search, space: Space, columns: Sequence[Mapping[str, str]],
                         "more": one.more} for one in search.goals],
              "trials": search.trials, "seed": search.seed,
              "points": None if space.listed is None else len(space.listed)}
-    versions = files.versions(search.sim)
+    versions = files.versions(start.sim)
     return of_document({
-        "benchmark": search.title, "layer": search.layer or "auto", "sim": search.sim,
+        "benchmark": search.title, "layer": start.layer or "auto", "sim": start.sim,
         "config": base, "study": study, "config_hash": files.config_hash_of({
-            "config": base, "study": study, "layer": search.layer}),
+            "config": base, "study": study, "layer": start.layer}),
         "versions": {**versions, "optuna": _optuna()},
         "columns": [*columns, *({"name": name, "kind": "mark", "unit": ""}
                                 for name in (HOLDS, FRONT))], "rows": list(rows)})

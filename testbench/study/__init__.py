@@ -6,6 +6,7 @@ In the order in which to read:
 - :mod:`.measured`: What is measured at a point: benchmarks, programs and ``area``; their figures
   as metrics
 - :mod:`.constraint`: Conditions on knobs: comparisons, without anything else of Python
+- :mod:`.start`: From which description points start, and how they are measured
 - :mod:`.plan`: What a study measures: its points, benchmarks and metrics
 - :mod:`.file`: A study's file in TOML
 - :mod:`.executor`: Who carries out measurements: the one interface, and threads of this process

@@ -1,6 +1,6 @@
 """The values of one knob in a study: a list, a range with a step, or a range alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -61,9 +61,13 @@ def axis(knob: str, given: Any) -> Axis:
     """
     check_name(knob)
     if not isinstance(given, str):
-        several = given if isinstance(given, Sequence) else [given]
+        several = [*given] if isinstance(given, Iterable) else [given]
         if not several:
             raise UserError(f"{knob}: has no values")
+        for one in several:
+            if isinstance(one, Iterable) and not isinstance(one, str):
+                raise UserError(f"{knob}: {one} is no value, which is a number, a text, true or "
+                                "false; those to choose from are one list")
         return Axis(knob, tuple(several))
     said = f"--vary {knob}={given}"
     parts = given.split(":")

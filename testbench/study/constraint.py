@@ -2,8 +2,10 @@
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from keyword import iskeyword
 from typing import Any
 
 from ...layouts.description import knobs
@@ -48,13 +50,25 @@ class Constraint:
     def __init__(self, text: str, *, figures: bool = False) -> None:
         self.text = text
         self.figures: list[tuple[str, str]] = []
-        self._measured = _measured() if figures else ()
+        self._measured = _measured() if figures else set()
+        self._written = {_written(name): name for name in self._measured if _written(name) != name}
         try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
+            self._tree = ast.parse(self._readable(text.strip()), mode="eval").body
         except SyntaxError:
             raise UserError(f"constraint {text!r}: is no condition, such as "
                             "'via.window * 2 <= via.send_slots'") from None
         self._check(self._tree)
+
+    def _readable(self, text: str) -> str:
+        """``text`` with names of benchmarks that Python can read: one-to-many and is are none."""
+        for written, name in self._written.items():
+            text = re.sub(rf"(?<![\w.]){name}(?=\.)", written, text)
+        return text
+
+    def _place(self, node: ast.Attribute) -> tuple[str, str]:
+        """Section and knob, or benchmark and figure."""
+        section, _, name = ast.unparse(node).partition(".")
+        return self._written.get(section, section), name
 
     def holds(self, values: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether it holds for ``values``, the knobs by section and name.
@@ -94,7 +108,7 @@ class Constraint:
     def _check(self, node: ast.AST) -> None:
         match node:
             case ast.Attribute():
-                bench, _, figure = ast.unparse(node).partition(".")
+                bench, figure = self._place(node)
                 if bench in self._measured:
                     self.figures.append((bench, figure))
                 else:
@@ -119,7 +133,7 @@ class Constraint:
     def _of(self, node: Any, values: Mapping[str, Mapping[str, Any]]) -> Any:
         match node:
             case ast.Attribute():
-                section, _, name = ast.unparse(node).partition(".")
+                section, name = self._place(node)
                 return values[section][name]
             case ast.Constant():
                 return node.value
@@ -134,6 +148,11 @@ class Constraint:
         several = [self._of(one, values) for one in (node.left, *node.comparators)]
         return all(_BINARY[type(op)](one, other) for op, one, other in zip(
             node.ops, several, several[1:], strict=False))
+
+
+def _written(name: str) -> str:
+    """A benchmark's name as Python could read it."""
+    return name if name.isidentifier() and not iskeyword(name) else f"{name.replace('-', '_')}_"
 
 
 def _measured() -> set[str]:

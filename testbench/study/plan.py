@@ -11,6 +11,7 @@ from ..testbed.measurement import AREA
 from .axis import MOST, Axis, axis
 from .constraint import Constraint
 from .measured import Metric, check_measured, metric, said
+from .start import Start
 
 __all__ = ["METHODS", "Plan", "check_seed", "planned"]
 
@@ -35,20 +36,17 @@ class Plan:
         What becomes a column; if there are none, all figures of all benchmarks.
     constraints
         Conditions without which a point is no part of the study.
-    nic, overrides, nodes, layer, sim, limit
-        The description from which the points start, and how it is measured.
+    start
+        From which description the points start, and how they are measured.
+    title
+        The result's name.
     """
 
     points: tuple[Mapping[str, Any], ...]
     benches: tuple[str, ...]
     metrics: tuple[Metric, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    nic: str = "default"
-    overrides: tuple[str, ...] = ()
-    nodes: int | None = None
-    layer: str | None = None
-    sim: str = "verilator"
-    limit: int | None = None
+    start: Start = Start()
     title: str = "sweep"
 
     @property
@@ -125,7 +123,7 @@ class _Choice:
 def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "grid",
             points: int | None = None, seed: int = 1, given: Sequence[Mapping[str, Any]] = (),
             constraints: Sequence[str] = (), metrics: Mapping[str, str] | None = None,
-            **base: Any) -> Plan:
+            title: str = "sweep", **start: Any) -> Plan:
     """The plan of a study that varies knobs.
 
     Parameters
@@ -144,9 +142,11 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
         Conditions (:class:`.constraint.Constraint`).
     metrics
         Columns by name: ``"logp:o_s"`` or ``"logp:truth.g"``, benchmark and figure.
-    base
-        ``nic``, ``overrides``, ``nodes``, ``layer``, ``sim``, ``limit``, ``title`` of
-        :class:`Plan`.
+    title
+        As of :class:`Plan`.
+    start
+        ``nic``, ``overrides``, ``nodes``, ``layer``, ``sim``, ``limit``, as of
+        :class:`.start.Start`.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     return Plan(tuple(_Choice(method, axes, points, seed, given).points()),
                 tuple(dict.fromkeys(benches)),
                 tuple(_metric(name, text, benches) for name, text in (metrics or {}).items()),
-                tuple(map(Constraint, constraints)), **base)
+                tuple(map(Constraint, constraints)), Start(**start), title)
 
 
 def check_seed(seed: int) -> None:

@@ -10,11 +10,9 @@ from typing import Any
 from ...layouts.description import knobs
 from ..benches.common.headline import Headline
 from ..build.simulator import same_simulator
-from ..descriptions import load
 from ..errors import UserError
 from ..report import document as files
 from ..store import standard
-from ..testbed.bed import Testbed
 from ..testbed.listener import Progress
 from ..testbed.measurement import Measurement
 from ..testbed.result import Result
@@ -95,18 +93,16 @@ def prepare(plan: Plan) -> Prepared:
         No point is left, or the benchmarks do not exist on the layer.
     """
     found = Prepared(plan)
-    with Testbed(plan.nic, overrides=plan.overrides, nodes=plan.nodes, sim=plan.sim,
-                 limit=plan.limit, store=None) as bed:
+    with plan.start.bed() as bed:
         for point in plan.points:
             wanted: dict[str, Measurement] = {}
             try:
                 if plan.constraints:
-                    values = load.load(plan.nic, plan.overrides, plan.nodes,
-                                       changes=point).model_dump()
+                    values = plan.start.description(point).model_dump()
                     if not all(one.holds(values) for one in plan.constraints):
                         found.excluded += 1
                         continue
-                wanted = bed.wanted(plan.benches, layer=plan.layer, knobs=point)
+                wanted = bed.wanted(plan.benches, layer=plan.start.layer, knobs=point)
             except UserError as error:
                 found.refused[len(found.points)] = str(error).removeprefix("set: ")
                 wanted = {}
@@ -148,7 +144,7 @@ def sweep(vary: Mapping[str, Any], benches: Sequence[str] = ("logp",), *, worker
     for line in prepared.remarks():
         warnings.warn(line, stacklevel=2)
     return measured(prepared, executor or chosen(
-        workers, dask, store=standard(), fresh=fresh, limit=prepared.plan.limit))
+        workers, dask, store=standard(), fresh=fresh, limit=prepared.plan.start.limit))
 
 
 def chosen(workers: int, dask: Any, **keeping: Any) -> Executor:
@@ -260,17 +256,17 @@ def _document(prepared: Prepared, columns: Sequence[Mapping[str, str]],
               rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The content of the result file."""
     plan = prepared.plan
-    base = load.load(plan.nic, plan.overrides, plan.nodes)
+    start, base = plan.start, plan.start.description()
     study = {"benches": list(plan.benches), "knobs": plan.knobs,
              "constraints": [one.text for one in plan.constraints],
              "metrics": {one.name: f"{one.bench}:{one.figure}" for one in plan.metrics},
              "excluded": prepared.excluded, "points": files.plain(list(prepared.points))}
     config = base.model_dump(mode="json")
-    return {"benchmark": plan.title, "layer": plan.layer or "auto", "sim": plan.sim,
+    return {"benchmark": plan.title, "layer": start.layer or "auto", "sim": start.sim,
             "config": config, "study": study,
             "config_hash": files.config_hash_of({"config": config, "study": study,
-                                                 "layer": plan.layer}),
-            "versions": files.versions(plan.sim), "columns": list(columns), "rows": list(rows)}
+                                                 "layer": start.layer}),
+            "versions": files.versions(start.sim), "columns": list(columns), "rows": list(rows)}
 
 
 class Remaining:

@@ -144,13 +144,18 @@ def dumb() -> Iterator[str]:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_where_is_no_cluster_is_one_line(dumb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_is_no_cluster_is_one_line(dumb: str, monkeypatch: pytest.MonkeyPatch,
+                                         tmp_path: Path) -> None:
     monkeypatch.setattr(connection, "SECONDS", 1)
+    for name, text in (("text", "tcp://x:1"), ("list.json", "[]")):
+        (tmp_path / name).write_text(text)
     for address, said in ((dumb, "does not answer as a scheduler"),
                           ("tcp://127.0.0.1:1", "there is no cluster: Timed out"),
                           ("nonsense", "there is no cluster: missing port"),
                           ("bar://x:1", "there is no cluster: "),
-                          ("no/where.json", "no/where.json: no such file")):
+                          ("no/where.json", "no/where.json: no such file"),
+                          (str(tmp_path / "text"), "is no file of a scheduler: Expecting value"),
+                          (str(tmp_path / "list.json"), "a scheduler: it has no address")):
         with pytest.raises(Ended, match=said) as caught:
             measured(prepare(plan(4)), Cluster(address))
         assert str(caught.value).startswith(f"--dask {address}: ")
@@ -206,7 +211,7 @@ def test_the_command_waits_for_workers(tmp_path: Path) -> None:
     """The first worker comes when the sweep waits for one; it builds its own simulator, as its
     compiler's command is another one."""
     compiler = f"{sys.executable} -P -m ziglang c++"
-    file, cache = tmp_path / "scheduler.json", tmp_path / "cache"
+    file, cache = tmp_path / "scheduler", tmp_path / "cache"
     with distributed.LocalCluster(n_workers=0, processes=True, dashboard_address=None,
                                   host="127.0.0.1", memory_limit=None, silence_logs=60,
                                   env={"NICBED_CACHE": str(cache), "NICBED_CXX": compiler}

@@ -321,11 +321,46 @@ def test_a_sweep_has_no_conditions_on_figures() -> None:
     ({"trials": 0}, "trials = 0: must be 1 to 10,000"),
     ({"vary": {"link.latncy": "4"}}, "no knob is called link.latncy; did you mean link.latency"),
     ({"where": ["aera.lut < 3"]}, "no knob is called aera.lut"),
-    ({"where": ["area.lut <"]}, "is no condition")])
+    ({"where": ["area.lut <"]}, "is no condition"),
+    ({"where": ["on-to-many.g < 3"]}, "constraint 'on-to-many.g < 3': on: there may be knobs"),
+    ({"minimise": ["logp:rtt", "logp:RTT"]}, "goals logp:rtt and logp:RTT are the same figure"),
+    ({"minimise": ["a=is:time", "b=is:time"]}, "goals a = is:time and b = is:time are the same"),
+    ({"minimise": ["bulk:r_INF, store", "bulk:r_inf, store"]}, "are the same figure"),
+    ({"vary": {"link.latency": [4, [8, 16]]}}, r"link.latency: \[8, 16\] is no value, which is a"),
+    ({"vary": {"link.latency": {"a": 4}.items()}}, r"link.latency: \('a', 4\) is no value")])
 def test_wrong_searches_are_one_line(options: Any, said: str) -> None:
     with pytest.raises(UserError, match=said) as caught:
         search(**options)
     assert "\n" not in str(caught.value)
+
+
+def test_figures_that_differ_in_case_alone() -> None:
+    """Where a benchmark has both they are two."""
+    assert len(search(minimise=["prtt:g", "prtt:G"]).goals) == 2
+
+
+def test_a_list_in_a_searchs_file_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('minimise = ["area:lut"]\n[vary]\n"link.latency" = [[4, 8], [16]]\n')
+    with pytest.raises(UserError, match=r"s.toml: link.latency: \[4, 8\] is no value"):
+        read(path)
+
+
+def test_values_may_be_an_array_of_numpy() -> None:
+    [axis] = search({"link.latency": np.array([4, 8, 4])}).axes
+    assert axis.values == (4, 8)
+
+
+@pytest.mark.parametrize(("text", "figures"), [
+    ("one-to-many.g - 2 < 3", [("one-to-many", "g")]), ("is.time < 5", [("is", "time")]),
+    ("5 -many-to-one.results.x<-one-to-many.g", [("many-to-one", "results.x"),
+                                                 ("one-to-many", "g")])])
+def test_benchmarks_whose_names_are_none_of_pythons(text: str, figures: list[tuple[str, str]]
+                                                    ) -> None:
+    condition = Constraint(text, figures=True)
+    assert condition.figures == figures
+    values = {"one-to-many": {"g": 4}, "many-to-one": {"results.x": 10}, "is": {"time": 4}}
+    assert condition.holds(values)
 
 
 def test_a_condition_on_no_figure_of_the_area() -> None:
@@ -360,7 +395,7 @@ def test_a_search_file(tmp_path: Path) -> None:
     file.write_text('nic = "ideal"\nminimise = ["rtt:truth.half"]\nmaximise = ["area:ff"]\n'
                     'trials = 7\nconstraints = ["area.lut < 60"]\n[vary.link]\nlatency = "4:64"\n')
     found = read(file)
-    assert (found.trials, found.seed, found.nic, found.title) == (7, 1, "ideal", "small")
+    assert (found.trials, found.seed, found.start.nic, found.title) == (7, 1, "ideal", "small")
     assert [one.more for one in found.goals] == [False, True]
     assert read(file, trials=9, seed=4, nodes=3).trials == 9
     for text, said in (("trails = 3", "a search has no trails; did you mean trials"),

@@ -430,9 +430,10 @@ def test_a_study_file(tmp_path: Path) -> None:
                     'constraints = ["link.latency < 60"]\n[set]\n"cpu.call" = 9\n[vary.link]\n'
                     'latency = "4:64"\n[metrics]\nrtt = "rtt:truth.half"\n')
     found = read(file)
-    assert len(found.points) == 5 and found.nic == "ideal" and found.title == "study"
-    assert found.overrides == ("cpu.call=9",) and found.metrics[0].figure == "truth.half"
-    assert read(file, nodes=4, overrides=("cpu.alu=2",)).overrides == ("cpu.call=9", "cpu.alu=2")
+    assert len(found.points) == 5 and found.start.nic == "ideal" and found.title == "study"
+    assert found.start.overrides == ("cpu.call=9",) and found.metrics[0].figure == "truth.half"
+    assert read(file, nodes=4, overrides=("cpu.alu=2",)).start.overrides == (
+        "cpu.call=9", "cpu.alu=2")
     file.write_text('bench = ["rtt"]\n[[points]]\n"link.latency" = 4\n'
                     '[[points]]\nlink.latency = 9\n')
     assert [dict(one) for one in read(file).points] == [{"link.latency": 4}, {"link.latency": 9}]

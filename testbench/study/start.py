@@ -1,0 +1,52 @@
+"""From which description the points of a study or a search start, and how they are measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...layouts.description import Description
+from ..descriptions import load
+from ..testbed.bed import Testbed
+
+__all__ = ["Start"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """The description, as it is named, and the way of measuring.
+
+    Attributes
+    ----------
+    nic, overrides, nodes
+        As of :func:`~..descriptions.load.load`.
+    layer, sim, limit
+        As of :class:`~nicbed.Testbed`; layer None is the benchmark's own.
+    """
+
+    nic: str = load.DEFAULT
+    overrides: tuple[str, ...] = ()
+    nodes: int | None = None
+    layer: str | None = None
+    sim: str = "verilator"
+    limit: int | None = None
+
+    def description(self, changes: Mapping[str, Any] | None = None) -> Description:
+        """The description with ``changes``, values by knob.
+
+        Raises
+        ------
+        UserError
+            It is wrong, or refuses a value.
+        """
+        return load.load(self.nic, self.overrides, self.nodes, changes=changes)
+
+    def bed(self) -> Testbed:
+        """A testbed that looks nothing up and keeps nothing, for what is to be measured.
+
+        Raises
+        ------
+        UserError
+            The description is wrong.
+        """
+        return Testbed(self.nic, overrides=self.overrides, nodes=self.nodes, sim=self.sim,
+                       limit=self.limit, store=None)
