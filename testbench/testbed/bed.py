@@ -59,8 +59,10 @@ class Testbed:
         What is told of the work.
     building
         Held while a simulator is built, where beds of several threads build.
+    knobs
+        Knobs by name: ``{"nic.mtu": 1024, "link.latency": 24}``.
     sections
-        Knobs by section: ``link={"latency": 24}``.
+        Knobs by section: ``link={"latency": 24}``; but for section nic, which ``knobs`` has.
 
     Raises
     ------
@@ -78,8 +80,12 @@ class Testbed:
                  store: Store | None | EllipsisType = ..., fresh: bool = False,
                  listener: Listener | None = None,
                  building: AbstractContextManager[Any] | None = None,
+                 knobs: Mapping[str, Any] | None = None,
                  **sections: Mapping[str, Any]) -> None:
         check_sim(sim)
+        if isinstance(nic, Mapping):
+            raise UserError(f"nic = {dict(nic)!r}: is the description; knobs of section nic are "
+                            "given by name, such as knobs={\"nic.mtu\": 1024}")
         self.sim = sim
         self.limit = limit
         self.listener = listener or Listener()
@@ -89,7 +95,7 @@ class Testbed:
         self._overrides = tuple(overrides)
         self._nodes = nodes
         self._port, self._baud = port, baud
-        self._changes: dict[str, Any] = _knobs(sections)
+        self._changes: dict[str, Any] = {**_knobs(sections), **(knobs or {})}
         self._built: dict[tuple[str, ...], Simulator] = {}
         self._building = building or Lock()
         self._closed = False

@@ -66,6 +66,18 @@ def test_a_bench_is_the_command_lines(bed: Testbed) -> None:
     assert result.plot().png[1:4] == b"PNG" if result.draw else True
 
 
+def test_knobs_by_name_and_by_section() -> None:
+    made = Testbed("default", link={"latency": 9}, knobs={"nic.mtu": 512, "cpu.call": 7})
+    assert (made.description.nic.mtu, made.description.link.latency) == (512, 9)
+    assert made.description.cpu.call == 7
+    for wrong, said in (({"nic.mut": 1}, "no knob is called nic.mut; did you mean nic.mtu"),
+                        ({"nic.mtu": 7}, "nic.mtu = 7"), ({"mtu": 512}, "mtu")):
+        with pytest.raises(UserError, match=said):
+            Testbed("default", knobs=wrong)
+    with pytest.raises(UserError, match=r'nic = .*: is the description; .* knobs=\{"nic.mtu": 1'):
+        Testbed(nic={"mtu": 512})  # type: ignore[arg-type]
+
+
 def test_a_benchs_nodes_are_the_benchs_unless_given(bed: Testbed) -> None:
     assert bed.benchmark("pairs").description.fabric.nodes == 4
     assert bed.benchmark("rtt").description.fabric.nodes == 2
