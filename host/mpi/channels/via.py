@@ -100,7 +100,7 @@ class ViaChannel:
         attributes = self._sound("VipQueryNic", await vipl.VipQueryNic(self._nic))
         self._most = min(self._most, attributes.max_transfer_size)
         self.segments = min(self.segments, attributes.max_segments - 1)
-        receives = self._more + Credits.further(self._more, OWED)
+        receives = self._receives
         if receives > attributes.max_descriptors_per_queue:
             raise MpiError(ErrorClass.ERR_NO_MEM, f"via.queue_depth = "
                            f"{attributes.max_descriptors_per_queue}: a VI of MPI has {receives} "
@@ -126,13 +126,27 @@ class ViaChannel:
         for rank in others:
             self._sound("VipConnectPeerWait", await vipl.VipConnectPeerWait(self._peers[rank].vi))
 
+    @property
+    def _receives(self) -> int:
+        """Buffers of a VI that is used."""
+        return self._more + Credits.further(self._more, OWED)
+
     @staticmethod
     def _name(remote: int, local: int) -> bytes:
         return b"MPI" + local.to_bytes(2, "little") + remote.to_bytes(2, "little")
 
     async def _memory(self, length: int) -> tuple[int, int]:
         """Registered memory: its address and handle."""
-        address = self.process.allocate(length, fresh=True)
+        try:
+            address = self.process.allocate(length, fresh=True)
+        except MemoryError as error:
+            ranks = len(self._places.beside) + 1
+            others = len(self._places.elsewhere)
+            need = ranks * (others * self._receives + SENDS) * (self._size + DESCRIPTOR)
+            raise MpiError(
+                ErrorClass.ERR_NO_MEM, f"rank {self._rank}: {error}; {ranks} ranks of a node with "
+                f"VIs to {others} others have buffers of up to {need} bytes "
+                f"(mpi.buffer_bytes = {self._size}, mpi.prepost_used = {self._more})") from None
         handle = self._sound("VipRegisterMem", await self._vipl.VipRegisterMem(
             self._nic, address, length, MemAttributes(self._tag)))
         return address, handle

@@ -1,5 +1,7 @@
 """Several ranks on each of several nodes: shared memory within a node, its NIC for all of them."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -171,6 +173,22 @@ def test_one_rank_here_and_two_there():
     assert Model(describe(cpus=2)).run([[None, main], [main, main]], limit=LIMIT).results == [
         [None, [everything, ["via", "self"]]],
         [[everything, ["shm", "via", "self"]]] * 2]
+
+
+def test_too_many_buffers_for_the_memory_name_the_knobs():
+    """Those of all VIs; with fewer bytes for each they fit."""
+    async def main(mpi):
+        await mpi.COMM_WORLD.Barrier()
+        return mpi.rank
+
+    with pytest.raises(MpiError) as found:
+        run(main, cpus=6)
+    assert re.fullmatch(
+        r"MPI_ERR_NO_MEM: rank \d: host memory is full: \d+ bytes asked, \d+ of 8388608 left "
+        r"\(memory.bytes\); 6 ranks of a node with VIs to 6 others have buffers of up to "
+        r"12582144 bytes \(mpi.buffer_bytes = 8192, mpi.prepost_used = 32\)", str(found.value))
+    knobs = {"mpi__buffer_bytes": 1024, "mpi__prepost_used": 12}
+    assert run(main, cpus=6, **knobs).results == [[*range(6)], [*range(6, 12)]]
 
 
 def test_more_ranks_than_gm_has_ports():
