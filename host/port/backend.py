@@ -54,10 +54,15 @@ class Memory(Protocol):
 
     def read(self, address: int, length: int) -> bytes: ...
 
-    def write(self, address: int, data: bytes) -> None: ...
+    def write(self, address: int, data: bytes | memoryview) -> None: ...
 
     def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
         """A function that unpacks ``form`` at an address. It need not check the address."""
+        ...
+
+    def writer(self, form: Struct) -> Callable[..., None]:
+        """A function of an address and values that packs them there by ``form``. It need not check
+        the address."""
         ...
 
     def word(self, address: int) -> int:

@@ -58,12 +58,15 @@ class ArrayMemory:
         self._check(address, length)
         return bytes(self.data[address:address + length])
 
-    def write(self, address: int, data: bytes) -> None:
+    def write(self, address: int, data: bytes | memoryview) -> None:
         self._check(address, len(data))
         self.data[address:address + len(data)] = data
 
     def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
         return lambda address: form.unpack(self.read(address, form.size))
+
+    def writer(self, form: Struct) -> Callable[..., None]:
+        return lambda address, *values: self.write(address, form.pack(*values))
 
     def word(self, address: int) -> int:
         self._check(address, 8)

@@ -117,22 +117,28 @@ class Provider(Protocol):
 
     # --- User calls: work queues -----------------------------------------------------------------
 
-    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> Any:
+    def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> Awaitable[Any]:
         """Post the descriptor at ``va``, under memory handle ``handle``, to ``queue``; append it to
-        ``queue.entries`` and count it in ``queue.posted``. Charges all its work. Returns a
-        VIP_RETURN: ERROR_RESOURCE if the design point cannot take this descriptor (then it is not
-        posted). The content of a descriptor never makes this fail; its status reports such
-        errors."""
+        ``queue.entries`` and count it in ``queue.posted``. Charges all its work. None if it is
+        posted, so that what need not wait can be NOTHING; else a VIP_RETURN: ERROR_RESOURCE if the
+        design point cannot take this descriptor. The content of a descriptor never makes this fail;
+        its status reports such errors."""
         ...
 
-    def done(self, queue: WorkQueue) -> Awaitable[int | None]:
-        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one: its
-        Status (layouts.via.STATUS), or None. The entry stays in the queue. Waits."""
+    def check(self, queue: WorkQueue) -> Awaitable[None]:
+        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one. The
+        entry stays in the queue; :meth:`found` says what was found. Waits."""
         ...
 
-    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[int | None]:
+    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[None]:
         """The same check, repeated for ``cycles`` cycles: one operation of the port where possible.
         Waits."""
+        ...
+
+    def found(self) -> int | None:
+        """What the check that was just awaited has found: the Status (layouts.via.STATUS), or None.
+        It is no result of the check, so that to wait for a check can be to wait for the port's
+        block, and no coroutine."""
         ...
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:

@@ -100,7 +100,7 @@ class HandleMemory:
                         for index in range(first, last + 1))
         return data[address - 8 * first:address - 8 * first + length]
 
-    def write(self, address: int, data: bytes) -> None:
+    def write(self, address: int, data: bytes | memoryview) -> None:
         self._check(address, len(data))
         if not data:
             return
@@ -118,6 +118,9 @@ class HandleMemory:
 
     def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
         return lambda address: form.unpack(self.read(address, form.size))
+
+    def writer(self, form: Struct) -> Callable[..., None]:
+        return lambda address, *values: self.write(address, form.pack(*values))
 
     def word(self, address: int) -> int:
         return _number(self._word(address >> 3))

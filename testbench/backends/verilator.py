@@ -136,7 +136,7 @@ class ArrayMemory:
             raise self._outside(address, length)
         return bytes(self._bytes[address:address + length])
 
-    def write(self, address: int, data: bytes) -> None:
+    def write(self, address: int, data: bytes | memoryview) -> None:
         end = address + len(data)
         if address < 0 or end > self.size:
             raise self._outside(address, len(data))
@@ -144,6 +144,9 @@ class ArrayMemory:
 
     def reader(self, form: struct.Struct) -> Callable[[int], tuple[Any, ...]]:
         return partial(form.unpack_from, self._bytes)
+
+    def writer(self, form: struct.Struct) -> Callable[..., None]:
+        return partial(form.pack_into, self._bytes)
 
     def word(self, address: int) -> int:
         return self._words[address >> 3]

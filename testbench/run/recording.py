@@ -1,7 +1,7 @@
 """Records Python's inputs to a target in a run, in order, for replay by the bare loop."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,13 @@ class _Memory:
         self.word = memory.word
         self.clear = memory.clear
 
-    def write(self, address: int, data: bytes) -> None:
+    def write(self, address: int, data: bytes | memoryview) -> None:
         self._notes += _HEAD.pack(_WRITE, self._node, address, len(data))
         self._notes += bytes(data) + bytes(-len(data) % 4)
         self._memory.write(address, data)
+
+    def writer(self, form: struct.Struct) -> Callable[..., None]:
+        return lambda address, *values: self.write(address, form.pack(*values))
 
 
 class Recording:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...host.via import descriptors
-from ...host.via.returns import VIP_INFINITE
-from ..benches.via.party import BLOCK, Party
+from ...host.via.returns import VIP_INFINITE, VIP_RETURN
+from ..benches.via.party import Party
 
 __all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS", "programs"]
 
@@ -24,6 +24,8 @@ RECEIVES, CREDIT, SENDS = 32, 16, 8
 SETTINGS = {"via.spin": 1 << 24}
 """Waiting calls of VIPL spin in the host port, because a program that polls by VipRecvDone is woken
 at each poll, 64 times for each message."""
+
+SUCCESS = VIP_RETURN.SUCCESS
 
 Program = Callable[[Any], Any]
 
@@ -112,12 +114,17 @@ class _End(Party):
 
     async def reap(self) -> None:
         """Wait until the oldest send is done."""
-        self.sound("VipSendWait", await self.vipl.VipSendWait(self.vi, VIP_INFINITE))
+        found = await self.vipl.VipSendWait(self.vi, VIP_INFINITE)
+        if found[0] is not SUCCESS:
+            self.sound("VipSendWait", found)
 
     async def take(self) -> bool:
         """Wait for a message and post its receive again; return whether it is not the last
         message."""
-        receive = await self.received(self.vi, BLOCK)
+        code, receive = await self.vipl.VipRecvWait(self.vi, VIP_INFINITE)
+        if code is not SUCCESS:
+            self.sound("VipRecvWait", code)
+        assert receive is not None
         more = descriptors.length_of(self.process, receive) == SIZE
         await self.give(receive)
         return more

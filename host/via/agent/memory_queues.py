@@ -51,18 +51,26 @@ class MemoryQueues:
             status = Status.DONE | Status.FLUSHED | operation << 16
             self.memory.write(place, (status << 32).to_bytes(8, "little"))
 
-    def done(self, queue: WorkQueue) -> Awaitable[int | None]:
-        return self._check(queue, 0)
+    def check(self, queue: WorkQueue) -> Awaitable[None]:
+        return MemoryQueues.spin(self, queue, 0)
 
-    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[int | None]:
-        return self._check(queue, max(0, cycles))
-
-    async def _check(self, queue: WorkQueue, cycles: int) -> int | None:
+    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[None]:
         port = self.port
         if port.count > BLOCK - 2:
-            await port.executed
-        port.put_poll(queue.entries[0].status, DONE, DONE, cycles, 0 if cycles else F_ONCE)
-        await port.executed
+            return self._spin_later(queue, cycles)
+        if cycles > 0:
+            port.put_poll(queue.entries[0].status, DONE, DONE, cycles)
+        else:
+            port.put_poll(queue.entries[0].status, DONE, DONE, 0, F_ONCE)
+        return port.executed
+
+    async def _spin_later(self, queue: WorkQueue, cycles: int) -> None:
+        """The same with a block that has no room."""
+        await self.port.executed
+        await MemoryQueues.spin(self, queue, cycles)
+
+    def found(self) -> int | None:
+        port = self.port
         return None if port.status & TIMEOUT else port.data >> 32
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:

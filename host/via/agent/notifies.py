@@ -27,7 +27,8 @@ class Completions:
 
     async def look(self, queue: WorkQueue) -> int | None:
         """The Status of the head of ``queue`` if it has completed, or None: one check."""
-        completed = await self._provider.done(queue)
+        await self._provider.check(queue)
+        completed = self._provider.found()
         if completed is None and queue.vi.lost:
             return await self.or_lost(queue, None)
         return completed
@@ -40,8 +41,8 @@ class Completions:
             self._port.spend(self._paths.kernel)
             async with self._lock.held():
                 if await self._provider.drained(vi):
-                    completed = (await self._provider.done(queue)
-                                 or self._flush(queue, queue.entries[0]))
+                    await self._provider.check(queue)
+                    completed = self._provider.found() or self._flush(queue, queue.entries[0])
         return completed
 
     def _flush(self, queue: WorkQueue, posted: Posted) -> int:

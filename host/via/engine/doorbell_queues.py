@@ -5,6 +5,7 @@ completion. The NIC does the rest.
 """
 
 import struct
+from collections.abc import Awaitable
 from typing import Any
 
 from ....layouts.operations import BLOCK
@@ -21,6 +22,7 @@ from ....layouts.via import (
     ViCommand,
 )
 from ...port.node import Node
+from ...port.suspension import NOTHING
 from ..agent.channel import FAR
 from ..agent.memory_queues import MemoryQueues
 from ..agent.tables import Table
@@ -33,7 +35,9 @@ __all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attr
            "cq_word", "keep_count", "token"]
 
 NEXT = struct.Struct("<QI")
-"""Offset of Next and NextHandle in a descriptor."""
+"""Next and NextHandle, with which a descriptor begins."""
+HALF = struct.Struct("<I")
+"""Half a word of a descriptor."""
 TRACE_AT, STATUS_AT = 16, 28
 """Offsets of the trace number and of Status."""
 STATUS_WORD = 24
@@ -97,6 +101,8 @@ class DoorbellQueues(MemoryQueues):
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
         self._nic = node.nic_offset
+        self._write_next = node.memory.writer(NEXT)
+        self._write_word = node.memory.writer(HALF)
         self.table = self._make_table()
 
     def _make_table(self) -> Table:
@@ -139,24 +145,26 @@ class DoorbellQueues(MemoryQueues):
 
     # Posting and arming
 
-    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+    def post(self, queue: WorkQueue, va: int, handle: int, trace: int
+             ) -> Awaitable[VIP_RETURN | None]:
         port = self.port
         if port.count > BLOCK - 2 - self.tokens:
-            await port.executed
-        memory = self.memory
-        port.spend(self.paths.post)
+            return self._post_later(queue, va, handle, trace)
+        paths = self.paths
+        port.spend(paths.post)
         entries = queue.entries
         if entries:
-            port.spend(self.paths.link)
-            tail = entries[-1].status - STATUS_WORD
-            if entries[-1].status not in self.flushed:
-                memory.write(tail, NEXT.pack(va, handle))
+            port.spend(paths.link)
+            last = entries[-1].status
+            if last not in self.flushed:
+                tail = last - STATUS_WORD
+                self._write_next(tail, va, handle)
                 port.put_touch(tail, NEXT.size, True)
         at = self._descriptor(queue, va)
         word = token(va, handle)
         if at:
-            memory.write(at + TRACE_AT, trace.to_bytes(4, "little"))
-            memory.write(at + STATUS_AT, b"\0\0\0\0")
+            self._write_word(at + TRACE_AT, trace)
+            self._write_word(at + STATUS_AT, 0)
             port.put_touch(at + TRACE_AT, 16, True)
             entries.append(Posted(va, handle, at + STATUS_WORD, trace, word != BAD_TOKEN))
         else:
@@ -164,7 +172,13 @@ class DoorbellQueues(MemoryQueues):
                                   not word % DESCRIPTOR_ALIGN))
         self._ring(queue, word, trace)
         queue.posted += 1
-        return VIP_RETURN.SUCCESS
+        return NOTHING
+
+    async def _post_later(self, queue: WorkQueue, va: int, handle: int, trace: int
+                          ) -> VIP_RETURN | None:
+        """The same with a block that has no room."""
+        await self.port.executed
+        return await self.post(queue, va, handle, trace)
 
     def _descriptor(self, queue: WorkQueue, va: int) -> int:
         """Physical address of the descriptor at ``va``; 0 if there can be no descriptor or the CPU

@@ -11,6 +11,7 @@ The kernel agent's side has commands in a mailbox, table entries in host memory 
 and events in a ring of words in host memory, with the interrupt of the processor.
 """
 
+from collections.abc import Awaitable
 from enum import IntEnum
 
 from ....layouts.operations import BLOCK
@@ -199,11 +200,18 @@ class FirmwareNic(DoorbellQueues):
 
     # Posting and arming
 
-    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+    def post(self, queue: WorkQueue, va: int, handle: int, trace: int
+             ) -> Awaitable[VIP_RETURN | None]:
         if queue.posted - queue.vi.private[queue.receive].told >= UNSEEN:
-            self.port.spend(self.paths.kernel)
-            async with self._lock.held():
-                await self._counts(queue.vi)
+            return self._post_counted(queue, va, handle, trace)
+        return super().post(queue, va, handle, trace)
+
+    async def _post_counted(self, queue: WorkQueue, va: int, handle: int, trace: int
+                            ) -> VIP_RETURN | None:
+        """The same after a look at how many tokens the firmware has read."""
+        self.port.spend(self.paths.kernel)
+        async with self._lock.held():
+            await self._counts(queue.vi)
         return await super().post(queue, va, handle, trace)
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:

@@ -75,14 +75,16 @@ class PhysicalEngine(Engine):
     def _make_table(self) -> PhysicalTable:
         return PhysicalTable(self.node)
 
-    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int
+                   ) -> VIP_RETURN | None:
         port, paths, memory = self.port, self.paths, self.memory
         port.spend(paths.post)
         tag = queue.vi.attributes.ptag.number
         process = queue.vi.nic.process
         region = self._region(queue, handle)
         if region is None or va % DESCRIPTOR_ALIGN or not region.covers(va, CONTROL_BYTES):
-            return await self._post_bad(queue, va, handle, trace)
+            await self._post_bad(queue, va, handle, trace)
+            return None
         _, _, count, control, _, immediate, length, _ = CONTROL_SEGMENT.unpack(
             process.read(va, CONTROL_BYTES))
         if control & 3 in (Operation.RDMA_WRITE, Operation.RDMA_READ):
@@ -106,7 +108,7 @@ class PhysicalEngine(Engine):
         self._ring(queue, token(at, tag), trace)
         queue.entries.append(Posted(va, handle, at + STATUS_WORD, trace, True, (tag, at, size)))
         queue.posted += 1
-        return VIP_RETURN.SUCCESS
+        return None
 
     async def take(self, queue: WorkQueue) -> None:
         """Copy the NIC's results from the shadow: immediate data, Length, Status."""
@@ -177,11 +179,10 @@ class PhysicalEngine(Engine):
             self.port.spend(self.paths.link)
             self.memory.write(entries[-1].shadow[1], NEXT.pack(at, tag))
 
-    async def _post_bad(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+    async def _post_bad(self, queue: WorkQueue, va: int, handle: int, trace: int) -> None:
         """Post an address that holds no descriptor of the consumer: give the NIC one that it
         refuses and reports."""
         await self.port.room(1)
         self._ring(queue, BAD_TOKEN, trace)
         queue.entries.append(Posted(va, handle, self.flushed[queue.receive], trace, False))
         queue.posted += 1
-        return VIP_RETURN.SUCCESS

@@ -46,7 +46,6 @@ from ..agent.receive_ring import ReceiveRing
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from ..records import Records
 from ..regions import Region
-from ..returns import VIP_RETURN
 from .completing import Completing
 from .costs import TrapPrices
 from .ends import CqState, End
@@ -109,6 +108,7 @@ class KernelTrap(MemoryQueues):
         self.window = via.window
         self.counters: Counter[str] = Counter()
         self._depth = via.queue_depth
+        self._found: int | None = None
         self._timeout = via.retry_timeout
         self._prices = prices = node.service(TrapPrices)
         self._space = space = TrapMemory(node, records.regions)
@@ -204,7 +204,7 @@ class KernelTrap(MemoryQueues):
 
     # Posting
 
-    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> VIP_RETURN:
+    async def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> None:
         port, entries = self.port, queue.entries
         port.spend(self._prices.post)
         async with self._lock.held():
@@ -234,7 +234,6 @@ class KernelTrap(MemoryQueues):
                 elif not queue.receive:
                     await self._turns.turn(end)
             await self._tell()
-        return VIP_RETURN.SUCCESS
 
     def _status(self, queue: WorkQueue, va: int) -> int:
         """Address of the status that the CPU reads for the descriptor at ``va``."""
@@ -255,20 +254,29 @@ class KernelTrap(MemoryQueues):
 
     # Checking
 
-    async def done(self, queue: WorkQueue) -> int | None:
+    async def check(self, queue: WorkQueue) -> None:
         await self._glance()
-        found = await super().done(queue)
-        if found is None:
+        await super().check(queue)
+        self._found = super().found()
+        if self._found is None:
             served = await self._serve()
             await self._call()
+            # A call may have checked another queue.
+            self._found = None
             if served and queue.entries:
-                found = await super().done(queue)
-        return found
+                await super().check(queue)
+                self._found = super().found()
 
-    async def spin(self, queue: WorkQueue, cycles: int) -> int | None:
+    async def spin(self, queue: WorkQueue, cycles: int) -> None:
         if cycles > 0:
             await self._spin(queue.entries[0].status, DONE, DONE, cycles)
-        return await self.done(queue) if queue.entries else None
+        if queue.entries:
+            await self.check(queue)
+        else:
+            self._found = None
+
+    def found(self) -> int | None:
+        return self._found
 
     async def cq_done(self, cq: Cq) -> CqEntry | None:
         await self._glance()

@@ -5,6 +5,7 @@ from typing import Any
 
 from ....layouts.trace import Activity, Kind
 from ....layouts.via import Status
+from ...port.port import UNKEPT
 from ..handles import WorkQueue
 from ..returns import VIP_RETURN
 from .caller import Caller
@@ -36,11 +37,12 @@ class Completing:
     async def done(self, queue: WorkQueue, activity: int) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
         port = self._port
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
-            completed = await self._provider.done(queue)
+            await self._provider.check(queue)
+            completed = self._provider.found()
             if completed is None and queue.vi.lost:
                 completed = await self._completions.or_lost(queue, None)
         else:
@@ -56,38 +58,41 @@ class Completing:
 
     def _taken(self, queue: WorkQueue, completed: int, activity: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)
-        begin[1], begin[3] = activity, posted.trace
-        self._port.mark(activity, END, posted.trace)
+        if self._port.marking:
+            begin[1], begin[3] = activity, posted.trace
+            self._port.mark(activity, END, posted.trace)
         return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
         """Wait until the oldest descriptor of ``queue`` is done."""
         if not (timeout is None or self._caller.is_time(timeout)) or queue.cq is not None:
             return INVALID_PARAMETER, None
-        kernel, port = self._kernel, self._port
+        kernel, port, provider = self._kernel, self._port, self._provider
         if not queue.entries:
             port.spend(self._paths.wait)
             await self._caller.spend()
             await kernel.attend()
             return DESCRIPTOR_ERROR, None
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
         if spin:
             end = port.cycle + spin
-            completed = await self._provider.spin(queue, kernel.until(end))
+            await provider.spin(queue, kernel.until(end))
+            completed = provider.found()
             while completed is None and port.cycle < end:
                 await kernel.attend()
                 if not queue.entries:
                     break
-                completed = await self._provider.spin(queue, kernel.until(end))
+                await provider.spin(queue, kernel.until(end))
+                completed = provider.found()
             else:
                 if completed is None:
                     completed = await self._completions.or_lost(queue, None)
-            if completed is not None:
+            if completed is not None and port.marking:
                 begin = port.mark_check(EMPTY_CHECK, activity)
         else:
             completed = await self._completions.look(queue)
@@ -97,7 +102,7 @@ class Completing:
                 await kernel.attend()
                 return TIMEOUT, None
             async with kernel.lock.held():
-                await self._provider.arm(queue)
+                await provider.arm(queue)
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
@@ -107,7 +112,7 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
             result: Done = DESCRIPTOR_ERROR, None
         else:
-            await self._provider.take(queue)
+            await provider.take(queue)
             result = self._taken(queue, completed, activity, begin)
         await kernel.attend(completed is not None)
         return result

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....layouts.trace import Activity, Kind
-from ...port.port import Watch
+from ...port.port import UNKEPT, Watch
 from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
 from ..regions import NoRoom
@@ -17,6 +17,8 @@ __all__ = ["CompletionQueues"]
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLETE)
 RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
+
+SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE
 
 LONGEST = 1 << 31
 """Most cycles of one wait."""
@@ -98,7 +100,7 @@ class CompletionQueues:
         if not self._caller.is_cq(cq):
             return VIP_RETURN.INVALID_PARAMETER, None, None
         port = self._port
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
         port.spend(self._paths.cq_check)
         found = await self._completions.entry(cq)
         result = self._found(found, begin)
@@ -110,7 +112,7 @@ class CompletionQueues:
             return VIP_RETURN.INVALID_PARAMETER, None, None
         kernel, port = self._kernel, self._port
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
@@ -125,7 +127,7 @@ class CompletionQueues:
                                                 or await self._completions.entry(cq))
         else:
             found = await self._completions.entry(cq)
-        if spin and found is not None:
+        if spin and found is not None and port.marking:
             begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         while found is None:
             if deadline is not None and port.cycle >= deadline:
@@ -162,13 +164,15 @@ class CompletionQueues:
     def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
         if found is None:
             self._port.mark(EMPTY_CHECK, END, 0)
-            return VIP_RETURN.NOT_DONE, None, None
+            return NOT_DONE, None, None
         vi, receive = found
+        if not self._port.marking:
+            return SUCCESS, vi, receive
         queue = vi.receive if receive else vi.send
         begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
         begin[3] = queue.entries[0].trace if queue.entries else 0
         self._port.mark(begin[1], END, begin[3])
-        return VIP_RETURN.SUCCESS, vi, receive
+        return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:
         return entries.__class__ is int and 1 <= entries <= MAX_CQ_ENTRIES

@@ -1,6 +1,9 @@
 """VipPostSend, VipPostRecv."""
 
+from collections.abc import Awaitable
+
 from ....layouts.trace import Kind
+from ...port.suspension import NOTHING
 from ..handles import WorkQueue
 from ..returns import VIP_RETURN
 from .caller import Caller
@@ -19,16 +22,30 @@ class Posting:
         self._kernel = caller.kernel
         self._provider = caller.provider
 
-    async def post(self, queue: WorkQueue, descriptor: int, handle: int,
-                   activity: int) -> VIP_RETURN:
-        """Post ``descriptor`` to ``queue``, marked as ``activity``."""
+    def post(self, queue: WorkQueue, descriptor: int, handle: int, activity: int
+             ) -> Awaitable[VIP_RETURN | None]:
+        """Post ``descriptor`` to ``queue``, marked as ``activity``. None: it is posted."""
         if (descriptor.__class__ is not int or handle.__class__ is not int
                 or descriptor >> 64 or handle >> 32):
-            return VIP_RETURN.INVALID_PARAMETER
+            return self._refused()
         trace = self._node.trace_number()
         port = self._port
-        port.mark(activity, BEGIN, trace)
-        result: VIP_RETURN = await self._provider.post(queue, descriptor, handle, trace)
-        port.mark(activity, END, trace)
+        if port.marking:
+            port.mark(activity, BEGIN, trace)
+        posting = self._provider.post(queue, descriptor, handle, trace)
+        if posting is not NOTHING:
+            return self._post(posting, activity, trace)
+        if port.marking:
+            port.mark(activity, END, trace)
+        return self._kernel.attend(posted=True)
+
+    async def _post(self, posting: Awaitable[VIP_RETURN | None], activity: int, trace: int
+                    ) -> VIP_RETURN | None:
+        """The rest of a call that waits."""
+        result = await posting
+        self._port.mark(activity, END, trace)
         await self._kernel.attend(posted=True)
         return result
+
+    async def _refused(self) -> VIP_RETURN:
+        return VIP_RETURN.INVALID_PARAMETER

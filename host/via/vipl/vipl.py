@@ -27,6 +27,7 @@ from .registering import Registering
 
 __all__ = ["Vipl"]
 
+SUCCESS = VIP_RETURN.SUCCESS
 POST_SEND, POST_RECEIVE = int(Activity.POST_SEND), int(Activity.POST_RECEIVE)
 SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECEIVE_COMPLETE)
 
@@ -215,13 +216,13 @@ class Vipl:
         registered as ``handle``."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._posting.post(vi.send, descriptor, handle, POST_SEND)
+        return await self._posting.post(vi.send, descriptor, handle, POST_SEND) or SUCCESS
 
     async def VipPostRecv(self, vi: Vi, descriptor: int, handle: int) -> VIP_RETURN:
         """Post a receive descriptor."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._posting.post(vi.receive, descriptor, handle, POST_RECEIVE)
+        return await self._posting.post(vi.receive, descriptor, handle, POST_RECEIVE) or SUCCESS
 
     # Completions, out of work queues
 

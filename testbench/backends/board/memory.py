@@ -28,7 +28,7 @@ class PagedMemory(ArrayMemory):
         self._resident: dict[int, int] = {}
         self._changed: set[int] = set()
 
-    def write(self, address: int, data: bytes) -> None:
+    def write(self, address: int, data: bytes | memoryview) -> None:
         super().write(address, data)
         if not data or not self._resident:
             return

@@ -34,6 +34,9 @@ class Memory:
     def reader(self, form: Any) -> Any:
         return lambda address: form.unpack(bytes(form.size))
 
+    def writer(self, form: Any) -> Any:
+        return lambda address, *values: None
+
 
 def describe(nics: int, cpus: int = 2, nodes: int = 3) -> Description:
     return Description.model_validate({"node": {"nics": nics, "cpus": cpus},
