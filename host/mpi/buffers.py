@@ -64,7 +64,7 @@ class Data:
         if flat is not None:
             view = flat.data
             for (at, length), (address, _) in zip(self._places, self.pieces, strict=True):
-                self._process.write(address, bytes(view[at:at + length]))
+                self._process.write(address, view[at:at + length])
         return self
 
     def fill(self, length: int) -> None:
@@ -77,7 +77,7 @@ class Data:
             part = min(size, length)
             if part <= 0:
                 break
-            view[at:at + part] = self._process.read(address, part)
+            self._process.read_into(address, view[at:at + part])
             length -= part
 
     def part(self, first: int, length: int) -> list[Piece]:

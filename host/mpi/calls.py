@@ -127,13 +127,15 @@ class Calls:
             return False
         self.current = call
         self.count[call] += 1
-        self._port.mark(COMMUNICATE, BEGIN, int(call))
+        if self._port.marking:
+            self._port.mark(COMMUNICATE, BEGIN, int(call))
         return True
 
     def end(self) -> None:
         """The outermost call ends."""
         assert self.current is not None
-        self._port.mark(COMMUNICATE, END, int(self.current))
+        if self._port.marking:
+            self._port.mark(COMMUNICATE, END, int(self.current))
         self.current = None
 
 

@@ -67,12 +67,14 @@ async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
     if not length:
         return
     port = process.port
-    port.mark(COPY, BEGIN, 0)
+    if port.marking:
+        port.mark(COPY, BEGIN, 0)
     port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
         await process.touch(at, size)
     await touch_for(process, destination, length)
-    port.mark(COPY, END, 0)
+    if port.marking:
+        port.mark(COPY, END, 0)
     scatter(process, destination, gather(process, source))
 
 

@@ -87,9 +87,7 @@ class Engine:
         port = self._port
         port.spend(self._prices.packet)
         self._world.under_way[rank] += 1
-        port.mark(CHANNEL, BEGIN, 0)
-        await channel.send(rank, header.pack(), pieces)
-        port.mark(CHANNEL, END, 0)
+        await self._below(channel.send(rank, header.pack(), pieces))
         if left is not None:
             left()
 
@@ -172,9 +170,11 @@ class Engine:
                 if not self._later or self._world.has_ended(self._later):
                     self._world.wait(self._rank, what)
                 port.waiting_text = what
-                port.mark(WAITING, BEGIN, 0)
+                if port.marking:
+                    port.mark(WAITING, BEGIN, 0)
                 packet = await self._channels[0].wait()
-                port.mark(WAITING, END, 0)
+                if port.marking:
+                    port.mark(WAITING, END, 0)
                 port.waiting_text = ""
                 self._world.go(self._rank)
             if packet is not None:
@@ -215,8 +215,11 @@ class Engine:
             await handler(packet, header)
         await self._below(packet.release())
 
-    async def _below(self, call: Awaitable[Result]) -> Result:
+    def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
         """What ``call``, one of the channel's, gives; its time is marked."""
+        return self._marked(call) if self._port.marking else call
+
+    async def _marked(self, call: Awaitable[Result]) -> Result:
         self._port.mark(CHANNEL, BEGIN, 0)
         result = await call
         self._port.mark(CHANNEL, END, 0)

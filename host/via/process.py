@@ -183,7 +183,17 @@ class Process:
                 raise self._outside(va) from None
         return b"".join(self.memory.read(at, part) for at, part in self.pieces(va, length))
 
-    def write(self, va: int, data: bytes) -> None:
+    def read_into(self, va: int, data: memoryview) -> None:
+        """The bytes from ``va`` on into ``data``, page by page."""
+        if (va & self._mask) + len(data) <= self.page_bytes:
+            data[:] = self.memory.read(self.physical(va), len(data))
+            return
+        begin = 0
+        for address, part in self.pieces(va, len(data)):
+            data[begin:begin + part] = self.memory.read(address, part)
+            begin += part
+
+    def write(self, va: int, data: bytes | memoryview) -> None:
         at = va & self._mask
         if at + len(data) <= self.page_bytes:
             if data:
@@ -192,9 +202,9 @@ class Process:
                 except KeyError:
                     raise self._outside(va) from None
             return
-        at = 0
+        at, whole = 0, memoryview(data)
         for address, part in self.pieces(va, len(data)):
-            self.memory.write(address, data[at:at + part])
+            self.memory.write(address, whole[at:at + part])
             at += part
 
     # Access by the CPU: charged

@@ -31,6 +31,7 @@ from .places import Places
 
 __all__ = ["ViaChannel"]
 
+SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE
 DESCRIPTOR = 64
 OWED = 5
 """Credits owed beyond which the peer is told."""
@@ -164,7 +165,7 @@ class ViaChannel:
 
     async def _post_receive(self, peer: _Peer, descriptor: int, handle: int) -> None:
         code = await self._vipl.VipPostRecv(peer.vi, descriptor, handle)
-        if code is not VIP_RETURN.SUCCESS:
+        if code is not SUCCESS:
             self._sound("VipPostRecv", code)
 
     async def close(self) -> None:
@@ -202,7 +203,7 @@ class ViaChannel:
         peer.sends.append(done)
         self._outstanding += 1
         code = await self._vipl.VipPostSend(peer.vi, descriptor, handle)
-        if code is not VIP_RETURN.SUCCESS:
+        if code is not SUCCESS:
             self._sound("VipPostSend", code)
 
     async def look(self) -> Received | None:
@@ -221,8 +222,8 @@ class ViaChannel:
         """The packet of the completion that a call of the completion queue has ``found``; None if
         it is of something else, False if there is no completion."""
         code, vi, receive = await found
-        if code is not VIP_RETURN.SUCCESS or vi is None:
-            if code is VIP_RETURN.NOT_DONE:
+        if code is not SUCCESS or vi is None:
+            if code is NOT_DONE:
                 return False
             self._sound("VipCQDone", code)
         assert vi is not None
@@ -309,13 +310,13 @@ class ViaChannel:
     # Errors
 
     def _check(self, what: str, code: VIP_RETURN, peer: _Peer) -> None:
-        if code is not VIP_RETURN.SUCCESS:
+        if code is not SUCCESS:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {what} at the VI to rank "
                            f"{peer.rank} ended with {code.name}")
 
     def _sound(self, call: str, result: Any) -> Any:
         code, *values = result if isinstance(result, tuple) else (result,)
-        if code is not VIP_RETURN.SUCCESS:
+        if code is not SUCCESS:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {call}: {code.name}")
         return values[0] if len(values) == 1 else tuple(values) or None
 
