@@ -7,6 +7,7 @@ clang, from PyPI. Images are kept in the cache, by the content of all their inpu
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache as once
 from importlib.metadata import version
 from pathlib import Path
@@ -64,9 +65,9 @@ def _compiler() -> tuple[str, ...]:
     return (sys.executable, "-m", "ziglang", "cc")
 
 
-def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
+def image(name: str | Path, core: str, memory: int = MEMORY, defines: Sequence[str] = ()) -> Image:
     """The firmware ``name``, or the one in folder ``name``, for a core with ``memory`` bytes of NIC
-    memory.
+    memory. ``defines``: macros that choose a variant of it.
 
     Raises
     ------
@@ -77,8 +78,8 @@ def image(name: str | Path, core: str, memory: int = MEMORY) -> Image:
         raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
     folder = _folder(name)
     return _built(folder.name, core, memory, cache.entry(
-        "firmware", _parts(folder, core, memory),
-        lambda work: _build(folder, core, memory, work)))
+        "firmware", [*_parts(folder, core, memory), *defines],
+        lambda work: _build(folder, core, memory, work, defines)))
 
 
 def place(name: str, core: str, memory: int) -> Path:
@@ -130,13 +131,14 @@ def compiler(folder: Path, core: str, work: Path) -> list[str]:
             "-I", str(work), "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE)]
 
 
-def _build(folder: Path, core: str, memory: int, work: Path) -> None:
+def _build(folder: Path, core: str, memory: int, work: Path, variant: Sequence[str] = ()) -> None:
     script = (HERE / "runtime" / "link.ld").read_text()
     (work / "link.ld").write_text(f"__memory_bytes = {memory};\n__stack_bytes = {STACK_BYTES};\n"
                                   + script)
-    _run([*compiler(folder, core, work), *WHOLE.get(folder.name, ()), *LINKING,
-          f"-Wl,-T,{work / 'link.ld'}", *map(str, sources(folder)), "-lcompiler_rt",
-          "-o", str(work / "image.elf")], folder.name, core, work)
+    _run([*compiler(folder, core, work), *(f"-D{name}" for name in variant),
+          *WHOLE.get(folder.name, ()), *LINKING, f"-Wl,-T,{work / 'link.ld'}",
+          *map(str, sources(folder)), "-lcompiler_rt", "-o", str(work / "image.elf")],
+         folder.name, core, work)
     _run([sys.executable, "-m", "ziglang", "objcopy", "-O", "binary", str(work / "image.elf"),
           str(work / "image.bin")], folder.name, core, work)
     text, data, bss = _sizes(work / "image.elf")

@@ -102,13 +102,6 @@ static inline uint32_t number_of(uint32_t value)
     return value;
 }
 
-/* What the program of the machine does beyond this one. */
-static inline void work(uint32_t cycles)
-{
-    if (cycles)
-        for (uint32_t from = now(); now() - from < cycles;) { }
-}
-
 /* --- From the queue to the link ---------------------------------------------------------------- */
 
 /* Whether the engine SEND takes `commands` more at once; else it ends the wait. So what was given

@@ -155,6 +155,9 @@ extern struct translation cache[CACHE];
 extern struct settings {
     uint32_t node, nodes, window, timeout, tick, patience, shift, payload, page_shift, page_mask;
     uint32_t route[NODES];
+#ifdef GM_WORK_SEND
+    uint32_t work_send;
+#endif
 } settings;
 
 static inline struct buffer *buffer_of(uint32_t port, uint32_t token)

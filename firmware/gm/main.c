@@ -11,6 +11,9 @@ PARAMETER(doorbell_queue) = 64;
 PARAMETER(coherent_base); /* of the ports' queues, where they are in host memory */
 PARAMETER(coherent_bytes);
 PARAMETER(routes[NODES]);
+#ifdef GM_WORK_SEND
+PARAMETER(work_send);
+#endif
 
 enum { DOORBELLS_A_TURN = 16 };
 
@@ -30,6 +33,9 @@ static RARE void configure(void)
     settings.page_mask = page_bytes - 1;
     for (uint32_t i = 0; i < NODES; i++)
         settings.route[i] = routes[i];
+#ifdef GM_WORK_SEND
+    settings.work_send = work_send;
+#endif
     if (coherent_bytes)
         watch_set(coherent_base, coherent_bytes);
 }

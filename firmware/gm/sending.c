@@ -231,6 +231,9 @@ static inline void launch(void)
 {
     uint32_t i = outgoing.launched++ & (STAGES - 1);
     stage_state[i].left = link_send(&stages[i], stage_state[i].bytes, stage_state[i].trace);
+#ifdef GM_WORK_SEND
+    work(settings.work_send); /* while the packet is on its way: it waits for none of this */
+#endif
 }
 
 /* The next packet of a stream into the free stage. */

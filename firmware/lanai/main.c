@@ -66,13 +66,6 @@ struct lanai {
 
 SHARED(struct lanai, lanai);
 
-/* What the program of the machine does beyond this one. */
-static inline void work(uint32_t cycles)
-{
-    if (cycles)
-        for (uint32_t from = now(); now() - from < cycles;) { }
-}
-
 /* --- From the queue to the link ---------------------------------------------------------------- */
 
 /* Whether the engine SEND takes `commands` more at once. The program must never wait for it: it

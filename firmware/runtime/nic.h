@@ -261,6 +261,13 @@ static inline void timer_off(void) { reg_write(NICBED_MMIO_TIMER_OFF, 1); }
 /* Whether cycle `at` has been reached. */
 static inline bool reached(uint32_t at) { return (int32_t)(now() - at) >= 0; }
 
+/* What the program of a machine does beyond this one. */
+static inline void work(uint32_t cycles)
+{
+    if (cycles)
+        for (uint32_t from = now(); now() - from < cycles;) { }
+}
+
 /* Raises the host's interrupt (registers.Irq.PROCESSOR). */
 static inline void host_interrupt(void) { reg_write(NICBED_MMIO_HOST_IRQ, 1); }
 

@@ -100,7 +100,11 @@ class Driver:
             size = PORTS * QUEUE_SLOTS * SLOT_BYTES
             self._queues = node.allocate(size, SLOT_BYTES)
             parameters |= {"coherent_base": self._queues, "coherent_bytes": size}
-        await processor.start("gm", parameters)
+        variant = []
+        if gm.work_send:
+            parameters["work_send"] = gm.work_send * description.processor.clock_divider
+            variant.append("GM_WORK_SEND")
+        await processor.start("gm", parameters, defines=variant)
         self.processor = processor
         self._mailbox = Mailbox(processor)
         node.interrupts.add(self._handler)

@@ -71,8 +71,9 @@ class NicProcessor:
 
     async def start(self, firmware: str | Path,
                     parameters: Mapping[str, int | Sequence[int]] | None = None, *,
-                    limit: int = READY_LIMIT) -> Image:
-        """Build ``firmware`` if it is not in the cache, load it, and run it until it is ready.
+                    limit: int = READY_LIMIT, defines: Sequence[str] = ()) -> Image:
+        """Build ``firmware``, or the variant of it that the macros ``defines`` choose, if it is not
+        in the cache, load it, and run it until it is ready.
 
         Raises
         ------
@@ -85,7 +86,8 @@ class NicProcessor:
             The firmware has no parameter of this name.
         """
         description, port = self.description, self.port
-        image = build_image(firmware, description.nic.processor, description.processor.memory)
+        image = build_image(firmware, description.nic.processor, description.processor.memory,
+                            defines)
         values = dict(parameters or {})
         words = "doorbell_words" in image.symbols and description.processor.doorbells == "words"
         if "doorbells_are_words" in image.parameters:

@@ -125,6 +125,9 @@ class Gm(Section):
                               doc="without progress for this long, ask what has arrived")
     retries: int = cost(12, unit="times", ge=1, le=30,
                         doc="time-outs in a row before a send fails")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="a delay of the firmware behind each packet of data that it gives to "
+                              "the link; a firmware without it is what 0 means")
 
 
 class Tcp(Section):

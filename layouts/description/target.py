@@ -168,7 +168,7 @@ class Bus(Section):
 
 
 class Memory(Section):
-    bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 26,
+    bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 27,
                            doc="host memory of a node")
     latency: int = timing(8, ge=0, le=4095, doc="from a read burst's address to its first beat")
     intervention: int = timing(8, ge=0, le=4095,

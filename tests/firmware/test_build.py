@@ -55,6 +55,15 @@ def test_sizes_and_symbols(small: Image) -> None:
     assert small.stack == (1 << 14) - small.text - small.data - small.bss >= STACK_BYTES
 
 
+def test_a_macro_chooses_a_variant(tmp_path: Path) -> None:
+    place = folder(tmp_path, SOURCE.replace("int main", "#ifdef MORE\nPARAMETER(more);\n#endif\n"
+                                                       "int main").replace("helper();", (
+        "#ifdef MORE\nseen = (uint32_t)more;\n#endif\nhelper();")), "variant")
+    plain, more = image(place, "picorv32", 1 << 14), image(place, "picorv32", 1 << 14, ["MORE"])
+    assert "more" in more.parameters and "more" not in plain.parameters
+    assert image(place, "picorv32", 1 << 14).code == plain.code != more.code
+
+
 def test_parameters_are_set_in_what_is_loaded(small: Image) -> None:
     def word(code: bytes, name: str, at: int = 0) -> int:
         place = small.symbols[name].address + 8 * at
