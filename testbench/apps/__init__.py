@@ -9,18 +9,20 @@ In the order in which to read:
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...layouts.description import Description
+from ...layouts.description import Description, Knob, knobs
 from ..errors import UserError, nearest
 
-__all__ = ["APPS", "App", "NODES", "Option", "get", "parameters"]
+__all__ = ["APPS", "App", "NODES", "Option", "fitted", "get", "outlook", "parameters"]
 
 NODES = 8
 """Processes of a program over Split-C, if neither the user nor the description wants more."""
+BUFFER_PAGES = 64
+"""Registered pages of MPI's own buffers over VIA, at most, for each node."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class App:
 _SEED = Option(0, (1 << 32) - 1)
 _SORT = {"variant": Option(choices=("sm", "lg")), "keys": Option(1, 1 << 20), "seed": _SEED}
 _NAS = {"class": Option(choices=("S", "W", "A")), "compute": Option(choices=("whole", "charged")),
-        "iterations": Option(2, 1000)}
+        "iterations": Option(1, 1000)}
 
 
 def _kernel(name: str, title: str) -> App:
@@ -127,38 +129,146 @@ def parameters(app: App, given: Mapping[str, Any], description: Description) -> 
         One does not exist for this program, is out of range, does not fit the number of nodes, or
         they need more memory than a node has.
     """
+    found, needs = _found(app, given, description)
+    for need in needs:
+        if need.has(description) < need.least:
+            raise UserError(f"{need.why}: {need.knob} = {need.has(description)}; "
+                            + _more(app, found, need, description))
+    return found
+
+
+def fitted(app: App, given: Mapping[str, Any], description: Description, asked: Container[str]
+           ) -> Description:
+    """``description`` with room for the data of ``app``, a kernel, where a knob that says how much
+    there is has its default and is none of ``asked``; else as it is. Parameters that are wrong are
+    left to :func:`parameters`."""
+    if app.layer != "mpi":
+        return description
+    try:
+        _, needs = _found(app, given, description)
+    except UserError:
+        return description
+    for need in needs:
+        free = need.has(description) == need.default and need.knob not in asked
+        if free and need.has(description) < need.least <= need.most:
+            section = getattr(description, need.section)
+            description = description.model_copy(update={
+                need.section: section.model_copy(update={need.key: need.enough})})
+    return description
+
+
+def outlook(app: App, found: Mapping[str, Any], description: Description) -> str:
+    """What a run with all parameters ``found`` will take, if it is a kernel's; "" if that is
+    little."""
+    if app.layer != "mpi":
+        return ""
+    from ...host.apps.nas import kernels
+    from .nas import extent
+
+    kernel = kernels.get(app.name)(found["class"], description.fabric.nodes)
+    return extent.outlook(kernel, found["iterations"])
+
+
+@dataclass(frozen=True)
+class _Need:
+    """That ``section.key``, a power of two, is at least ``least``; and why."""
+
+    section: str
+    key: str
+    least: int
+    why: str
+
+    @property
+    def knob(self) -> str:
+        return f"{self.section}.{self.key}"
+
+    @property
+    def enough(self) -> int:
+        """The least value."""
+        return 1 << (self.least - 1).bit_length()
+
+    @property
+    def default(self) -> int:
+        """The knob's default."""
+        return int(str(self._knob.default))
+
+    @property
+    def most(self) -> int:
+        """The largest value."""
+        return int(self._knob.bounds.split()[-1])
+
+    @property
+    def _knob(self) -> Knob:
+        return next(knob for knob in knobs() if knob.name == self.knob)
+
+    def has(self, description: Description) -> int:
+        """The knob's value."""
+        return int(getattr(getattr(description, self.section), self.key))
+
+
+def _found(app: App, given: Mapping[str, Any], description: Description
+           ) -> tuple[dict[str, Any], list[_Need]]:
+    """All parameters, and what the data need."""
     for name, value in given.items():
         if name not in app.options:
             raise UserError(f"--{name}: {app.name} has no such parameter: it takes "
                             f"{', '.join(f'--{one}' for one in app.options)}")
         app.options[name].check(name, value)
     nodes = description.fabric.nodes
-    if app.layer == "mpi":
-        found, needed = _kernel_parameters(app, given, nodes)
-    else:
+    if app.layer != "mpi":
         found = app.module.defaults(given)
-        needed = app.module.needed(found, nodes)
+        return found, [_memory(app, app.module.needed(found, nodes), description)]
+    found, kernel = _kernel_run(app, given, nodes)
+    needs = [_memory(app, kernel.memory(), description)]
+    if description.mpi.channel == "via" and description.via.design != "kernel":
+        # One long message goes while another one comes; regions in no use give way to them.
+        pages = 2 * (1 + -(-kernel.longest() // description.via.page_bytes))
+        if pages > description.mpi.registration_cache:
+            entries = pages + BUFFER_PAGES * nodes
+            needs.append(_Need("via", "translations", entries,
+                               f"{app.name} needs {entries} entries of the translation table"))
+    return found, needs
+
+
+def _memory(app: App, needed: int, description: Description) -> _Need:
     from ...host.apps.data import fixed_bytes
 
-    needed += fixed_bytes(description, nodes)
-    if needed > description.memory.bytes:
-        raise UserError(f"{app.name} needs {needed} bytes of host memory: memory.bytes = "
-                        f"{description.memory.bytes}; try --set memory.bytes="
-                        f"{1 << (needed - 1).bit_length()}, or less data")
-    return found
+    needed += fixed_bytes(description, description.fabric.nodes)
+    return _Need("memory", "bytes", needed, f"{app.name} needs {needed} bytes of host memory")
 
 
-def _kernel_parameters(app: App, given: Mapping[str, Any], nodes: int
-                       ) -> tuple[dict[str, Any], int]:
-    """A kernel's parameters, and the bytes that it needs."""
+def _more(app: App, found: Mapping[str, Any], need: _Need, description: Description) -> str:
+    """What makes the data fit."""
+    if need.least <= need.most:
+        return f"try --set {need.knob}={need.enough}, or less data"
+    if app.layer == "mpi":
+        from ...host.apps.nas import kernels
+
+        kernel = kernels.get(app.name)
+        for nodes in range(description.fabric.nodes + 1, 65):
+            if not kernel.refuses(found["class"], nodes) and _memory(
+                    app, kernel(found["class"], nodes).memory(), description).least <= need.most:
+                return f"a node has at most {need.most}; try --nodes {nodes}"
+    return f"a node has at most {need.most}; try less data"
+
+
+def _kernel_run(app: App, given: Mapping[str, Any], nodes: int) -> tuple[dict[str, Any], Any]:
+    """A kernel's parameters, and the kernel. Of class A, if nobody says otherwise, some
+    iterations run, whose computation is charged alone, where the whole run would take too long."""
     from ...host.apps.nas import kernels
+    from .nas.extent import chosen
 
-    found = {"class": "S", "compute": "whole", "iterations": 0, **given}
+    size = given.get("class", "S")
     try:
-        kernel = kernels.get(app.name)(found["class"], nodes)
+        kernel = kernels.get(app.name)(size, nodes)
     except ValueError as error:
         raise UserError(str(error)) from None
-    if found["iterations"] > kernel.iterations:
-        raise UserError(f"--iterations {found['iterations']}: {app.name} of class {found['class']} "
-                        f"has {kernel.iterations}")
-    return found, kernel.memory()
+    wanted = given.get("iterations", 0)
+    if wanted > kernel.iterations:
+        raise UserError(f"--iterations {wanted}: {app.name} of class {size} has "
+                        f"{kernel.iterations}")
+    if size == "A" and "iterations" not in given and given.get("compute") != "whole":
+        wanted = chosen(kernel)
+    part = size == "A" and 0 < wanted < kernel.iterations
+    return {"class": size, "compute": "charged" if part else "whole", "iterations": wanted,
+            **given}, kernel

@@ -218,6 +218,7 @@ class Testbed:
         if layer not in (None, app.layer):
             raise UserError(f"--layer {layer}: {name} runs over {app.layer}")
         description = load.for_layer(self._with(knobs, app.nodes), app.layer)
+        description = apps.fitted(app, parameters, description, self._asked(knobs))
         one_nic(description, app.name, "whose processes are nodes")
         return measurement.program(app, parameters, description, sim=self.sim)
 
@@ -276,6 +277,8 @@ class Testbed:
             if wanted.synthesis:
                 with self.listener.progress(label) as tell:
                     return wanted.document(wanted.presentation.measure(wanted.description, tell))
+            if wanted.outlook:
+                self.listener.told(f"{label}: {wanted.outlook}")
             outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
                                label=label, wave=wave, timeline=timeline, modules=wanted.modules,
                                limit=wanted.limit)
@@ -342,9 +345,13 @@ class Testbed:
         caller has asked for no number."""
         changes = {**self._changes, **(knobs or {})}
         found = self._load(changes, self._nodes) if knobs else self._description
-        asked = (self._nodes is not None or "fabric.nodes" in changes
-                 or any(text.strip().startswith("fabric.nodes") for text in self._overrides))
+        asked = self._nodes is not None or "fabric.nodes" in self._asked(knobs)
         return self._load(changes, least) if not asked and found.fabric.nodes < least else found
+
+    def _asked(self, knobs: Mapping[str, Any] | None) -> frozenset[str]:
+        """Knobs that the caller has set, beside the description's file."""
+        return frozenset((*self._changes, *(knobs or {}),
+                          *(text.partition("=")[0].strip() for text in self._overrides)))
 
     def _simulator(self, description: Description, tell: Any) -> Simulator | None:
         """The simulator of ``description``; None for a board, which is no simulator."""

@@ -46,6 +46,8 @@ class Measurement:
         Target cycles after which it is stopped, if nobody says otherwise.
     synthesis
         Whether it is synthesised, in the caller's process, and no simulator runs.
+    outlook
+        What its user wants to know before it is measured: how long that will take. May be "".
     """
 
     name: str
@@ -59,6 +61,7 @@ class Measurement:
     pure: bool = True
     limit: int | None = None
     synthesis: bool = False
+    outlook: str = ""
 
     @property
     def presentation(self) -> ModuleType:
@@ -121,7 +124,8 @@ def program(app: "App", given: Mapping[str, Any], description: Description, *, s
     parameters = apps.parameters(app, given, description)
     return Measurement(app.name, app.layer, sim, description, parameters, app.job,
                        {"name": app.name, "parameters": parameters}, app.report.__name__,
-                       limit=app.limit, pure=sim != "board")
+                       limit=app.limit, pure=sim != "board",
+                       outlook=apps.outlook(app, parameters, description))
 
 
 def experiment(file: Path, arguments: Sequence[str], description: Description, *, layer: str,

@@ -40,6 +40,7 @@ class Fourier(Kernel):
     name = "FT"
     title = "Fourier transforms: Alltoall of all data"
     iterations = 6
+    least = 1  # the transform before the iterations has exchanged the same data
     classes = {
         "S": Size((64, 64, 64), 554.6087004964 + 484.5363331978j, 554.2683411902 + 493.2597244941j),
         "W": Size((128, 128, 32), 567.3612178944 + 529.3246849175j,

@@ -45,14 +45,20 @@ class Kernel(ABC):
         As NPB names it.
     iterations
         Timed ones of the whole run.
+    least
+        Iterations that tell what the others take.
     by_data
         Whether the data decide what messages there are, so that they are always computed.
+    by_data_bytes
+        Of a message whose length the data decide, on average.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     classes: ClassVar[Mapping[str, Any]]
+    least: ClassVar[int] = 2
     by_data: ClassVar[bool] = False
+    by_data_bytes: int = 0
     iterations: int = 1
 
     def __init__(self, size: str, procs: int) -> None:
@@ -82,6 +88,19 @@ class Kernel(ABC):
     @abstractmethod
     def messages(self, rank: int, iterations: int) -> Messages:
         """Messages of process ``rank`` in the timed part with so many iterations."""
+
+    def volume(self, iterations: int) -> tuple[int, int]:
+        """How many messages all processes send in the timed part with so many iterations, and their
+        bytes."""
+        sent = sum((self.messages(rank, iterations) for rank in range(self.procs)), Counter())
+        return sent.total(), sum(
+            count * (self.by_data_bytes if length == BY_DATA else length)
+            for (_, length), count in sent.items())
+
+    def longest(self) -> int:
+        """Bytes of the longest message; of lengths that the data decide, twice the average."""
+        return max(2 * self.by_data_bytes if length == BY_DATA else length
+                   for rank in range(self.procs) for _, length in self.messages(rank, 1))
 
 
 def power_of_two(procs: int) -> str:

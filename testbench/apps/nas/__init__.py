@@ -2,9 +2,11 @@
 
 In the order in which to read:
 
+- :mod:`.extent`: How much of a kernel is run, and how long that will take
 - :mod:`.measurement`: Runs a kernel, verifies it, and says where its time went and what was sent
 - :mod:`.timing`: The timed part of a run, from marks alone: computation, communication, waiting
 - :mod:`.report`: Tables and picture of a kernel's run
+- :mod:`.changes`: What is changed to change o, g or L: in each channel that which bounds it
 - :mod:`.worth`: What a cycle of o, of g and of L is worth to a kernel: each is changed alone, and
   measured
 - :mod:`.worth_report`: Tables and picture of that, on several NICs

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from ....host.apps.nas.kernel import BY_DATA, Kernel
+from ....host.apps.nas.kernel import BY_DATA, Kernel, Messages
 from ....host.apps.nas.kernels import get
 from ....host.apps.nas.process import Process
 from ....host.mpi import Mpi, MpiError
@@ -22,6 +22,8 @@ __all__ = ["evaluate", "kernel_of", "measure", "run"]
 
 BINS = 200
 """Stretches of the time line."""
+MANY = 8
+"""Lengths of a call's messages beyond which they share a row."""
 
 
 def kernel_of(name: str, parameters: Mapping[str, Any], nodes: int) -> Kernel:
@@ -81,7 +83,8 @@ def evaluate(run: Any, kernel: Kernel, parameters: Mapping[str, Any], clock_mhz:
     begin = min(one.begin for one in found.values())
     end = max(one.end for one in found.values())
     sent = [counts for _, counts in run.results]
-    done = len(found[0].iterations)
+    ends = [max(each) for each in zip(*(one.iterations for one in found.values()), strict=True)]
+    done = len(ends)
     verified = _verification(kernel, [answer for answer, _ in run.results],
                              done == kernel.iterations
                              and (parameters["compute"] == "whole" or kernel.by_data))
@@ -92,8 +95,10 @@ def evaluate(run: Any, kernel: Kernel, parameters: Mapping[str, Any], clock_mhz:
         "processes": [{kind: cycles(one.ticks(kind)) for kind in KINDS}
                       for _, one in sorted(found.items())],
         "messages": _by_call(sent)}
-    if 1 < done < kernel.iterations:
-        results["slope"] = _slope(found, end - begin, kernel.iterations, clock_mhz)
+    if done < kernel.iterations:
+        first = max(one.first for one in found.values())
+        results["slope"] = {**_slope(first, ends, end - begin, kernel.iterations, clock_mhz),
+                            "messages": _of_all(kernel, sent, done)}
     checks = [_as_expected(kernel, sent, done), _complete(found)]
     if verified["verdict"] != "NOT PERFORMED":
         checks.insert(0, check("the run verifies", verified["verdict"] == "SUCCESSFUL",
@@ -104,6 +109,7 @@ def evaluate(run: Any, kernel: Kernel, parameters: Mapping[str, Any], clock_mhz:
             "sent": [[{"call": one.call.name, "to": one.rank, "bytes": one.length,
                        "messages": count} for one, count in sorted(counts.items())]
                      for counts in sent],
+            "iterations": [cycles(one - begin) for one in ends],
             "timeline": [[[number(share) for share in stretch]
                           for stretch in one.shares(begin, end, BINS)]
                          for _, one in sorted(found.items())]},
@@ -127,12 +133,13 @@ def _verification(kernel: Kernel, answers: Sequence[Any], whole: bool) -> dict[s
                     "published": one.wanted, "tolerance": one.tolerance} for one in values]}
 
 
-def _slope(found: Mapping[int, Timed], ticks: int, iterations: int, clock_mhz: float
+def _slope(first: int, ends: Sequence[int], ticks: int, iterations: int, clock_mhz: float
            ) -> dict[str, Any]:
     """The whole run's time, if the iterations that were left out take as long as those from the
-    second on."""
-    ends = [max(each) for each in zip(*(one.iterations for one in found.values()), strict=True)]
-    each = Fraction(ends[-1] - ends[0], len(ends) - 1)
+    second on; or as the only one. In ticks: ``first``, when the last process began the first one;
+    ``ends``, when the last process ended each; ``ticks``, the run."""
+    since = [first, *ends] if len(ends) == 1 else ends
+    each = Fraction(since[-1] - since[0], len(since) - 1)
     whole = ticks + each * (iterations - len(ends))
     return {"iteration": cycles(each), "cycles": cycles(whole),
             "seconds": float(whole) / TICKS / clock_mhz / 1e6}
@@ -140,19 +147,37 @@ def _slope(found: Mapping[int, Timed], ticks: int, iterations: int, clock_mhz: f
 
 def _by_call(sent: Sequence[Counter[Any]]) -> list[dict[str, Any]]:
     """Messages of all processes by call and length; of lengths that are many, least and most."""
-    by_call: dict[str, Counter[int]] = {}
+    found: Messages = Counter()
     for counts in sent:
         for one, count in counts.items():
-            by_call.setdefault(one.call.name, Counter())[one.length] += count
+            found[one.call.name, one.length] += count
+    return _rows(found)
+
+
+def _of_all(kernel: Kernel, sent: Sequence[Counter[Any]], done: int) -> list[dict[str, Any]]:
+    """The same of a whole run, by the kernel's description; of lengths that the data decide, in
+    proportion to those that were sent."""
+    whole = sum((kernel.messages(rank, kernel.iterations) for rank in range(kernel.procs)),
+                Counter())
+    by_data = {call for call, length in whole if length == BY_DATA}
+    more = Fraction(kernel.iterations, done)
+    rows = [row | {key: round(row[key] * more) for key in ("messages", "bytes")}
+            for row in _by_call(sent) if row["call"] in by_data]
+    rows += _rows(Counter({kind: count for kind, count in whole.items() if kind[1] != BY_DATA}))
+    return sorted(rows, key=lambda row: (row["call"], row["least"]))
+
+
+def _rows(messages: Messages) -> list[dict[str, Any]]:
+    """A row for each call and length; for each call, if its lengths are many."""
+    by_call: dict[str, list[int]] = {}
+    for call, length in sorted(messages):
+        by_call.setdefault(call, []).append(length)
     rows = []
-    for call, lengths in sorted(by_call.items()):
-        groups = [[length] for length in sorted(lengths)]
-        if len(groups) > 8:
-            groups = [sorted(lengths)]
-        for group in groups:
-            rows.append({"call": call, "messages": sum(lengths[one] for one in group),
-                         "bytes": sum(one * lengths[one] for one in group),
-                         "least": group[0], "most": group[-1]})
+    for call, lengths in by_call.items():
+        groups = [[length] for length in lengths] if len(lengths) <= MANY else [lengths]
+        rows += [{"call": call, "messages": sum(messages[call, one] for one in group),
+                  "bytes": sum(one * messages[call, one] for one in group),
+                  "least": group[0], "most": group[-1]} for group in groups]
     return rows
 
 

@@ -1,6 +1,6 @@
 """Tables and picture of a kernel's run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,38 +23,50 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     channel = document["config"]["mpi"]["channel"]
     found: list[Any] = [
         f"{what}, {len(processes)} processes, MPI over {channel}",
-        f"VERIFICATION {verified['verdict']}: {verified['detail']}",
-        f"time: {results['seconds']:.6f} s of target ({amount(results['cycles'])} cycles), "
-        f"{results['iterations']} of {results['of']} iterations"]
+        f"VERIFICATION {verified['verdict']}: {verified['detail']}", _time(results)]
     if parameters["compute"] == "charged":
         found.append("computation is charged by the number of data, and not done"
                      if verified["verdict"] == "NOT PERFORMED" else
                      "computation is done, although it was to be charged alone: data decide the "
                      "messages")
-    if "slope" in results:
-        slope = results["slope"]
-        found.append(f"all {results['of']} iterations, by the slope of these: "
-                     f"{slope['seconds']:.6f} s ({amount(slope['cycles'])} cycles)")
     ranks = [str(rank) for rank in range(len(processes))]
     rows = [(kind, *(f"{100 * one[kind] / (sum(one.values()) or 1):.1f} %" for one in processes))
             for kind in KINDS]
     found.append(table("Shares of the time by rank", ["", *ranks], rows))
-    messages = [(one["call"], amount(one["messages"]), amount(one["bytes"]), _lengths(one))
-                for one in results["messages"]]
-    count, total = (sum(one[key] for one in results["messages"]) for key in ("messages", "bytes"))
-    messages.append(("all", amount(count), amount(total), ""))
-    found.append(table("Messages of all processes in the timed part",
-                       ["call", "messages", "bytes", "bytes each"], messages))
+    found.append(_messages(results.get("slope", results)["messages"],
+                           f", extrapolated to {results['of']} iterations" if "slope" in results
+                           else ""))
     return found
 
 
+def _time(results: Mapping[str, Any]) -> str:
+    """The time of the run; of one that is not whole, what the whole one would take, first."""
+    done, of = results["iterations"], results["of"]
+    if "slope" not in results:
+        return f"time: {_long(results)}, {done} of {of} iterations"
+    return (f"time: {_long(results['slope'])}, extrapolated from {done} of {of} iterations, which "
+            f"took {_long(results)}")
+
+
+def _long(one: Mapping[str, Any]) -> str:
+    return f"{one['seconds']:.6f} s of target ({amount(one['cycles'])} cycles)"
+
+
+def _messages(rows: Sequence[Mapping[str, Any]], of: str) -> Any:
+    messages = [(one["call"], amount(one["messages"]), amount(one["bytes"]), _lengths(one))
+                for one in rows]
+    count, total = (sum(one[key] for one in rows) for key in ("messages", "bytes"))
+    messages.append(("all", amount(count), amount(total), ""))
+    return table(f"Messages of all processes in the timed part{of}",
+                 ["call", "messages", "bytes", "bytes each"], messages)
+
+
 def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The whole run's time, by the slope where not all iterations ran; and the messages of what
-    ran."""
-    results = document["results"]
+    """The whole run's time and messages; by the slope where not all iterations ran."""
+    whole = document["results"].get("slope", document["results"])
     time, messages = FIGURES
-    return [Headline(time, results.get("slope", results)["cycles"]),
-            Headline(messages, sum(one["messages"] for one in results["messages"]), messages)]
+    return [Headline(time, whole["cycles"]),
+            Headline(messages, sum(one["messages"] for one in whole["messages"]), messages)]
 
 
 def _lengths(one: Mapping[str, Any]) -> str:

@@ -37,14 +37,15 @@ class Timed:
     ----------
     begin, end
         Ticks.
-    iterations
-        Ticks at which each iteration ended.
+    first, iterations
+        Ticks at which the first iteration began, and at which each ended.
     parts
         All of it, in order.
     """
 
     begin: int
     end: int = 0
+    first: int = 0
     iterations: list[int] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
@@ -76,6 +77,7 @@ def timed(found: Iterable[Span]) -> dict[int, Timed]:
         one = processes.setdefault(span.node, Timed(span.begin))
         one.end = span.end
         if span.number == _ITERATION:
+            one.first = one.first or span.begin
             one.iterations.append(span.end)
         one.parts += _parts(span, "computation")
     return processes

@@ -1,14 +1,16 @@
 """What a cycle of o, of g and of L is worth to a kernel: each is changed alone, and measured.
 
-- o: the library's own paths cost more (``mpi.path_scale``). Measured as the CPU's time in a 4-byte
-  ping-pong over MPI, at both ends of a message.
-- L: links are longer (``link.latency``). Measured as half the round trip without o.
-- g: links are slower (``link.bytes_per_cycle``). Measured for packets of the NIC's MTU, as what
-  16 KB more in a ping-pong take, over the packets in 16 KB.
+What is changed is in :mod:`.changes`. How far o, g and L moved is measured, each time, in
+ping-pongs over MPI, as a knob is no parameter:
+
+- o: the CPU's time for a 4-byte message, at both ends.
+- L: half the round trip without o.
+- g: for packets of the NIC's MTU, what 16 KB more in a ping-pong take, over the packets in 16 KB.
 
 A kernel's time is that of its whole run, or of some iterations and their slope. Its worth is the
-kernel's additional cycles over the parameter's; the elasticity says by how many per cent the
-kernel's time grows for each per cent by which the parameter does.
+kernel's additional cycles over the parameter's, by the larger of two changes; by the smaller one it
+is a little different, and that is the spread. The elasticity says by how many per cent the kernel's
+time grows for each per cent by which the parameter does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,25 +19,28 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.apps.nas.kernel import Kernel
-from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...benches.mpi.pingpong import Plan, measure_plan
 from ...benches.mpi.split import split
 from ...estimate.compare import check
 from ...lab import apply_settings
-from ...report.document import number, plain
+from ...report.document import plain
 from ...testbed.measurement import Measurement
+from .changes import SIZES, changes
+from .extent import within
 from .measurement import evaluate, kernel_of, measure
 
-__all__ = ["PARAMETERS", "changes", "iterations", "measurement", "parameters", "run"]
+__all__ = ["iterations", "measurement", "parameters", "run", "summary"]
 
-PARAMETERS = ("o", "g", "L")
 PART = 10
-"""Of a kernel's iterations that many times fewer are run, but at least LEAST: the slope of few
-makes much of what differs between two of them by chance."""
-LEAST = 2
-LATENCY = 20
+MOST_SECONDS = 2.5
+"""A kernel's iterations are a tenth of all, or as many as take so long: the slope of few makes much
+of what differs between two of them by chance."""
 LONG, SHORT = 32768, 16384
+LINE = Fraction(1, 4)
+"""How far the worths by two changes may be apart, as a share, or the slope is not sound."""
+SMALL = 1e-3
+"""Of a kernel's time: a difference that does not matter."""
 
 
 def parameters(names: Sequence[str], size: str) -> dict[str, Any]:
@@ -51,27 +56,23 @@ def measurement(like: Measurement, names: Sequence[str], size: str) -> Measureme
                    arguments={"parameters": chosen}, module=f"{__name__}_report")
 
 
-def changes(description: Description) -> dict[str, dict[str, Any]]:
-    """The knob that changes each parameter, and its changed value."""
-    return {"o": {"mpi.path_scale": description.mpi.path_scale + 1},
-            "g": {"link.bytes_per_cycle": description.link.bytes_per_cycle * Fraction(4, 5)},
-            "L": {"link.latency": description.link.latency + LATENCY}}
-
-
 def iterations(kernel: Kernel) -> int:
     """How many iterations of ``kernel`` are run; 0: all."""
-    return max(LEAST, kernel.iterations // PART) if kernel.iterations > LEAST else 0
+    found = within(kernel, MOST_SECONDS)
+    return found and max(found, kernel.iterations // PART)
 
 
 async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters and kernels, as the description has them and with each parameter changed."""
-    settings = {"": {}, **changes(lab.description)}
-    costs: dict[str, dict[str, Fraction]] = {}
-    times: dict[str, dict[str, float]] = {name: {} for name in parameters["kernels"]}
+    names = list(changes(lab.description))
+    settings = {(name, size): changes(lab.description, size)[name]
+                for size in SIZES for name in names}
+    costs: dict[Any, dict[str, Fraction]] = {}
+    times: dict[str, dict[Any, float]] = {name: {} for name in parameters["kernels"]}
     checks = []
-    steps = len(settings) * (1 + len(times))
-    for index, (changed, knobs) in enumerate(settings.items()):
-        what = f"with another {changed}" if changed else "as it is"
+    steps = (1 + len(settings)) * (1 + len(times))
+    for index, (changed, knobs) in enumerate({(): {}, **settings}.items()):
+        what = f"with another {changed[0]}, {changed[1]}" if changed else "as it is"
         lab.progress(f"o, g and L {what}", index * (1 + len(times)), steps)
         costs[changed] = await _costs(lab, knobs)
         for place, name in enumerate(times):
@@ -84,16 +85,35 @@ async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
                        for one in outcome["checks"] if not one["ok"]]
             results = outcome["results"]
             times[name][changed] = results.get("slope", results)["cycles"]
-    moved = {one: costs[one][one] - costs[""][one] for one in PARAMETERS}
-    checks.append(check("each change raises its parameter", all(by > 0 for by in moved.values()),
-                        ", ".join(f"{one} by {float(by):.1f}" for one, by in moved.items())))
+    outcome = summary(settings, costs, times)
+    return {**outcome, "checks": [*checks, *outcome["checks"], *lab.account.checks()]}
+
+
+def summary(settings: Mapping[Any, Mapping[str, Any]], costs: Mapping[Any, Mapping[str, Fraction]],
+            times: Mapping[str, Mapping[Any, float]]) -> dict[str, Any]:
+    """The outcome, of what was measured: with nothing changed, ``()``, and with each of
+    ``settings``, a parameter and the size of its change."""
+    base, names = costs[()], list(dict.fromkeys(name for name, _ in settings))
+    moved = {name: {one: costs[name, SIZES[-1]][one] - base[one] for one in base}
+             for name in names}
+    worths = {name: _worth(found, costs, names) for name, found in times.items()}
     return plain({
-        "results": {"costs": {one: number(value) for one, value in costs[""].items()},
-                    "kernels": {name: _worth(found, costs[""], moved)
-                                for name, found in times.items()}},
-        "points": {"costs": {changed: {one: number(value) for one, value in each.items()}
-                             for changed, each in costs.items()}, "kernels": times},
-        "checks": [*checks, *lab.account.checks()]})
+        "results": {
+            "costs": base,
+            "changes": {name: {"knobs": {knob: str(value) for knob, value
+                                         in settings[name, SIZES[-1]].items()},
+                               "moved": moved[name]} for name in names},
+            "kernels": worths},
+        "points": {
+            "costs": {_name(changed): each for changed, each in costs.items()},
+            "kernels": {kernel: {_name(changed): time for changed, time in found.items()}
+                        for kernel, found in times.items()}},
+        "checks": [_raised(base, costs), _sound(worths, {name: moved[name][name]
+                                                         for name in names})]})
+
+
+def _name(changed: Any) -> str:
+    return " ".join(map(str, changed)) or "base"
 
 
 class _Quiet:
@@ -119,12 +139,36 @@ async def _costs(lab: Any, knobs: Mapping[str, Any]) -> dict[str, Fraction]:
     return {"o": overhead, "g": (half[LONG] - half[SHORT]) / packets, "L": half[4] - overhead}
 
 
-def _worth(times: Mapping[str, float], costs: Mapping[str, Fraction],
-           moved: Mapping[str, Fraction]) -> dict[str, Any]:
-    """A kernel's time, and by parameter what a cycle is worth, and the elasticity."""
-    base = times[""]
+def _worth(times: Mapping[Any, float], costs: Mapping[Any, Mapping[str, Fraction]],
+           names: Sequence[str]) -> dict[str, Any]:
+    """A kernel's time, and by parameter what a cycle is worth, the spread of that, and the
+    elasticity, which what is not above 0 has none of."""
+    base = times[()]
     found: dict[str, Any] = {"cycles": base}
-    for one in PARAMETERS:
-        worth = (times[one] - base) / float(moved[one]) if moved[one] > 0 else 0.0
-        found[one] = {"worth": worth, "elasticity": worth * float(costs[one]) / base}
+    for one in names:
+        slopes = []
+        for size in SIZES:
+            moved = costs[one, size][one] - costs[()][one]
+            slopes.append((times[one, size] - base) / float(moved) if moved > 0 else 0.0)
+        share = float(costs[()][one]) / base
+        found[one] = {"worth": slopes[-1], "spread": max(slopes) - min(slopes),
+                      "elasticity": slopes[-1] * share if share > 0 else None}
     return found
+
+
+def _raised(base: Mapping[str, Fraction], costs: Mapping[Any, Mapping[str, Fraction]]
+            ) -> dict[str, Any]:
+    moved = {changed: each[changed[0]] - base[changed[0]]
+             for changed, each in costs.items() if changed}
+    return check("each change raises its parameter", all(by > 0 for by in moved.values()),
+                 ", ".join(f"{_name(one)} by {float(by):.1f}" for one, by in moved.items()))
+
+
+def _sound(worths: Mapping[str, Mapping[str, Any]], moved: Mapping[str, Fraction]
+           ) -> dict[str, Any]:
+    """Whether a change of twice the size has twice the effect, unless both have next to none."""
+    bad = [f"{kernel}: a cycle of {name} {one['worth']:.0f}, or {one['spread']:.0f} beside it"
+           for kernel, found in worths.items() for name, one in found.items()
+           if name != "cycles" and one["spread"] > LINE * abs(one["worth"])
+           and one["spread"] * float(moved[name]) > SMALL * found["cycles"]]
+    return check("the effects of both changes lie on a line", not bad, "; ".join(bad))

@@ -1,14 +1,17 @@
 """Tables and picture of what o, g and L are worth to kernels, on several NICs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...report.tables import amount, checks, table
-from .worth import PARAMETERS
+from .changes import PARAMETERS
 
 __all__ = ["compared", "draw", "draw_compared", "tables"]
+
+COLUMNS = 4
+"""Panels beside each other."""
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
@@ -22,45 +25,105 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 
 def compared(by_name: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    """o, g and L of each NIC; each kernel's time, worths and elasticities; checks that failed.
-    ``by_name``: the document of each NIC."""
+    """o, g and L of each NIC, and how its changes moved them; each kernel's time, worths and
+    elasticities; checks that failed. ``by_name``: the document of each NIC."""
     found: list[Any] = [table("A message over MPI (cycles)", ["", *PARAMETERS], [
         (nic, *(amount(one["results"]["costs"][name]) for name in PARAMETERS))
         for nic, one in by_name.items()])]
+    found.append(table(
+        "What each change moved, by itself and by what is as it is",
+        ["", "of", "by", *PARAMETERS],
+        [(nic, name, ", ".join(f"{knob} = {value}" for knob, value in change["knobs"].items()),
+          *_moved(one["results"]["costs"], change["moved"]))
+         for nic, one in by_name.items()
+         for name, change in one["results"]["changes"].items()], left=3))
     rows = []
     for nic, one in by_name.items():
         for kernel in one["parameters"]["kernels"]:
             worth = one["results"]["kernels"][kernel]
             rows.append((nic, kernel, f"{worth['cycles'] / one['clock_mhz'] / 1000:,.1f}",
-                         *(amount(worth[name]["worth"], 1) for name in PARAMETERS),
-                         *(f"{100 * worth[name]['elasticity']:.2f}" for name in PARAMETERS)))
+                         *(_with_spread(worth[name]) for name in PARAMETERS),
+                         *(_per_cent(worth[name]["elasticity"]) for name in PARAMETERS)))
     found.append(table(
         "What o, g and L are worth",
         ["", "kernel", "ms", *(f"cycle of {name}" for name in PARAMETERS),
          *(f"{name} +100 %" for name in PARAMETERS)], rows, left=2,
-        caption="cycle of x: cycles that the kernel takes longer for each; "
-                "x +100 %: per cent of its time that twice x takes, by the slope"))
+        caption="cycle of x: cycles that the kernel takes longer for each, by the larger of two "
+                "changes, ± what the smaller one says otherwise; x +100 %: per cent of its time "
+                "that twice x takes, by the slope"))
     for nic, one in by_name.items():
         found += [f"{nic}: {line}" for line in [*one["notes"], *checks(one["checks"])]
                   if not line.startswith("checks: all")]
     return found
 
 
-def draw_compared(by_name: Mapping[str, Mapping[str, Any]], figure: Any) -> None:
-    """For each kernel a group of bars, the elasticities; for each NIC a panel."""
-    from ...report.plots import PALETTE
+def _moved(costs: Mapping[str, float], moved: Mapping[str, float]) -> list[str]:
+    """In cycles, and as a share of what is above 0."""
+    return [amount(moved[name], 0)
+            + (f" ({100 * moved[name] / costs[name]:+.0f} %)" if costs[name] > 0 else "")
+            for name in PARAMETERS]
 
-    figure.set_size_inches(3.1 * len(by_name) + 1.5, 3.6)
-    panels = figure.subplots(1, len(by_name), sharey=True, squeeze=False)[0]
-    for axes, (nic, one) in zip(panels, by_name.items(), strict=True):
-        kernels = {kernel: one["results"]["kernels"][kernel]
-                   for kernel in one["parameters"]["kernels"]}
-        places = np.arange(len(kernels))
-        for index, name in enumerate(PARAMETERS):
-            heights = [100 * worth[name]["elasticity"] for worth in kernels.values()]
-            axes.bar(places + 0.27 * (index - 1), heights, 0.25, color=PALETTE[index], label=name)
-        axes.set_xticks(places, [kernel.upper() for kernel in kernels])
-        axes.grid(axis="x", visible=False)
-        axes.set_title(nic)
-    panels[0].set_ylabel("% of the time that twice as much takes")
-    panels[-1].legend(loc="upper right")
+
+def _with_spread(one: Mapping[str, float]) -> str:
+    return f"{amount(one['worth'], 0)} ± {amount(one['spread'], 0)}"
+
+
+def _per_cent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f}"
+
+
+def draw_compared(by_name: Mapping[str, Mapping[str, Any]], figure: Any) -> None:
+    """The elasticities, with their spread: of several NICs a panel for each kernel, with a group of
+    bars for each NIC; of one NIC a panel with a group for each kernel."""
+    kernels: list[str] = next(iter(by_name.values()))["parameters"]["kernels"]
+    found = {(nic, kernel): _shares(one["results"]["kernels"][kernel])
+             for nic, one in by_name.items() for kernel in one["parameters"]["kernels"]}
+    if len(by_name) == 1:
+        nic = next(iter(by_name))
+        panels = {nic: {kernel.upper(): found[nic, kernel] for kernel in kernels}}
+    else:
+        panels = {kernel.upper(): {nic: found[nic, kernel] for nic in by_name}
+                  for kernel in kernels}
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    width = 0.55 * max(map(len, panels.values())) + 1.1
+    figure.set_size_inches(max(4.5, columns * width), 3.3 * rows)
+    places = figure.subplots(rows, columns, squeeze=False)
+    for axes in places.flat[len(panels):]:
+        axes.set_visible(False)
+    for axes, (title, groups) in zip(places.flat, panels.items(), strict=False):
+        _panel(axes, groups)
+        axes.set_title(title)
+    for axes in places[:, 0]:
+        axes.set_ylabel("% of the time that twice as much takes")
+    places.flat[0].legend(loc="upper left")
+
+
+def _shares(kernel: Mapping[str, Any]) -> list[tuple[float, float] | None]:
+    """By parameter the elasticity and its spread, in per cent; None: there is none."""
+    found: list[tuple[float, float] | None] = []
+    for name in PARAMETERS:
+        one = kernel[name]
+        if one["elasticity"] is None:
+            found.append(None)
+        else:
+            spread = abs(one["spread"] * one["elasticity"] / one["worth"]) if one["worth"] else 0.0
+            found.append((100 * one["elasticity"], 100 * spread))
+    return found
+
+
+def _panel(axes: Any, groups: Mapping[str, Sequence[tuple[float, float] | None]]) -> None:
+    from ...report.plots import INK, PALETTE
+
+    places = np.arange(len(groups))
+    for index, name in enumerate(PARAMETERS):
+        bars = [group[index] for group in groups.values()]
+        axes.bar(places + 0.27 * (index - 1), [bar[0] if bar else 0 for bar in bars], 0.25,
+                 color=PALETTE[index], label=name, ecolor=INK, capsize=2,
+                 yerr=[bar[1] if bar else 0 for bar in bars],
+                 error_kw={"elinewidth": 0.8, "capthick": 0.8})
+        for place, bar in zip(places, bars, strict=True):
+            if bar is None:
+                axes.text(place + 0.27 * (index - 1), 0, "–", ha="center", va="bottom")
+    axes.set_xticks(places, list(groups))
+    axes.grid(axis="x", visible=False)

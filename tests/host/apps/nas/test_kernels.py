@@ -156,6 +156,26 @@ def test_pencils_of_lu_at_class_a():
     assert [kernel.messages(rank, 250)["Send", 1240] for rank in range(4)] == [31000] * 4
 
 
+# Class A, whose computation is charged alone
+
+@pytest.mark.parametrize("procs", [4, 8])
+@pytest.mark.parametrize("name", KERNELS)
+def test_class_a_sends_what_the_kernel_says(name, procs):
+    if get(name).refuses("A", procs):
+        assert (name, procs) in (("sp", 8), ("bt", 8))
+        return
+    kernel, _, sent, _ = run(name, "A", procs, whole=False, most=1)
+    for rank, counts in enumerate(sent):
+        assert counts.total() == (+kernel.messages(rank, 1)).total()
+    messages, length = kernel.volume(1)
+    assert messages == sum(counts.total() for counts in sent)
+    had = sum(bytes_each * count for counts in sent
+              for (_, bytes_each), count in counts.items())
+    # Of IS the data decide how much goes where.
+    assert had == pytest.approx(length, rel=2e-3 if kernel.by_data else 0)
+    assert kernel.longest() >= max(bytes_each for counts in sent for _, bytes_each in counts)
+
+
 # Charged computation
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if not get(name).by_data])

@@ -111,8 +111,37 @@ def test_some_iterations_tell_the_whole_runs_time():
     assert results["slope"]["cycles"] == pytest.approx(
         whole["results"]["cycles"], rel=0.01)
     _, text = shown("cg", parameters, found)
-    assert "all 15 iterations, by the slope of these: " in text
+    assert "cycles), extrapolated from 3 of 15 iterations, which took 0.0" in text
     assert "VERIFICATION NOT PERFORMED: the run is not whole" in text
+
+
+@pytest.mark.parametrize("name, iterations", [("cg", 3), ("is", 2), ("ft", 1), ("mg", 2)])
+def test_messages_of_some_iterations_are_told_for_all(name, iterations):
+    _, whole = outcome(name)
+    parameters, found = outcome(name, iterations=iterations)
+    wanted = {(row["call"], row["least"]): row for row in whole["results"]["messages"]}
+    rows = found["results"]["slope"]["messages"]
+    if name != "is":  # else the data decide
+        assert rows == whole["results"]["messages"]
+    assert sum(row["messages"] for row in rows) == sum(
+        row["messages"] for row in wanted.values())
+    assert sum(row["bytes"] for row in rows) == pytest.approx(
+        sum(row["bytes"] for row in wanted.values()), rel=1e-3)
+    document, text = shown(name, parameters, found)
+    assert f"extrapolated to {found['results']['of']} iterations" in text
+    assert [one.value for one in report.headline(document)] == [
+        found["results"]["slope"]["cycles"], sum(row["messages"] for row in rows)]
+
+
+@pytest.mark.parametrize("name, iterations", [("ft", 1), ("lu", 1), ("lu", 5), ("sp", 4)])
+def test_iterations_that_class_a_takes_tell_a_whole_run_of_s(name, iterations):
+    _, whole = outcome(name)
+    _, found = outcome(name, iterations=iterations)
+    # Each thing that is computed takes a tick: a norm at the end, too.
+    assert found["results"]["slope"]["cycles"] == pytest.approx(
+        whole["results"]["cycles"], rel=1e-3)
+    assert len(found["points"]["iterations"]) == iterations
+    assert found["points"]["iterations"] == whole["points"]["iterations"][:iterations]
 
 
 @pytest.mark.parametrize("name, verdict, line", [

@@ -1,0 +1,53 @@
+"""How much of a kernel is run, and how long that will take.
+
+What a simulation costs is by far what the messages cost. So of a class that takes too long some
+iterations run, and their slope tells the whole run's time.
+"""
+
+from ....host.apps.nas.kernel import Kernel
+
+__all__ = ["chosen", "outlook", "seconds", "within"]
+
+WHOLE_SECONDS, PART_SECONDS = 180, 40
+"""CPU seconds up to which a run is whole; and if it would take more, of some iterations."""
+TOLD_SECONDS = 20
+"""CPU seconds from which on a user is told before a run begins."""
+MESSAGE_SECONDS = 2e-3
+BYTE_SECONDS = 1.5e-6
+"""CPU seconds of a simulation, on the default NIC over VIA with 4 nodes: for each message, and for
+each of its bytes."""
+
+
+def seconds(kernel: Kernel, iterations: int = 0) -> float:
+    """CPU seconds, about, of a run of ``iterations`` (0: all), an iteration that is not timed
+    included: of its simulation, without the arithmetic."""
+    messages, length = kernel.volume((iterations or kernel.iterations) + 1)
+    return messages * MESSAGE_SECONDS + length * BYTE_SECONDS
+
+
+def chosen(kernel: Kernel) -> int:
+    """Iterations that run if a class is large and nobody says how many. 0: all."""
+    return 0 if seconds(kernel) <= WHOLE_SECONDS else within(kernel, PART_SECONDS)
+
+
+def within(kernel: Kernel, most: float) -> int:
+    """Iterations that take ``most`` CPU seconds, but no fewer than tell what the others take; 0:
+    all."""
+    if kernel.iterations <= kernel.least:
+        return 0
+    first = seconds(kernel, 1)
+    each = seconds(kernel, 2) - first
+    found = max(kernel.least, 1 + int((most - first) / each))
+    return found if found < kernel.iterations else 0
+
+
+def outlook(kernel: Kernel, iterations: int) -> str:
+    """What a run of ``iterations`` (0: all) will take; "" if that is little."""
+    found = seconds(kernel, iterations)
+    if found < TOLD_SECONDS:
+        return ""
+    done = iterations or kernel.iterations
+    messages, length = kernel.volume(done)
+    return (f"class {kernel.size} on {kernel.procs} nodes: {done} of {kernel.iterations} "
+            f"iterations, {messages:,} messages of {length / 1e6:,.0f} MB in all: about "
+            f"{found:,.0f} s of CPU time")
