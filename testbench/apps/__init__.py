@@ -5,6 +5,7 @@ In the order in which to read:
 - :mod:`.measurement`: Runs a program over Split-C, compares its answer, and splits its time into
   phases
 - :mod:`.report`: Tables and plot of such a run
+- :mod:`.needs`: What a program's data need of the target
 - :mod:`.nas`: The NAS kernels: their runs and their reports
 """
 
@@ -14,15 +15,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...layouts.description import Description, Knob, knobs
+from ...layouts.description import Description
 from ..errors import UserError, nearest
+from . import needs
 
 __all__ = ["APPS", "App", "NODES", "Option", "fitted", "get", "outlook", "parameters"]
 
 NODES = 8
 """Processes of a program over Split-C, if neither the user nor the description wants more."""
-BUFFER_PAGES = 64
-"""Registered pages of MPI's own buffers over VIA, at most, for each node."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ def parameters(app: App, given: Mapping[str, Any], description: Description) -> 
         One does not exist for this program, is out of range, does not fit the number of nodes, or
         they need more memory than a node has.
     """
-    found, needs = _found(app, given, description)
-    for need in needs:
+    found, wanted = _found(app, given, description)
+    for need in wanted:
         if need.has(description) < need.least:
             raise UserError(f"{need.why}: {need.knob} = {need.has(description)}; "
-                            + _more(app, found, need, description))
+                            + need.remedy(description))
     return found
 
 
@@ -145,16 +145,10 @@ def fitted(app: App, given: Mapping[str, Any], description: Description, asked: 
     if app.layer != "mpi":
         return description
     try:
-        _, needs = _found(app, given, description)
+        _, wanted = _found(app, given, description)
     except UserError:
         return description
-    for need in needs:
-        free = need.has(description) == need.default and need.knob not in asked
-        if free and need.has(description) < need.least <= need.most:
-            section = getattr(description, need.section)
-            description = description.model_copy(update={
-                need.section: section.model_copy(update={need.key: need.enough})})
-    return description
+    return needs.grown(description, wanted, asked)
 
 
 def outlook(app: App, found: Mapping[str, Any], description: Description) -> str:
@@ -169,45 +163,8 @@ def outlook(app: App, found: Mapping[str, Any], description: Description) -> str
     return extent.outlook(kernel, found["iterations"])
 
 
-@dataclass(frozen=True)
-class _Need:
-    """That ``section.key``, a power of two, is at least ``least``; and why."""
-
-    section: str
-    key: str
-    least: int
-    why: str
-
-    @property
-    def knob(self) -> str:
-        return f"{self.section}.{self.key}"
-
-    @property
-    def enough(self) -> int:
-        """The least value."""
-        return 1 << (self.least - 1).bit_length()
-
-    @property
-    def default(self) -> int:
-        """The knob's default."""
-        return int(str(self._knob.default))
-
-    @property
-    def most(self) -> int:
-        """The largest value."""
-        return int(self._knob.bounds.split()[-1])
-
-    @property
-    def _knob(self) -> Knob:
-        return next(knob for knob in knobs() if knob.name == self.knob)
-
-    def has(self, description: Description) -> int:
-        """The knob's value."""
-        return int(getattr(getattr(description, self.section), self.key))
-
-
 def _found(app: App, given: Mapping[str, Any], description: Description
-           ) -> tuple[dict[str, Any], list[_Need]]:
+           ) -> tuple[dict[str, Any], list[needs.Need]]:
     """All parameters, and what the data need."""
     for name, value in given.items():
         if name not in app.options:
@@ -217,39 +174,9 @@ def _found(app: App, given: Mapping[str, Any], description: Description
     nodes = description.fabric.nodes
     if app.layer != "mpi":
         found = app.module.defaults(given)
-        return found, [_memory(app, app.module.needed(found, nodes), description)]
+        return found, [needs.of_memory(app.name, app.module.needed(found, nodes), description)]
     found, kernel = _kernel_run(app, given, nodes)
-    needs = [_memory(app, kernel.memory(), description)]
-    if description.mpi.channel == "via" and description.via.design != "kernel":
-        # One long message goes while another one comes; regions in no use give way to them.
-        pages = 2 * (1 + -(-kernel.longest() // description.via.page_bytes))
-        if pages > description.mpi.registration_cache:
-            entries = pages + BUFFER_PAGES * nodes
-            needs.append(_Need("via", "translations", entries,
-                               f"{app.name} needs {entries} entries of the translation table"))
-    return found, needs
-
-
-def _memory(app: App, needed: int, description: Description) -> _Need:
-    from ...host.apps.data import fixed_bytes
-
-    needed += fixed_bytes(description, description.fabric.nodes)
-    return _Need("memory", "bytes", needed, f"{app.name} needs {needed} bytes of host memory")
-
-
-def _more(app: App, found: Mapping[str, Any], need: _Need, description: Description) -> str:
-    """What makes the data fit."""
-    if need.least <= need.most:
-        return f"try --set {need.knob}={need.enough}, or less data"
-    if app.layer == "mpi":
-        from ...host.apps.nas import kernels
-
-        kernel = kernels.get(app.name)
-        for nodes in range(description.fabric.nodes + 1, 65):
-            if not kernel.refuses(found["class"], nodes) and _memory(
-                    app, kernel(found["class"], nodes).memory(), description).least <= need.most:
-                return f"a node has at most {need.most}; try --nodes {nodes}"
-    return f"a node has at most {need.most}; try less data"
+    return found, needs.of_kernel(app.name, kernel, description)
 
 
 def _kernel_run(app: App, given: Mapping[str, Any], nodes: int) -> tuple[dict[str, Any], Any]:

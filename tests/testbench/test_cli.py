@@ -141,7 +141,8 @@ def test_list_shows_everything():
 def test_list_fits_a_narrow_terminal():
     shown = subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", "list"], text=True,
                            capture_output=True, env={**os.environ, "COLUMNS": "80"}).stdout
-    for word in ("8388608", "65536 to", "134217728", "100 to 1073741824", "rebuilds", "bytes/cycle"):
+    for word in ("8388608", "65536 to", "134217728", "100 to 1073741824", "rebuilds",
+                 "bytes/cycle"):
         assert word in shown
     assert max(map(len, shown.splitlines())) <= 80
 
