@@ -196,7 +196,7 @@ class HostPort(wiring.Component):
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
                  nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
                  beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
-                 l2_hit: int = 7) -> None:
+                 l2_hit: int = 2) -> None:
         if flushes and peers:
             raise ValueError("a bus that is not coherent is that of one CPU")
         if owned_swaps and coherent:
