@@ -4,6 +4,7 @@ from typing import Any
 
 import cocotb
 import pytest
+from amaranth.back import rtlil
 from nicbed.layouts.operations import Flag, Op
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.inner_cache import InnerCache
@@ -153,3 +154,12 @@ def test_what_is_given_is_readable() -> None:
     two, one = (HostPort(posted_writes=2, cache_lines=4, l2_lines=lines) for lines in (16, 0))
     assert (two.cache_lines, two.l2_lines) == (4, 16)
     assert (one.cache_lines, one.l2_lines) == (4, 0)
+
+
+@pytest.mark.parametrize("several", [{}, {"peers": 1}])
+def test_one_level_is_built_without_it(several: dict[str, Any]) -> None:
+    """Neither it, nor what tells it of tags."""
+    one, two = (rtlil.convert(HostPort(posted_writes=2, cache_lines=4, l2_lines=lines, **several),
+                              name="top", emit_src=False) for lines in (0, 8))
+    for name in ("top.inner", "change.valid"):
+        assert name not in one and name in two
