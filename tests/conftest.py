@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 from amaranth.hdl import UnusedElaboratable
+from hypothesis import HealthCheck, settings
 
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
+
+# Random inputs are the same in each run, and how long they take decides nothing.
+settings.register_profile("nicbed", derandomize=True, database=None, deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("nicbed")
 
 os.environ["NICBED_STORE"] = "none"  # tests measure; those of the store have stores of their own
 

@@ -36,7 +36,7 @@ def check(way, nodes, plan, **knobs):
 
 
 def examples(count):
-    return settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate],
+    return settings(max_examples=count, phases=[Phase.generate],
                     suppress_health_check=list(HealthCheck))
 
 

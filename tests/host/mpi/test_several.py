@@ -35,7 +35,7 @@ def run(main, channel="via", nodes=2, cpus=CPUS, limit=LIMIT, **knobs):
 @pytest.mark.parametrize("count", [2, more(40)])
 def test_random_programs(channel, count):
     @seed(count)
-    @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate],
+    @settings(max_examples=count, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     @given(st.data())
     def check(data):

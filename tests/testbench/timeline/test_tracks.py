@@ -70,7 +70,7 @@ def test_activities_nest() -> None:
     assert (inner.name, inner.begin, inner.end, inner.flow) == ("empty poll", 12, 20, 0)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.sampled_from(LANED), st.integers(0, 60), st.integers(0, 25)),
                 max_size=30))
 def test_slices_of_a_lane_nest(wanted: list[tuple[Block, int, int]]) -> None:
