@@ -13,6 +13,8 @@ In the order in which to read:
   Verilator
 - :mod:`.verilator`: Verilog to an executable: Verilator, then a C++ compiler on all cores, no make
   and no perl
+- :mod:`.changes`: Evaluating only what has changed: a pass over the C++ that Verilator made of a
+  model
 - :mod:`.icarus`: Verilog to an Icarus Verilog simulation, with a clock that stops while the target
   stalls
 - :mod:`.board`: A board's top as an executable, its serial line a pseudo-terminal

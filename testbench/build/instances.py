@@ -10,6 +10,7 @@ from typing import Any
 from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import MeshPort, Routing, topology
 from .cache import entry, machine, sources_key, tree_hash
+from .changes.rewrite import MEMBERS_ONLY, VERSION, checked, evaluate_changes
 from .held_inputs import CORE, held_inputs
 from .verilator import (
     Compilation,
@@ -63,6 +64,10 @@ def _sizes(ports: int) -> list[int]:
     """Ports of the crossbars that are built: a switch has the smallest that has its ports."""
     return [size for size in (2, 4, 8) if size < ports] + [ports]
 
+
+_ENGINE = "engine"
+"""The block of a station of which only what has changed is evaluated. The rest changes in most of
+the cycles in which a station is awake."""
 
 _MESH = "mesh_switch"
 """Module of a mesh's switches."""
@@ -180,8 +185,9 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
             progress("converting", done, len(makes))
             text, around = make()
             own |= dict.fromkeys(own_files(text, ".cpp"))
+            partly = _ENGINE if name == "station" and description.via.design == "engine" else ""
             models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
-                "compiling", done, len(makes))))
+                "compiling", done, len(makes)), partly))
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
                 _shortcuts(description, models[0], wave is not None)))
@@ -200,10 +206,11 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     shutil.rmtree(objects, ignore_errors=True)
 
 
-def _model(name: str, text: str, around: str, wave: str | None, progress: Progress) -> Path:
+def _model(name: str, text: str, around: str, wave: str | None, progress: Progress,
+           partly: str = "") -> Path:
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
     Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
-    ports alone."""
+    ports alone. Of block ``partly`` only what has changed is evaluated."""
     from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
 
     tools = toolchain()
@@ -211,15 +218,19 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
     def make(work: Path) -> None:
         verilog = to_verilog(text, processes=True) + around
         (work / f"{name}.v").write_text(verilog)
+        changes = partly and not wave and tools.release == VERSION
         sources = verilate([work / f"{name}.v", *module_files(text, work)], work, top=name,
-                           vpi=False, wave=wave, name=f"V{name}")
+                           vpi=False, wave=wave, name=f"V{name}",
+                           options=[MEMBERS_ONLY] if changes else [])
+        if changes:
+            sources += evaluate_changes(work, f"V{name}", partly, check=checked())
         compile_objects(Compilation(work, sources, wave=wave), progress)
         for path in work.iterdir():
             if path.suffix not in (".h", ".o") and path.name != f"V{name}.cpp":
                 path.unlink()
 
     return entry("model", [
-        text, around, str(wave),
+        text, around, str(wave), partly, str(checked()),
         *(core_verilog(module) for module in instances(text, CORE_MODULES)),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
 from . import cache
+from .changes.rewrite import checked
 from .icarus import build_icarus, icarus_command, icarus_version
 from .instances import build_instances, built_cpus, topology_options
 from .one_design import build_one_design, netlist
@@ -88,7 +89,7 @@ def _parts(description: Description, sim: str, wave: str | None, bare: bool, tar
         sources += cache.key(file.read_text(encoding="utf-8")
                              for file in own_modules(target.split(":")[0]))
     return [sources, repr(knobs), repr(tool_versions(sim)), str(wave), str(bare),
-            target, cache.machine(),
+            str(sim == "verilator" and checked()), target, cache.machine(),
             *(() if sim == "icarus" else toolchain().compiler)]
 
 

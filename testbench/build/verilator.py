@@ -57,8 +57,17 @@ class Toolchain:
         return self.root / "include"
 
     @property
+    def release(self) -> tuple[int, ...]:
+        """The first two numbers of Verilator's version."""
+        return _release(self.version)
+
+    @property
     def versions(self) -> dict[str, str]:
         return {"verilator": self.version, "compiler": self.compiler_version}
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
 
 def _wheel() -> tuple[str, Path, str]:
@@ -83,8 +92,7 @@ def _system(chosen: str) -> tuple[str, Path, str]:
     shown = subprocess.run([binary, "-V"], capture_output=True, text=True).stdout
     words = shown.split()
     version = words[1] if len(words) > 1 else "0"
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if numbers < MINIMUM:
+    if _release(version) < MINIMUM:
         raise BuildError(f"NICBED_VERILATOR = {chosen}: version {version} is older than "
                          f"{MINIMUM[0]}.{MINIMUM[1]:03}")
     root = next((line.split("=", 1)[1].strip() for line in shown.splitlines()
@@ -111,7 +119,8 @@ def toolchain() -> Toolchain:
 
 
 def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[str] = (),
-             vpi: bool = True, wave: str | None = None, name: str = "Vtop") -> list[Path]:
+             vpi: bool = True, wave: str | None = None, name: str = "Vtop",
+             options: Sequence[str] = ()) -> list[Path]:
     """Translate Verilog ``files`` to C++ in ``work``; return the C++ files.
 
     Parameters
@@ -122,6 +131,8 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
         Ports of ``top`` that VPI can access.
     wave
         "fst" or "vcd": include code that records waveforms.
+    options
+        Further ones for Verilator.
     """
     tools = toolchain()
     control = work / f"{name}.vlt"
@@ -133,7 +144,7 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
                "-Wno-style", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC", "--no-timing",
                "--output-split", "12000",
                *(["--vpi"] if vpi else []),
-               *([f"--trace-{wave}"] if wave else []), str(control), *map(str, files)]
+               *([f"--trace-{wave}"] if wave else []), *options, str(control), *map(str, files)]
     done = subprocess.run(command, env={**os.environ, "VERILATOR_ROOT": str(tools.root)},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", cwd=work)

@@ -27,4 +27,5 @@ In the order in which to read:
   truth and reports
 - :mod:`.via`: The VI engine's model: the specification in Python
 - :mod:`.vi`: What stands around blocks of the VI engine in their benches
+- :mod:`.random_logic`: Random Verilog, for what changes how a model is evaluated
 """

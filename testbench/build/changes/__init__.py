@@ -1,0 +1,20 @@
+"""Evaluating only what has changed: a pass over the C++ that Verilator made of a model.
+
+Verilator evaluates all logic behind a clock at each of its edges. Most of that logic, of a VI
+engine more than nine tenths, then computes what it computed before. So the statements are
+distributed to clusters, and a cluster runs only if something that it reads has changed since it ran
+last. Every variable has the same value as without the pass, after every evaluation.
+
+In the order in which to read:
+
+- :mod:`.model`: What Verilator wrote: the members of a model, and its statements by what triggers
+  them
+- :mod:`.accesses`: What a statement of this C++ reads and writes
+- :mod:`.parts`: Large conditional statements, taken apart by the variables that they set
+- :mod:`.groups`: Numbers in groups that are joined
+- :mod:`.clusters`: Which statements run together, and in which order
+- :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
+
+C++ that is not of the forms known here is not touched: then the model is evaluated as Verilator has
+it.
+"""

@@ -1,0 +1,275 @@
+"""The pass: clusters and what wakes them, written as C++."""
+
+import os
+import re
+from pathlib import Path
+
+from .clusters import Cluster, clusters
+from .model import ROOT, Model, NotKnown, is_slow, read_model
+
+__all__ = ["CHECKED", "MEMBERS_ONLY", "VERSION", "checked", "evaluate_changes"]
+
+VERSION = (5, 48)
+"""The Verilator whose C++ is known. That of another one is left as it is."""
+
+MEMBERS_ONLY = "-fno-localize"
+"""Verilator's option for C++ without variables of a function, which have no value when a part of it
+does not run."""
+
+CHECKED = "NICBED_CHECK_CHANGES"
+"""Variable of the environment: simulators are built that also run what need not run, and end with
+an error if that changes anything."""
+
+FILE_BYTES = 1 << 19
+"""About so long are the files that are written."""
+
+SMALL = 4
+"""Up to so many words of an input are compared in each evaluation. Larger ones are read only when
+the wrapper takes them over (:mod:`..held_inputs`); the clusters that do it always run."""
+
+WORD = 64
+
+
+def checked() -> bool:
+    """Whether simulators are built that check themselves."""
+    return bool(os.environ.get(CHECKED))
+
+
+class _Writer:
+    """The C++ of clusters: each may be ``pending``, a bit of the model."""
+
+    def __init__(self, model: Model, found: list[Cluster], check: bool) -> None:
+        self.model = model
+        self.found = found
+        self.check = check
+        self.root = f"{model.name}{ROOT}"
+        self.words = -(-len(found) // WORD)
+        self.readers: dict[str, set[int]] = {}
+        writers: dict[str, set[int]] = {}
+        for number, cluster in enumerate(found):
+            for key in cluster.reads:
+                self.readers.setdefault(key, set()).add(number)
+            for key in cluster.writes:
+                writers.setdefault(key, set()).add(number)
+        # Who writes a variable that others write, too, writes it again when they changed it.
+        for key, numbers in writers.items():
+            if len(numbers) > 1:
+                self.readers.setdefault(key, set()).update(numbers)
+        inputs = {key.split("[")[0] for key in self.readers} & model.inputs
+        large = {name for name in inputs if model.members[name].words > SMALL}
+        self.inputs = sorted(inputs - large)
+        self.always = {number for number, cluster in enumerate(found)
+                       if cluster.always or large & {key.split("[")[0] for key in cluster.reads}}
+
+    def wake(self, numbers: set[int]) -> str:
+        """Statement that makes clusters run when they come next."""
+        masks: dict[int, int] = {}
+        for number in numbers:
+            masks[number // WORD] = masks.get(number // WORD, 0) | 1 << number % WORD
+        return " ".join(f"pending[{word}] |= {mask:#x}ULL & change;"
+                        for word, mask in sorted(masks.items()))
+
+    def members(self) -> str:
+        """Of the model: the clusters that must run, at first all, and its inputs as they were."""
+        all_ = ", ".join(["~0ULL"] * self.words)
+        lines = [f"    uint64_t nicbed_pending[{self.words}] = {{{all_}}};"]
+        for name in self.inputs:
+            member = self.model.members[name]
+            kind = f"VlWide<{member.words}>" if member.words else member.type
+            lines.append(f"    {kind} nicbed_last_{name}{{}};")
+        return "\n".join(lines) + "\n"
+
+    def cluster(self, number: int) -> str:
+        """Function of a cluster."""
+        cluster = self.found[number]
+        variables = self.model.phases[cluster.phase].variables
+        lines = [f"void {self.model.name}_cluster_{number}({self.root}* __restrict vlSelf) {{",
+                 "    auto& vlSelfRef = *vlSelf;",
+                 "    uint64_t* const pending = vlSelfRef.nicbed_pending;",
+                 *(["    auto* const vlSymsp = vlSelf->vlSymsp;"] if cluster.always else []),
+                 *(f"    {variables[name][1]}" for name in sorted(cluster.locals))]
+        woken: dict[frozenset[int], list[str]] = {}
+        for key in cluster.writes:
+            numbers = self.readers.get(key, set()) - self.always
+            if key not in cluster.reads:
+                numbers = numbers - {number}
+            if numbers and not self.model.members[key.split("[")[0]].memory:
+                woken.setdefault(frozenset(numbers), []).append(key)
+        changes = []
+        kept = 0
+        for numbers, keys in woken.items():
+            differs = []
+            for key in keys:
+                lines.append(f"    const auto before_{kept} = vlSelfRef.{key};")
+                differs.append(
+                    f"(std::memcmp(&before_{kept}, &vlSelfRef.{key}, sizeof before_{kept}) != 0)"
+                    if self.model.members[key.split("[")[0]].words and "[" not in key
+                    else f"(before_{kept} ^ vlSelfRef.{key})")
+                kept += 1
+            changes.append(f"    {{ const uint64_t change = -uint64_t(({' | '.join(differs)}) != "
+                           f"0); {self.wake(set(numbers))} }}")
+        lines += [f"    {self.marked(one.text, one.memories)}" for one in cluster.statements]
+        return "\n".join([*lines, *changes, "}", ""])
+
+    def marked(self, text: str, memories: set[str]) -> str:
+        """A statement in which each word that is written to a memory wakes the memory's readers."""
+        for name in sorted(memories):
+            numbers = self.readers.get(name, set()) - self.always
+            if not numbers:
+                continue
+            mark = f"{{ constexpr uint64_t change = ~0ULL; {self.wake(numbers)} }} "
+            text, count = re.subn(rf"((?:^|(?<=[;{{}}]))\s*)(vlSelfRef\.{name}\s*\[)",
+                                  lambda found, mark=mark: found[1] + mark + found[2], text)
+            if not count:
+                raise NotKnown(text[:80])
+        return text
+
+    def run(self, phase: int) -> list[str]:
+        """Statements that run what must run of a phase."""
+        lines = []
+        for number, cluster in enumerate(self.found):
+            if cluster.phase != phase:
+                continue
+            call = f"{self.model.name}_cluster_{number}(vlSelf);"
+            if number in self.always:
+                lines.append(f"        {call}")
+                continue
+            word, bit = f"pending[{number // WORD}]", f"{1 << number % WORD:#x}ULL"
+            lines.append(f"        if ({word} & {bit}) {{ {word} &= ~{bit}; {call} }}")
+            if self.check:
+                lines += ["        else {", *self.checking(number, call), "        }"]
+        return lines
+
+    def checking(self, number: int, call: str) -> list[str]:
+        """Statements that run a cluster that need not run, and end if that changes anything."""
+        names = list(dict.fromkeys(key.split("[")[0] for key in self.found[number].writes))
+        return ["            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
+                "            std::memcpy(before, pending, sizeof before);",
+                *(f"            static thread_local decltype(vlSelfRef.{name}) was_{at}; "
+                  f"std::memcpy(&was_{at}, &vlSelfRef.{name}, sizeof was_{at});"
+                  for at, name in enumerate(names)),
+                f"            {call}",
+                "            std::memcpy(pending, before, sizeof before);",
+                *(f"            if (std::memcmp(&was_{at}, &vlSelfRef.{name}, sizeof was_{at})) "
+                  f'nicbed_missed("{name}");' for at, name in enumerate(names))]
+
+    def evaluation(self) -> str:
+        """The functions that are replaced."""
+        model = self.model
+        opening = ["    auto& vlSelfRef = *vlSelf;",
+                   "    uint64_t* const pending = vlSelfRef.nicbed_pending;"]
+        lines = []
+        if self.check:
+            lines += ["static void nicbed_missed(const char* name) {",
+                      '    std::fprintf(stderr, "nicbed: a change of %s was missed\\n", name);',
+                      "    std::abort();", "}", ""]
+        for function in model.replaced:
+            if "___ico_" in function.name:
+                lines += [f"void {function.name}({self.root}* vlSelf) {{", *opening]
+                for name in self.inputs:
+                    numbers = set[int]().union(*(self.readers.get(key, set())
+                                                 for key in model.members[name].keys)) - self.always
+                    if not numbers:
+                        continue
+                    last = f"vlSelfRef.nicbed_last_{name}"
+                    lines += [f"    if (std::memcmp(&{last}, &vlSelfRef.{name}, sizeof {last})) {{",
+                              "        constexpr uint64_t change = ~0ULL;",
+                              f"        {last} = vlSelfRef.{name};",
+                              f"        {self.wake(numbers)}", "    }"]
+                lines += ["    {", *self.run(0), "    }", "}", ""]
+        lines += [f"void {self.root}___eval_nba({self.root}* vlSelf) {{", *opening,
+                  "    const uint64_t triggers = vlSelfRef.__VnbaTriggered[0U];"]
+        for number, phase in enumerate(model.phases):
+            if phase.mask is not None:
+                lines += [f"    if (triggers & {phase.mask:#x}ULL) {{", *self.run(number), "    }"]
+        return "\n".join([*lines, "}", ""])
+
+    def declarations(self) -> str:
+        """What all files of clusters begin with."""
+        text = "\n".join(self.model.texts.values())
+        outside = rf"void {self.root}____Vdpiimwrap\w+\([^;{{]*?\)(?=\s*[{{;])"
+        constants = rf"extern const [^;]*{self.model.name}__ConstPool__CONST_\w+;"
+        clusters_ = (f"void {self.model.name}_cluster_{number}({self.root}*);"
+                     for number in range(len(self.found)))
+        return "\n".join([
+            f'#include "{self.model.name}__pch.h"', "#include <cstring>",
+            *(f"{one};" for one in dict.fromkeys(re.findall(outside, text))),
+            *dict.fromkeys(re.findall(constants, text)), *clusters_, ""])
+
+
+def _without(model: Model, file: Path) -> str:
+    """The text of a file without the functions that are replaced."""
+    text = model.texts[file]
+    for function in sorted(model.replaced, key=lambda function: -function.span[0]):
+        if function.file == file:
+            begin, end = function.span
+            text = (f"{text[:begin]}void {function.name}({model.name}{ROOT}* vlSelf);"
+                    f"{text[end:]}")
+    return text
+
+
+def _settling(model: Model, texts: dict[Path, str]) -> None:
+    """Give what runs before the first evaluation, when all is still to run, the functions as they
+    were."""
+    for function in model.replaced:
+        call = re.compile(rf"\b{function.name}(?=\()")
+        callers = [file for file in texts if is_slow(file) and call.search(texts[file])]
+        for file in callers:
+            texts[file] = call.sub(f"{function.name}__settle", texts[file])
+        if callers:
+            begin, end = function.span
+            texts[function.file] += call.sub(f"{function.name}__settle",
+                                             model.texts[function.file][begin:end]) + "\n"
+
+
+def _written_elsewhere(model: Model, texts: dict[Path, str]) -> set[str]:
+    """Variables that what stays of the evaluation writes."""
+    return {name for file, text in texts.items() if not is_slow(file)
+            for name in re.findall(r"vlSelf(?:Ref\.|->)(\w+)\s*(?:\[[^=;]*\]\s*)?=(?!=)", text)}
+
+
+def evaluate_changes(work: Path, name: str, block: str, *, check: bool = False) -> list[Path]:
+    """Rewrite the C++ of model ``name``, which Verilator wrote to ``work``, so that of ``block`` it
+    evaluates what has changed. Every variable gets the values that it got before.
+
+    Parameters
+    ----------
+    block
+        Name of an instance somewhere in the model.
+    check
+        Run the rest, too, and end with an error if that changes anything.
+
+    Returns
+    -------
+    list of Path
+        Further files to compile: none if the C++ has a form that is not known, and is as it was.
+    """
+    try:
+        model = read_model(work, name)
+        found = clusters(model, block)
+        writer = _Writer(model, found, check)
+        texts = {file: _without(model, file) for file in model.texts}
+        accessed = {key.split("[")[0] for cluster in found
+                    for key in cluster.reads | cluster.writes.keys()}
+        if strange := _written_elsewhere(model, texts) & accessed:
+            raise NotKnown(f"{min(strange)} is written elsewhere")
+        _settling(model, texts)
+        functions = [writer.cluster(number) for number in range(len(found))]
+        functions.append(writer.evaluation())
+    except NotKnown:
+        return []
+    files: list[list[str]] = [[]]
+    for text in functions:
+        if sum(map(len, files[-1])) > FILE_BYTES:
+            files.append([])
+        files[-1].append(text)
+    begin = writer.declarations()
+    header = work / f"{name}{ROOT}.h"
+    place = texts[header].rindex("    // CONSTRUCTORS")
+    texts[header] = texts[header][:place] + writer.members() + texts[header][place:]
+    for file, text in texts.items():
+        file.write_text(text)
+    written = [work / f"{name}_clusters_{at}.cpp" for at in range(len(files))]
+    for file, parts in zip(written, files, strict=True):
+        file.write_text(begin + "\n".join(parts))
+    return written
