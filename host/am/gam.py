@@ -202,8 +202,11 @@ class Gam:
         peer = self.peers[dest]
         index = (handler if isinstance(handler, int) and 0 <= handler < NO_HANDLER
                  else self._handlers.index(handler))
-        low, high, beats = wire.arguments(args)
         count = len(args)
+        if count == 1 and not args[0] >> 32:  # the usual message
+            low, high, beats = args[0], 0, 3
+        else:
+            low, high, beats = wire.arguments(args)
         number = self.node.trace_number()
         if port.marking:
             port.mark(REQUEST_SEND, BEGIN, number)
@@ -235,8 +238,11 @@ class Gam:
             raise AmError("a request handler replies once: this is a second reply")
         index = (handler if isinstance(handler, int) and 0 <= handler < NO_HANDLER
                  else handlers.index(handler))
-        low, high, beats = wire.arguments(args)
         count = len(args)
+        if count == 1 and not args[0] >> 32:  # the usual message
+            low, high, beats = args[0], 0, 3
+        else:
+            low, high, beats = wire.arguments(args)
         handlers.replied = True
         number = self.node.trace_number()
         peer = handlers.source
