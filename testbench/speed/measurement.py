@@ -143,8 +143,9 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
 
     Figures: target cycles for each CPU second of the whole simulator process, the same for the bare
     loop (the limit), and their ratio; the CPU time of attentions for each one-way message
-    (microseconds; in separate runs, because the measurement costs time, and without opening the
-    layer, which may load firmware); wake-ups of host programs for each message; peak memory in MB.
+    (microseconds; in separate runs, because the measurement costs time, without what a reading of
+    the clock takes, and without opening the layer, which may load firmware); wake-ups of host
+    programs for each message; peak memory in MB.
     """
     if sim != "verilator":
         raise UserError("speed has a limit to compare with under Verilator only: leave out --sim")
