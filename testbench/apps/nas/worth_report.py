@@ -31,8 +31,7 @@ def compared(by_name: Mapping[str, Mapping[str, Any]]) -> list[Any]:
         (nic, *(amount(one["results"]["costs"][name]) for name in PARAMETERS))
         for nic, one in by_name.items()])]
     found.append(table(
-        "What each change moved, by itself and by what is as it is",
-        ["", "of", "by", *PARAMETERS],
+        "What the larger change of each moved (cycles)", ["", "of", "by", *PARAMETERS],
         [(nic, name, ", ".join(f"{knob} = {value}" for knob, value in change["knobs"].items()),
           *_moved(one["results"]["costs"], change["moved"]))
          for nic, one in by_name.items()

@@ -79,10 +79,12 @@ def test_random_programs_under_faults(channel, nodes, cpus):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")
-def test_the_same_on_icarus(channel):
-    description = describe(channel)
+def test_the_same_on_icarus(channel, cpus):
+    """One rank on each of two nodes; two on each, which share its memory and its NIC."""
+    description = describe(channel, 2, cpus)
     assert ran(description, "verilator", [3]) == ran(description, "icarus", [3])
 
 
