@@ -85,8 +85,8 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
     async def begin(self: Any, *arguments: Any, **named: Any) -> Request:
         comm = copy(self)
         if collective:
-            comm.tags = TAGS * (1 + self.begun % SETS)
-            self.begun += 1
+            comm.tags = TAGS * (1 + self.nonblocking % SETS)
+            self.nonblocking += 1
         comm.talks = False
         task = Task(self.library, call, self, function(comm, *arguments, **named))
         try:
@@ -96,7 +96,7 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
                 raise task.error
         except BaseException:
             if collective and not comm.talks:  # for the other ranks it never was
-                self.begun -= 1
+                self.nonblocking -= 1
             raise
         return task
     begin.__name__ = begin.__qualname__ = call.name

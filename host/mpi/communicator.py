@@ -59,8 +59,8 @@ class Comm(Collectives):
         self.errhandler: Any = None
         self.tags = 0
         """Added to the tags of collective messages."""
-        self.begun = 0
-        """Collective calls that have only begun, until now."""
+        self.nonblocking = 0
+        """How many collective calls have only begun, ended or not."""
         self.talks = False
         """Whether a collective call has begun a message."""
 
@@ -296,7 +296,7 @@ class Comm(Collectives):
             return None
         members = sorted((int(key_), rank) for rank, (color_, key_, _) in enumerate(every.tolist())
                          if color_ == color)
-        group = Group([self.group.world[rank] for _, rank in members], self.group.me)
+        group = Group([self.group.world_ranks[rank] for _, rank in members], self.group.me)
         return self._new(group, f"{self.name}.Split({color})", context)
 
     @called(Call.Create)

@@ -11,23 +11,23 @@ IDENT, SIMILAR, UNEQUAL = 0, 2, 3
 
 
 class Group:
-    """Processes in the order of their ranks. ``world`` has each one's rank among all; ``me`` is
-    this process's rank among all."""
+    """Processes in the order of their ranks. ``world_ranks`` has each one's rank among all; ``me``
+    is this process's rank among all."""
 
-    __slots__ = ("world", "me")
+    __slots__ = ("world_ranks", "me")
 
-    def __init__(self, world: Iterable[int], me: int) -> None:
-        self.world = tuple(world)
+    def __init__(self, world_ranks: Iterable[int], me: int) -> None:
+        self.world_ranks = tuple(world_ranks)
         self.me = me
 
     @property
     def size(self) -> int:
-        return len(self.world)
+        return len(self.world_ranks)
 
     @property
     def rank(self) -> int:
         """This process's rank in the group; UNDEFINED if it is not in it."""
-        return self.world.index(self.me) if self.me in self.world else UNDEFINED
+        return self.world_ranks.index(self.me) if self.me in self.world_ranks else UNDEFINED
 
     def Get_size(self) -> int:
         return self.size
@@ -37,12 +37,13 @@ class Group:
 
     def Incl(self, ranks: Sequence[int]) -> "Group":
         """These ranks, in this order."""
-        return Group([self.world[self._check(rank)] for rank in ranks], self.me)
+        return Group([self.world_ranks[self._check(rank)] for rank in ranks], self.me)
 
     def Excl(self, ranks: Sequence[int]) -> "Group":
         """All but these."""
         gone = {self._check(rank) for rank in ranks}
-        return Group([one for rank, one in enumerate(self.world) if rank not in gone], self.me)
+        return Group([one for rank, one in enumerate(self.world_ranks) if rank not in gone],
+                     self.me)
 
     def Range_incl(self, ranges: Sequence[Sequence[int]]) -> "Group":
         """Ranks from first to last in steps, for each of (first, last, step)."""
@@ -58,22 +59,22 @@ class Group:
 
     @classmethod
     def Union(cls, one: "Group", two: "Group") -> "Group":
-        return cls(dict.fromkeys((*one.world, *two.world)), one.me)
+        return cls(dict.fromkeys((*one.world_ranks, *two.world_ranks)), one.me)
 
     @classmethod
     def Intersection(cls, one: "Group", two: "Group") -> "Group":
-        return cls([rank for rank in one.world if rank in two.world], one.me)
+        return cls([rank for rank in one.world_ranks if rank in two.world_ranks], one.me)
 
     @classmethod
     def Difference(cls, one: "Group", two: "Group") -> "Group":
-        return cls([rank for rank in one.world if rank not in two.world], one.me)
+        return cls([rank for rank in one.world_ranks if rank not in two.world_ranks], one.me)
 
     @classmethod
     def Compare(cls, one: "Group", two: "Group") -> int:
         """IDENT, SIMILAR (another order) or UNEQUAL."""
-        if one.world == two.world:
+        if one.world_ranks == two.world_ranks:
             return IDENT
-        return SIMILAR if sorted(one.world) == sorted(two.world) else UNEQUAL
+        return SIMILAR if sorted(one.world_ranks) == sorted(two.world_ranks) else UNEQUAL
 
     def Translate_ranks(self, ranks: Sequence[int], other: "Group") -> list[int]:
         """The ranks that these have in ``other``."""
@@ -82,14 +83,15 @@ class Group:
             if rank == PROC_NULL:
                 found.append(PROC_NULL)
                 continue
-            one = self.world[self._check(rank)]
-            found.append(other.world.index(one) if one in other.world else UNDEFINED)
+            one = self.world_ranks[self._check(rank)]
+            found.append(other.world_ranks.index(one) if one in other.world_ranks else UNDEFINED)
         return found
 
     def Free(self) -> None:
         pass
 
     def _check(self, rank: int) -> int:
-        if not 0 <= rank < len(self.world):
-            raise MpiError(ErrorClass.ERR_RANK, f"rank {rank} of a group of {len(self.world)}")
+        if not 0 <= rank < len(self.world_ranks):
+            raise MpiError(ErrorClass.ERR_RANK,
+                           f"rank {rank} of a group of {len(self.world_ranks)}")
         return rank

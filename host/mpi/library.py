@@ -216,7 +216,7 @@ class Mpi:
         self._check(call, comm, rank, tag)
         send = Send(self, next(self._numbers), call, comm, rank, context, tag, data, sync=sync,
                     ready=ready)
-        self.calls.note(send.world, data.length)
+        self.calls.note(send.world_rank, data.length)
         if buffered:
             return await self._buffered(send)
         await self.sending.begin(send)

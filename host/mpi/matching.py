@@ -16,7 +16,7 @@ class Unexpected:
     its data are, if it came with them."""
 
     header: Header
-    world: int
+    world_rank: int
     place: int = 0
 
 

@@ -47,10 +47,10 @@ class Receiving:
         header = message.header
         self._match(receive, header)
         if header.kind == Packet.REQUEST:
-            await self._reply(receive, header, message.world)
+            await self._reply(receive, header, message.world_rank)
             return
         if header.kind == Packet.EAGER_SYNC:
-            await self._engine.packet(message.world, Header(Packet.SYNCED, send=header.send))
+            await self._engine.packet(message.world_rank, Header(Packet.SYNCED, send=header.send))
         if receive.error is None:
             self._ends.charge_blocks(receive.data)
             await copy(self._process, [(message.place, header.length)] if header.length else [],

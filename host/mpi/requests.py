@@ -123,7 +123,7 @@ class Request:
 
 
 class Send(Request):
-    """A send of ``data`` to ``rank`` of the communicator, ``world`` among all.
+    """A send of ``data`` to ``rank`` of the communicator, ``world_rank`` among all.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Send(Request):
         Whether its receive has been posted, as the program says.
     """
 
-    __slots__ = ("call", "rank", "world", "context", "tag", "data", "sync", "ready",
+    __slots__ = ("call", "rank", "world_rank", "context", "tag", "data", "sync", "ready",
                  "after", "temporary", "regions")
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
@@ -144,7 +144,7 @@ class Send(Request):
         super().__init__(library, comm, number)
         self.call = call
         self.rank = rank
-        self.world = comm.group.world[rank]
+        self.world_rank = comm.group.world_ranks[rank]
         self.context = context
         self.tag = tag
         self.data = data

@@ -37,7 +37,7 @@ class Sending:
     async def begin(self, send: Send) -> None:
         """Begin ``send``."""
         data = send.data.save()
-        engine, rank = self._engine, send.world
+        engine, rank = self._engine, send.world_rank
         channel = engine.channel(rank)
         if len(data.pieces) > 1:
             self._ends.charge_blocks(data)
@@ -89,7 +89,7 @@ class Sending:
             await self._bounce(send, header)
 
     async def _write(self, send: Send, header: Header) -> None:
-        rank, engine = send.world, self._engine
+        rank, engine = send.world_rank, self._engine
         channel = engine.channel(rank)
         pieces = send.data.pieces
         if not self._ends.in_segments(channel, pieces):
@@ -100,7 +100,7 @@ class Sending:
         await engine.packet(rank, Header(Packet.FINISH, receive=header.receive))
 
     async def _bounce(self, send: Send, header: Header) -> None:
-        rank, engine, data = send.world, self._engine, send.data
+        rank, engine, data = send.world_rank, self._engine, send.data
         most = engine.channel(rank).eager_bytes
         del self._open[send.number]
         for at in range(0, data.length, most):
@@ -122,7 +122,7 @@ class Sending:
 
     async def _end(self, send: Send) -> None:
         del self._open[send.number]
-        await self._ends.leave(self._engine.channel(send.world), send.regions)
+        await self._ends.leave(self._engine.channel(send.world_rank), send.regions)
         if send.temporary is not None:
             self._ends.store.give(*send.temporary)
         send.ended()

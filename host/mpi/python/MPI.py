@@ -25,6 +25,14 @@ from .communicators import (
     Message,
 )
 from .communicators import NO_PROC as _NO_PROC
+from .constants import (
+    BOTTOM,
+    BUFFER_AUTOMATIC,
+    IN_PLACE,
+    BottomType,
+    BufferAutomaticType,
+    InPlaceType,
+)
 from .datatypes import DATATYPE_NULL, NAMED, ORDER_C, ORDER_FORTRAN, Datatype
 from .environment import *
 from .environment import (
@@ -57,7 +65,6 @@ from .memory import buffer
 from .objects import Pickle, pickle
 from .operators import Op
 from .origins import COMBINERS as _COMBINERS
-from .places import BOTTOM, BUFFER_AUTOMATIC, IN_PLACE, BottomType, BufferAutomaticType, InPlaceType
 from .requests import REQUEST_NULL, Prequest, Request
 from .status import F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, Status
 

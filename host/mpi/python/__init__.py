@@ -18,11 +18,11 @@ In the order in which to read:
 - :mod:`.datatypes`: Datatypes; :mod:`.named`: those that MPI defines; :mod:`.origins`: how others
   were made
 - :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
-  :mod:`.places`: the other classes and constants
+  :mod:`.constants`: the other classes and constants
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program
-- :mod:`.place`: What of the Python process belongs to a rank's program while it runs
+- :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..sync import current
+from .constants import Constant
 from .memory import buffer, view
-from .places import Place
 
 __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
            "Get_address", "Get_library_version", "Get_processor_name", "Get_version", "Init",
@@ -103,7 +103,7 @@ def Aint_diff(addr1: int, addr2: int) -> int:
 def Get_address(location: Any) -> int:
     if location is None:
         return 0
-    if isinstance(location, Place):
+    if isinstance(location, Constant):
         return int(location)
     flat, _ = view(location, True)
     return int(flat.ctypes.data) if len(flat) else 0

@@ -52,7 +52,7 @@ class Group(Handle):
 
     def Dup(self: Own) -> Own:
         inner = self.inner
-        return type(self)._made(groups.Group(inner.world, inner.me))
+        return type(self)._made(groups.Group(inner.world_ranks, inner.me))
 
     @classmethod
     def Union(cls: type[Own], group1: "Group", group2: "Group") -> Own:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .constants import BOTTOM
 from .datatypes import Datatype, of_code
 from .memory import has_view, view
-from .places import BOTTOM
 
 __all__ = ["simple", "typed", "vector"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...port.node import Program
 from ..sync import Rank, RankError, program
-from .place import PythonPlace
 from .shim import modules
+from .surroundings import PythonSurroundings
 
 __all__ = ["python_program"]
 
@@ -24,17 +24,17 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         The program raised an exception, or ended with another status than 0.
     """
     code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-    places: dict[Rank, tuple[PythonPlace, ModuleType]] = {}
+    there: dict[Rank, tuple[PythonSurroundings, ModuleType]] = {}
 
-    def place(rank: Rank) -> PythonPlace:
+    def surroundings(rank: Rank) -> PythonSurroundings:
         main = ModuleType("__main__")
         main.__file__ = str(file)
-        own = PythonPlace(rank.number, file, arguments, {**modules(), "__main__": main})
-        places[rank] = own, main
+        own = PythonSurroundings(rank.number, file, arguments, {**modules(), "__main__": main})
+        there[rank] = own, main
         return own
 
     def body(rank: Rank) -> None:
-        own, main = places.pop(rank)
+        own, main = there.pop(rank)
         rank.init()
         try:
             exec(code, vars(main))
@@ -48,7 +48,7 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         if not rank.finalized:
             rank.finalize()
 
-    return program(body, place)
+    return program(body, surroundings)
 
 
 def _told(rank: int, file: Path, error: Exception) -> str:

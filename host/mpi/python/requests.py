@@ -10,12 +10,12 @@ from .errors import CLASSES, Exception, blocking, completing
 from .handles import Handle
 from .status import Status, tell
 
-__all__ = ["Begun", "Prequest", "REQUEST_NULL", "Request"]
+__all__ = ["Operation", "Prequest", "REQUEST_NULL", "Request"]
 
 Own = TypeVar("Own", bound="Request")
 
 
-class Begun:
+class Operation:
     """What a request stands for.
 
     Attributes
@@ -46,12 +46,12 @@ class Request(Handle):
 
     def _completed(self, found: statuses_.Status) -> Any:
         """It has ended; the object that came."""
-        begun: Begun = self._of
-        if begun.again is None:
+        operation: Operation = self._of
+        if operation.again is None:
             self._of = None
         else:
-            begun.inner = None
-        load = begun.load
+            operation.inner = None
+        load = operation.load
         return None if load is None or found.cancelled or found.error else load(found)
 
     @staticmethod
@@ -290,10 +290,10 @@ class Prequest(Request):
     @classmethod
     def Startall(cls, requests: Sequence["Prequest"]) -> None:
         for one in requests:
-            begun: Begun | None = one._of
-            if begun is None or begun.again is None or begun.inner is not None:
+            operation: Operation | None = one._of
+            if operation is None or operation.again is None or operation.inner is not None:
                 raise Exception(CLASSES["ERR_REQUEST"])
-            begun.inner = blocking(begun.again())
+            operation.inner = blocking(operation.again())
 
 
 REQUEST_NULL = Request()

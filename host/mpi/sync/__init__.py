@@ -14,7 +14,7 @@ In the order in which to read:
 
 from .errors import Ended, RankError
 from .rank import Rank, current, program, running
-from .stack import Place, Stack, wait
+from .stack import Stack, Surroundings, wait
 
-__all__ = ["Ended", "Place", "Rank", "RankError", "Stack", "current", "program", "running",
+__all__ = ["Ended", "Rank", "RankError", "Stack", "Surroundings", "current", "program", "running",
            "wait"]

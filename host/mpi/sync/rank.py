@@ -16,7 +16,7 @@ from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
 from .errors import RankError
 from .ranks import Ranks
-from .stack import Place, Stack, wait
+from .stack import Stack, Surroundings, wait
 
 __all__ = ["Rank", "current", "program", "running"]
 
@@ -180,9 +180,9 @@ def current() -> Rank:
     return rank
 
 
-def program(body: Callable[[Rank], Any], place: Callable[[Rank], Place] | None = None) -> Program:
-    """A host program: ``body(rank)`` on a stack of its own, inside ``place(rank)``, if it has
-    one."""
+def program(body: Callable[[Rank], Any],
+            surroundings: Callable[[Rank], Surroundings] = lambda _: Surroundings()) -> Program:
+    """A host program: ``body(rank)`` on a stack of its own, inside ``surroundings(rank)``."""
     async def run(node: Node) -> Any:
         rank = Rank(node)
 
@@ -191,5 +191,5 @@ def program(body: Callable[[Rank], Any], place: Callable[[Rank], Place] | None =
             rank.ended()
             return result
 
-        return await Stack(whole, rank, place(rank) if place else Place()).drive()
+        return await Stack(whole, rank, surroundings(rank)).drive()
     return run

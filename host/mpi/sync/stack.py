@@ -15,7 +15,7 @@ from greenlet import getcurrent, greenlet
 from ...port.suspension import EXECUTED
 from .errors import Ended
 
-__all__ = ["Place", "Stack", "wait"]
+__all__ = ["Stack", "Surroundings", "wait"]
 
 Result = TypeVar("Result")
 
@@ -23,7 +23,7 @@ ABANDONED: list["Stack"] = []
 """Stacks of programs that went on after their end."""
 
 
-class Place:
+class Surroundings:
     """What of the Python process belongs to a program while it runs: nothing, if no class of a face
     says more."""
 
@@ -35,23 +35,23 @@ class Place:
 
 
 class Stack(greenlet):
-    """``body()`` on a stack of its own, inside ``place``; ``owner`` is whose it is."""
+    """``body()`` on a stack of its own, inside ``surroundings``; ``owner`` is whose it is."""
 
-    def __init__(self, body: Callable[[], Any], owner: Any, place: Place) -> None:
+    def __init__(self, body: Callable[[], Any], owner: Any, surroundings: Surroundings) -> None:
         super().__init__(self._inside)
         self.owner = owner
         self._body = body
-        self._place = place
+        self._surroundings = surroundings
         self._ended = False
         self._told = False
         self._fate: BaseException | None = None
 
     def _inside(self) -> Any:
-        self._place.enter()
+        self._surroundings.enter()
         try:
             return self._body()
         finally:
-            self._place.leave()
+            self._surroundings.leave()
 
     async def drive(self) -> Any:
         """Run the program to its end; what ``body`` returns, or raises."""
@@ -83,17 +83,17 @@ class Stack(greenlet):
             self._told = True
             raise Ended
         assert self.parent is not None
-        self._place.leave()
+        self._surroundings.leave()
         try:
             self.parent.switch()
         finally:
-            self._place.enter()
+            self._surroundings.enter()
 
 
     def abandon(self, fate: BaseException) -> None:
         """End the program with ``fate``, of which it has been told. It goes on nevertheless, as it
         catches everything; now it never runs again. Called on this stack."""
-        self._place.leave()
+        self._surroundings.leave()
         self._fate = fate
         # Nobody may throw into it, as greenlet does where a stack is no longer wanted.
         ABANDONED.append(self)

@@ -181,7 +181,7 @@ def test_calls_one_after_another_have_other_tags_when_all_have_been_used():
 
         mpi.sending.begin = seen
         for begun in (0, background.SETS - 1, background.SETS, background.SETS + 1):
-            comm.begun = begun
+            comm.nonblocking = begun
             await (await comm.Ibarrier()).Wait()
         mpi.sending.begin = begin
         return found

@@ -163,11 +163,11 @@ def test_communicators_are_apart():
     async def main(mpi):
         world = mpi.COMM_WORLD
         half = await world.Split(world.rank % 2, -world.rank)
-        assert half.size == 2 and half.group.world == ((2, 0), (3, 1))[world.rank % 2]
+        assert half.size == 2 and half.group.world_ranks == ((2, 0), (3, 1))[world.rank % 2]
         other = await world.Dup()
         data, into = np.array([world.rank]), np.zeros(1, np.int64)
         # The same rank and tag in three communicators, received in another order.
-        peer = half.group.world[1 - half.rank]
+        peer = half.group.world_ranks[1 - half.rank]
         requests = [await world.Isend(data, peer, 1), await other.Isend(data + 10, peer, 1),
                     await half.Isend(data + 20, 1 - half.rank, 1)]
         found = []
@@ -182,7 +182,7 @@ def test_communicators_are_apart():
         assert (group is None) == (world.rank in (0, 2))
         if group is not None:
             await group.Barrier()
-            assert group.group.world == (3, 1)
+            assert group.group.world_ranks == (3, 1)
         return found
 
     assert run(main, nodes=4) == [[20, 10, 0]] * 4
@@ -190,13 +190,13 @@ def test_communicators_are_apart():
 
 def test_groups():
     whole = Group(range(6), 2)
-    assert whole.Excl([0, 2]).world == (1, 3, 4, 5)
+    assert whole.Excl([0, 2]).world_ranks == (1, 3, 4, 5)
     assert whole.Excl([2]).rank == UNDEFINED
-    assert whole.Range_incl([(4, 0, -2)]).world == (4, 2, 0)
+    assert whole.Range_incl([(4, 0, -2)]).world_ranks == (4, 2, 0)
     some, others = whole.Incl([5, 1]), whole.Incl([1, 2])
-    assert Group.Union(some, others).world == (5, 1, 2)
-    assert Group.Intersection(some, others).world == (1,)
-    assert Group.Difference(some, others).world == (5,)
+    assert Group.Union(some, others).world_ranks == (5, 1, 2)
+    assert Group.Intersection(some, others).world_ranks == (1,)
+    assert Group.Difference(some, others).world_ranks == (5,)
     assert some.Translate_ranks([0, 1], others) == [UNDEFINED, 0]
     assert [Group.Compare(some, one) for one in (some, whole.Incl([1, 5]), others)] == [0, 2, 3]
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ...sync import current
+from ..constants import BUFFER_AUTOMATIC
 from ..errors import blocking, told
 from ..memory import view
-from ..places import BUFFER_AUTOMATIC
 
 __all__ = ["Attach_buffer", "Detach_buffer"]
 

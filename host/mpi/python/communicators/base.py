@@ -11,7 +11,7 @@ from ..errors import CLASSES, RETURN, Errhandler, Exception, blocking, completin
 from ..groups import Group
 from ..info import Info
 from ..status import Status, tell
-from .state import GIVEN, State, World
+from .state import GIVEN, Predefined, State
 
 __all__ = ["Communicator"]
 
@@ -27,7 +27,7 @@ class Communicator(Attributed):
     def _state(self) -> State:
         if self._of is None:
             raise Exception(CLASSES["ERR_COMM"])
-        return self._of.state if isinstance(self._of, World) else self._of
+        return self._of.state if isinstance(self._of, Predefined) else self._of
 
     @property
     def inner(self) -> communicator.Comm:
@@ -94,7 +94,7 @@ class Communicator(Attributed):
 
     def Free(self) -> None:
         state = self._state
-        if isinstance(self._of, World):
+        if isinstance(self._of, Predefined):
             raise Exception(CLASSES["ERR_COMM"])
         self._drop_all()
         self._wait(state.comm.Barrier())
@@ -105,7 +105,7 @@ class Communicator(Attributed):
 
     @property
     def is_predefined(self) -> bool:
-        return self._of is None or isinstance(self._of, World)
+        return self._of is None or isinstance(self._of, Predefined)
 
     def Abort(self, errorcode: int = 0) -> None:
         current().abort(self.inner.name, errorcode)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import collectives, operators
+from ..constants import IN_PLACE
 from ..messages import simple, typed, vector
 from ..operators import Op
-from ..places import IN_PLACE
 
 __all__ = ["DEFAULT", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "barrier",
            "bcast", "gather", "gatherv", "reduce", "reduce_all", "reduce_scatter",

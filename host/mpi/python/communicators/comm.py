@@ -12,13 +12,13 @@ from .. import objects
 from ..groups import Group
 from ..info import Info
 from ..refused import refuses
-from ..requests import Begun, Request
+from ..requests import Operation, Request
 from ..status import Status, tell
 from . import collective, point_to_point
 from .attached import Attach_buffer, Detach_buffer
 from .base import Communicator
 from .matched import NO_PROC, Message
-from .state import State, World
+from .state import Predefined, State
 from .ways import all_ways, begun, persistent, waits
 
 __all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
@@ -194,7 +194,7 @@ class Comm(Communicator):
         if source == PROC_NULL:
             return self.Irecv(bytearray(), source, tag)
         into = point_to_point.room(buf)
-        return Request.standing_for(Begun(self._wait(self.inner.Irecv(into, source, tag)),
+        return Request.standing_for(Operation(self._wait(self.inner.Irecv(into, source, tag)),
                                           load=point_to_point.loads(into)))
 
     def sendrecv(self, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
@@ -254,5 +254,5 @@ def _on_objects(op: Any) -> Callable[[Any, Any], Any]:
 
 
 COMM_NULL = Comm()
-COMM_WORLD = Intracomm.standing_for(World("COMM_WORLD"))
-COMM_SELF = Intracomm.standing_for(World("COMM_SELF"))
+COMM_WORLD = Intracomm.standing_for(Predefined("COMM_WORLD"))
+COMM_SELF = Intracomm.standing_for(Predefined("COMM_SELF"))

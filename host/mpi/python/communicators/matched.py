@@ -8,7 +8,7 @@ from .. import objects
 from ..errors import CLASSES, Exception, blocking
 from ..handles import GIVEN, Handle
 from ..messages import simple
-from ..requests import Begun, Request
+from ..requests import Operation, Request
 from ..status import Status
 
 __all__ = ["Message", "NO_PROC"]
@@ -49,10 +49,10 @@ class Message(Handle):
     def _received(self, into: Any, load: Any) -> Request:
         found = self._taken()
         if found is NO_PROC:
-            return Request.standing_for(Begun(blocking(
+            return Request.standing_for(Operation(blocking(
                 current().mpi.COMM_SELF.Irecv(None, PROC_NULL))))
         message, _ = found
-        return Request.standing_for(Begun(
+        return Request.standing_for(Operation(
             blocking(message.comm.Imrecv(into, message), message.comm), load=load, kept=into))
 
     def recv(self, status: Status | None = None) -> Any:

@@ -9,7 +9,7 @@ from ...sync import current
 from ..errors import last_used_code
 
 __all__ = ["APPNUM", "GIVEN", "IO", "LASTUSEDCODE", "State", "TAG_UB", "UNIVERSE_SIZE",
-           "WTIME_IS_GLOBAL", "World"]
+           "WTIME_IS_GLOBAL", "Predefined"]
 
 TAG_UB, IO, WTIME_IS_GLOBAL, UNIVERSE_SIZE, APPNUM, LASTUSEDCODE = range(1, 7)
 GIVEN: dict[int, Callable[[], int]] = {
@@ -28,7 +28,7 @@ class State:
         self.info: dict[str, str] = {}
 
 
-class World:
+class Predefined:
     """A communicator that MPI defines: each rank has its own of this name."""
 
     def __init__(self, name: str) -> None:

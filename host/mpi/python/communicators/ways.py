@@ -8,7 +8,7 @@ mpi4py raises where they describe nothing.
 from collections.abc import Callable
 from typing import Any
 
-from ..requests import Begun, Prequest, Request
+from ..requests import Operation, Prequest, Request
 
 __all__ = ["all_ways", "begun", "persistent", "waits"]
 
@@ -26,7 +26,7 @@ def begun(call: str, described: Described) -> Callable[..., Request]:
     """The method that begins ``call``, which is one of the library's that do not wait."""
     def method(self: Any, *arguments: Any, **named: Any) -> Request:
         asked = described(self, *arguments, **named)
-        return Request.standing_for(Begun(self._wait(getattr(self.inner, call)(*asked)),
+        return Request.standing_for(Operation(self._wait(getattr(self.inner, call)(*asked)),
                                           kept=asked))
     return _called(method, call, described)
 
@@ -35,7 +35,7 @@ def persistent(call: str, described: Described) -> Callable[..., Prequest]:
     """The method that keeps ``call`` for Start."""
     def method(self: Any, *arguments: Any, **named: Any) -> Prequest:
         inner, asked = self.inner, described(self, *arguments, **named)
-        return Prequest.standing_for(Begun(None, again=lambda: getattr(inner, call)(*asked)))
+        return Prequest.standing_for(Operation(None, again=lambda: getattr(inner, call)(*asked)))
     return _called(method, f"{call[1:].capitalize()}_init", described)
 
 

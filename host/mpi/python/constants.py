@@ -1,12 +1,12 @@
-"""What stands for a buffer in special places."""
+"""Constants that stand for a buffer."""
 
 from typing import Any
 
 __all__ = ["BOTTOM", "BUFFER_AUTOMATIC", "IN_PLACE", "BottomType", "BufferAutomaticType",
-           "InPlaceType", "Place"]
+           "Constant", "InPlaceType"]
 
 
-class Place(int):
+class Constant(int):
     """A constant with a name."""
 
     _name = ""
@@ -21,21 +21,21 @@ class Place(int):
         return self._name
 
 
-class BottomType(Place):
+class BottomType(Constant):
     _name = "BOTTOM"
 
     def __new__(cls) -> "BottomType":
         return super().__new__(cls, 0)
 
 
-class InPlaceType(Place):
+class InPlaceType(Constant):
     _name = "IN_PLACE"
 
     def __new__(cls) -> "InPlaceType":
         return super().__new__(cls, -1)
 
 
-class BufferAutomaticType(Place):
+class BufferAutomaticType(Constant):
     _name = "BUFFER_AUTOMATIC"
 
     def __new__(cls) -> "BufferAutomaticType":

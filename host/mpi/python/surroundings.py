@@ -13,10 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..sync import Place
+from ..sync import Surroundings
 from ..sync.output import Lines
 
-__all__ = ["PythonPlace"]
+__all__ = ["PythonSurroundings"]
 
 
 class _Own:
@@ -35,8 +35,8 @@ class _Own:
         return None
 
 
-class PythonPlace(Place):
-    """The place of rank ``rank``, whose program is ``file``. ``modules`` are there besides, by
+class PythonSurroundings(Surroundings):
+    """Those of rank ``rank``, whose program is ``file``. ``modules`` are there besides, by
     name, for the program alone."""
 
     def __init__(self, rank: int, file: Path, arguments: Sequence[str],
