@@ -2,7 +2,9 @@
 
 In the order in which to read:
 
+- :mod:`.port_members`: What a host port is to its neighbours and to the parts of its control
 - :mod:`.host_port`: The host port: executes what a host program spends time on
+- :mod:`.execution`: What the parts of its control share while it executes an entry
 - :mod:`.executor`: Execution of a host port's operations: the parts of its control, one method for
   each operation
 - :mod:`.poll`: The checks of a host port's poll: how it reads one of its watches

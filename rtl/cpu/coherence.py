@@ -1,11 +1,10 @@
 """What the caches of a node's CPUs tell each other: address phases, and stores that have ended."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE
@@ -13,10 +12,7 @@ from ..parts.arbiter import RoundRobin
 from ..parts.sizes import check_count
 from .block_stores import PostedLine
 
-if TYPE_CHECKING:
-    from .host_port import HostPort
-
-__all__ = ["AddressBus", "CoherencePort", "Phase", "Stored", "covers", "join_ports"]
+__all__ = ["AddressBus", "CoherencePort", "Phase", "Stored", "covers"]
 
 Stored = data.StructLayout({"valid": 1, "first": 32, "last": 32})
 """In a cycle with ``valid`` a CPU's store of the bytes from ``first`` to ``last`` ends: memory has
@@ -138,18 +134,3 @@ class AddressBus(wiring.Component):
             arbiter.advance.eq(commits),
         ]
         return m
-
-
-def join_ports(m: Module, ports: Sequence["HostPort"]) -> None:
-    """Join the host ports of a node with several CPUs by an :class:`AddressBus`, and tell each
-    what the others store."""
-    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=ports[0].line_bytes,
-                                                block_stores=ports[0].block_stores)
-    if ports[0].block_stores:
-        for port, posted in zip(ports, bus.posted, strict=True):
-            m.d.comb += posted.eq(port.posted)
-    for port, cache in zip(ports, bus.cache, strict=True):
-        connect(m, port.bus, cache)
-        others = [other for other in ports if other is not port]
-        for news, other in zip(port.news, others, strict=True):
-            m.d.comb += news.eq(other.stored)

@@ -1,30 +1,23 @@
 """Execution of a host port's operations: the parts of its control, one method for each
 operation."""
 
-from typing import TYPE_CHECKING
-
-from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
 from ..bus.pio import PIO_ADDRESS_BITS
 from ..bus.posted_writes import PostedBuffer
-from .block_stores import BlockBuffer
 from .coherence import covers
 from .coherent_cache import CoherentCache
-from .compare_and_swap import CompareSwap
+from .execution import Execution
 from .inner_cache import InnerCache
-from .interrupt import IrqDelay
-from .kept_words import KeptWords
 from .owned_swap import OwnedSwap
 from .poll import check, watch
+from .port_members import PortMembers
 from .spin import spin
 from .state import State
 from .tag_cache import Fault, TagCache
-
-if TYPE_CHECKING:
-    from .host_port import HostPort
 
 __all__ = ["Executor"]
 
@@ -32,70 +25,14 @@ _IRQ = ceil_log2(Status.IRQ)
 _STALE = ceil_log2(Status.STALE)
 
 
-class Executor:
-    """One elaboration of a :class:`HostPort`: the signals that its parts share, and the parts, one
-    method each. ``module`` is the result."""
+class Executor(Execution):
+    """One elaboration of a host port: the parts of its control, one method each. ``module`` is the
+    result."""
 
-    def __init__(self, port: "HostPort", posted: PostedBuffer,
+    def __init__(self, port: PortMembers, posted: PostedBuffer,
                  cache: TagCache | CoherentCache, inner: InnerCache | None) -> None:
-        self.module = m = Module()
-        self.port = port
-        m.submodules.posted = self.posted = posted
-        m.submodules.cache = self.cache = cache
-        self.accessed = cache.done  # an access to the cache ends
-        self.line_bits = ceil_log2(port.line_bytes)
-        m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
-                                                  line_bytes=port.line_bytes)
-        self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.owned_swaps else CompareSwap()
-        m.submodules.swap = self.swap
-        m.submodules.irq = self.irq = IrqDelay()
-        self.blocks: BlockBuffer | None = None
-        if port.block_stores:
-            m.submodules.blocks = self.blocks = BlockBuffer(
-                line_bytes=port.line_bytes, beat_bytes=port.beat_bytes)
-        self.host = port.host
-        self.entry = port.host.entry
-
-        self.state = Signal(State)
-        self.begins = Signal()      # the entry's first cycle; of a poll, the check's
-        self.executes = Signal()    # its work is done: the operation itself
-        self.finishes = Signal()    # its last cycle
-        self.discard = Signal()
-        self.status = Signal(8)
-        self.result = Signal(64)
-        self.slot = Signal(3)       # the entry that is answered
-        self.turn = Signal()        # on to entry `following` of the same poll
-        self.following = Signal(3)
-
-        # A poll has WATCH entries from `base` on, or none; then its POLL entry, `last`.
-        self.watching = Signal()
-        self.polling = Signal()
-        self.base = Signal(3)
-        self.last = Signal(3)
-        self.timeout = Signal(32)
-        self.once = Signal()
-        self.repeats = Signal()     # a check of a kept word, which the next one will repeat
-        self.spins = Signal()       # all checks since such a one were the same
-        self.opens = Signal()       # a poll's last entry begins for the first time
-        self.begun = Signal(32)
-        self.check_begun = Signal(32)
-        self.check_cycles = Signal(16)
-
-        self.until = Signal(32)
-        self.fraction = Signal(WORK_BITS)
-        self.total = Signal(34)     # work before the operation, in its first cycle
-        # What an operation of several cycles has done; clear when one begins.
-        self.sent = Signal()
-        self.beat = Signal(range(BURST))
-        self.last_beat = Signal()
-        self.writes = Signal()
-        self.touching = Signal()
-        self.waits = Signal()
-        self.quiet = Signal()       # no posted write or interrupt is on its way through the port
-        self.owns = Signal()
-        # An access to the cache, if no block store holds it back.
-        self.accesses = Signal() if port.block_stores else cache.valid
-
+        super().__init__(port, posted, cache)
+        m = self.module
         if inner is not None:
             self._connect_inner(m, inner)
         self._connect(m)
@@ -128,10 +65,6 @@ class Executor:
         self._sequence(m)
         self._rest(m)
         spin(self, m)
-
-    def flag(self, flag: Flag) -> Value:
-        """Whether the entry has the flag."""
-        return (self.entry.flags & flag.value).any()
 
     def _connect(self, m: Module) -> None:
         port, entry = self.port, self.entry

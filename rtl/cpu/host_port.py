@@ -1,73 +1,18 @@
 """The host port: executes what a host program spends time on."""
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Module
-from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import connect
 
-from ...layouts.operations import BLOCK, BURST, CACHE_LINE
-from ...layouts.packet import TRACE_BITS
-from ..bus.burst import Burst
-from ..bus.bus import PioInitiator
-from ..bus.memory import Snoop
-from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
-from ..bus.watch import LineTaken
-from ..parts.timing import Timing
-from .block_stores import PostedLine
-from .coherence import CoherencePort, Stored
-from .coherent_cache import CoherentCache
+from .coherence import AddressBus
 from .executor import Executor
-from .inner_cache import InnerCache
-from .spin import SpinSide
-from .tag_cache import TagCache
+from .port_members import PortMembers
 
-__all__ = ["EntryLayout", "AnswerLayout", "HostSide", "HostPort"]
-
-EntryLayout = data.StructLayout({
-    "op": 4, "_op": 4, "flags": 8, "count": 4, "process": 8, "_process": 4,
-    "work": 32,
-    "address": 32,
-    "length": 32,
-    "data": data.ArrayLayout(64, BURST),
-    "trace": TRACE_BITS, "_trace": 32 - TRACE_BITS,
-})
-"""An entry of a block, as :mod:`nicbed.layouts.operations` declares it."""
-
-AnswerLayout = data.StructLayout({"cycle": 32, "status": 32, "data": 64})
-"""An answer, as :mod:`nicbed.layouts.operations` declares it."""
+__all__ = ["HostPort", "join_ports"]
 
 
-HostSide = wiring.Signature({
-    "go": Out(1),
-    "count": Out(range(BLOCK + 1)),
-    "entry": Out(EntryLayout),
-    "index": In(3),
-    "answer": In(AnswerLayout),
-    "slot": In(3),
-    "answers": In(1),
-    "discards": In(1),
-    "waiting": In(1),
-    "stopped": In(1),
-    "needs": In(1),
-    "asks": In(1),
-    "rests": In(1),
-    "distance": In(32),
-    "spin": Out(SpinSide),
-})
-"""A :class:`HostPort` as its environment sees it, where the program is.
-
-A block: ``go`` flips with each; it has ``count`` entries, 1 to BLOCK; ``entry`` is that at
-``index``. The environment holds all of them while the port works, and shows another entry in the
-cycle in which ``index`` changes. In a cycle with ``answers``, ``answer`` is to be stored at
-``slot``; with ``discards``, too, all slots behind it become DISCARDED.
-
-``waiting``: the port waits for a block; ``stopped``: its program has ended; ``needs``: it waits and
-none was given; ``asks``: it will wait from the next edge on. ``rests``: nothing happens before a
-deadline (or at all), ``distance`` being the cycles from this one to that in which the port acts on
-it; all ones for none. ``spin``: whether it repeats a poll's check, and how to leap over such
-checks; without ``leaps`` an environment takes no notice of it."""
-
-
-class HostPort(wiring.Component):
+class HostPort(PortMembers):
     """Executes blocks of operations, one after the other, each in exact cycles.
 
     A block is given by flipping ``host.go``; an operation begins in the cycle in which the last one
@@ -192,107 +137,20 @@ class HostPort(wiring.Component):
         do; and if ``coherent`` is wanted with ``owned_swaps`` or ``block_stores``.
     """
 
-    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
-                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
-                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
-                 l2_hit: int = 2) -> None:
-        if flushes and peers:
-            raise ValueError("a bus that is not coherent is that of one CPU")
-        if owned_swaps and coherent:
-            raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
-        self._owned_swaps = owned_swaps or peers > 0
-        self._posted = PostedBuffer(depth=posted_writes, shape=NicBeat if nics > 1 else PioBeat)
-        self._nics = nics
-        self._source = source
-        self._peers = peers
-        self._coherent = coherent
-        self._block_stores = block_stores
-        self._flushes = flushes
-        self._inner = InnerCache(lines=cache_lines, outer_lines=l2_lines, cycles=l2_hit,
-                                 line_bytes=line_bytes) if l2_lines else None
-        lines, inner = l2_lines or cache_lines, l2_lines > 0
-        self._cache = (
-            CoherentCache(lines=lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores, beat_bytes=beat_bytes, coherent=coherent,
-                          inner=inner) if peers else
-            TagCache(lines=lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes,
-                     inner=inner))
-        super().__init__({
-            "host": In(HostSide),
-            "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
-            "memory": Out(Burst),
-            "lock": Out(1),
-            "snoop": In(Snoop),
-            "taken": Out(LineTaken),
-            "irq": In(1),
-            "now": In(32),
-            "timing": In(Timing),
-            **({"bus": Out(CoherencePort), "stored": Out(Stored),
-                "news": In(Stored).array(peers)} if peers else {}),
-            **({"block_memory": Out(Burst), "posted": Out(PostedLine)} if block_stores else {}),
-        })
-
-    @property
-    def posted_writes(self) -> int:
-        """Depth of the posted-write buffer in beats."""
-        return self._posted.depth
-
-    @property
-    def cache_lines(self) -> int:
-        """Lines of the tag cache, of its first level if there are two."""
-        return self._cache.lines if self._inner is None else self._inner.lines
-
-    @property
-    def l2_lines(self) -> int:
-        """Lines of the second level, or 0."""
-        return 0 if self._inner is None else self._inner.outer_lines
-
-    @property
-    def source(self) -> int:
-        """Number among the memory controller's initiators."""
-        return self._source
-
-    @property
-    def line_bytes(self) -> int:
-        """Bytes of a line."""
-        return self._cache.line_bytes
-
-    @property
-    def beat_bytes(self) -> int:
-        """Bytes of a line that a beat of the memory port has."""
-        return self._cache.beat_bytes
-
-    @property
-    def peers(self) -> int:
-        """Other CPUs of the node."""
-        return self._peers
-
-    @property
-    def owned_swaps(self) -> bool:
-        """Whether a CAS is done in the cache."""
-        return self._owned_swaps
-
-    @property
-    def block_stores(self) -> bool:
-        """Whether there are block stores."""
-        return self._block_stores
-
-    @property
-    def flushes(self) -> bool:
-        """Whether the bus is not coherent."""
-        return self._flushes
-
-    @property
-    def nics(self) -> int:
-        """NICs of the node."""
-        return self._nics
-
-    @property
-    def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
-        return self._coherent
-
     def elaborate(self, platform: object) -> Module:
-        return Executor(self, self._posted, self._cache, self._inner).module
+        return Executor(self, self.posted_buffer, self.cache, self.inner).module
+
+
+def join_ports(m: Module, ports: Sequence[HostPort]) -> None:
+    """Join the host ports of a node with several CPUs by an :class:`AddressBus`, and tell each
+    what the others store."""
+    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=ports[0].line_bytes,
+                                                block_stores=ports[0].block_stores)
+    if ports[0].block_stores:
+        for port, posted in zip(ports, bus.posted, strict=True):
+            m.d.comb += posted.eq(port.posted)
+    for port, cache in zip(ports, bus.cache, strict=True):
+        connect(m, port.bus, cache)
+        others = [other for other in ports if other is not port]
+        for news, other in zip(port.news, others, strict=True):
+            m.d.comb += news.eq(other.stored)

@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Member, Out, PureInterface
 
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS, Status
-from .host_port import AnswerLayout, EntryLayout
+from .port_members import AnswerLayout, EntryLayout
 
 __all__ = ["Mailbox", "add_mailboxes", "mailbox_ports"]
 

@@ -1,28 +1,24 @@
 """The checks of a host port's poll: how it reads one of its watches."""
 
-from typing import TYPE_CHECKING
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import NIC_BASE, WATCHES, Flag, Status
-
-if TYPE_CHECKING:
-    from .executor import Executor
+from .execution import Execution
 
 __all__ = ["watch", "check"]
 
 _NIC_BIT = ceil_log2(NIC_BASE)
 
 
-def watch(x: "Executor", m: Module) -> None:
+def watch(x: Execution, m: Module) -> None:
     """A WATCH entry before its POLL: nothing is checked yet."""
     m.d.comb += x.finishes.eq(1)
     with m.If(~x.watching):
         m.d.sync += x.base.eq(x.host.index)
 
 
-def check(x: "Executor", m: Module) -> None:
+def check(x: Execution, m: Module) -> None:
     """A check of the watch of the current entry."""
     host, entry, now = x.host, x.entry, x.port.now
     alone = x.opens  # it executes in its first cycle: what the registers will hold is here

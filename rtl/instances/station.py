@@ -12,7 +12,7 @@ from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Block
 from ..bus.memory import HostMemory
 from ..cpu.mailbox import add_mailboxes, mailbox_ports
-from ..cpu.spin import PHASE_BITS
+from ..cpu.port_members import PHASE_BITS
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
 from ..node.node import Node, link_ends

@@ -1,7 +1,6 @@
 """What software reaches by PIO: registers, windows and pages, joined to the blocks they are of."""
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
 from amaranth.lib import wiring
@@ -30,9 +29,6 @@ from .registers import CsrFile
 from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
-
-if TYPE_CHECKING:
-    from .nic import Nic
 
 __all__ = ["PioMap"]
 
@@ -69,20 +65,20 @@ _RING_REGISTERS = tuple(register for register in REGISTERS
 
 
 class PioMap:
-    """The address map of a :class:`Nic` under elaboration: makes its register file, joins the VI
-    engine or processor to it, and each other block by a method.
+    """The address map of a NIC under elaboration: makes its register file, joins the VI engine or
+    processor to it, and each other block by a method.
 
     Parameters
     ----------
     m : Module
         The NIC's.
-    nic : Nic
-        Whose ports these are.
+    nic : Component
+        The members ``pio``, ``node``, ``cycle``, ``link`` and ``irq`` of the NIC.
     engine, processor : Engine, Processor or None
         What is attached; one of the two at most.
     """
 
-    def __init__(self, m: Module, nic: "Nic", *, engine: Engine | None,
+    def __init__(self, m: Module, nic: wiring.Component, *, engine: Engine | None,
                  processor: Processor | None) -> None:
         self._m = m
         self._nic = nic

@@ -12,8 +12,8 @@ from ...layouts.description import MAX_CPUS, Description
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
-from ..cpu.coherence import join_ports
-from ..cpu.host_port import HostPort, HostSide
+from ..cpu.host_port import HostPort, join_ports
+from ..cpu.port_members import HostSide
 from ..nic.nic import Nic
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing

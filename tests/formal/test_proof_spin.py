@@ -36,7 +36,7 @@ class Spinning(wiring.Elaboratable):
     def elaborate(self, platform):
         m = Module()
         port, side = self.port, self.port.host.spin
-        x = Executor(port, port._posted, port._cache, port._inner)
+        x = Executor(port, port.posted_buffer, port.cache, port.inner)
         m.submodules.port = x.module
         now, timing = Signal(32), Signal.like(port.timing.as_value())
         m.d.sync += [now.eq(Mux(side.leaps, side.following + self.late, now + 1)),

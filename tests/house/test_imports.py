@@ -1,4 +1,5 @@
-"""Imports: no circle of modules, whenever they are imported; those that only types need apart."""
+"""Imports: no circle of modules, whenever they are imported; those that only types need apart, but
+for the target's."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -20,14 +21,15 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def imported(name: str, path: Path, known: Mapping[str, Path]) -> Iterator[str]:
-    """What module ``name`` imports of those that are ``known``, in functions too, but not under
-    ``if TYPE_CHECKING``."""
+def imported(name: str, path: Path, known: Mapping[str, Path], types: bool = False
+             ) -> Iterator[str]:
+    """What module ``name`` imports of those that are ``known``, in functions too, under ``if
+    TYPE_CHECKING`` only with ``types``."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     nodes: list[ast.AST] = [ast.parse(path.read_text())]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if not types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             nodes += node.orelse
             continue
         nodes += ast.iter_child_nodes(node)
@@ -64,6 +66,13 @@ def test_no_circle_of_imports() -> None:
     assert circles(edges) == []
 
 
+def test_no_circle_of_types_in_the_target() -> None:
+    known = {name: path for name, path in modules(ROOT).items() if name.startswith("rtl.")}
+    edges = {name: set(imported(name, path, known, types=True)) for name, path in known.items()}
+    assert sum(map(len, edges.values())) > 200
+    assert circles(edges) == []
+
+
 @pytest.mark.parametrize("second", ["from . import one", "def f():\n    from .one import x",
                                     "from nicbed.rtl.one import x"])
 def test_a_circle_is_found(tmp_path: Path, second: str) -> None:
@@ -83,3 +92,5 @@ def test_what_types_need_is_no_circle(tmp_path: Path) -> None:
     known = modules(tmp_path)
     edges = {name: set(imported(name, path, known)) for name, path in known.items()}
     assert edges["rtl.one"] == {"rtl.two"} and circles(edges) == []
+    edges = {name: set(imported(name, path, known, types=True)) for name, path in known.items()}
+    assert circles(edges) == [["rtl.one", "rtl.two"]]

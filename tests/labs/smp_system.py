@@ -14,8 +14,7 @@ from nicbed.rtl.bus.burst import Burst
 from nicbed.rtl.bus.bus import Bus
 from nicbed.rtl.bus.memory import MemoryController, MemoryPort
 from nicbed.rtl.bus.pio import PioTarget
-from nicbed.rtl.cpu.coherence import join_ports
-from nicbed.rtl.cpu.host_port import HostPort
+from nicbed.rtl.cpu.host_port import HostPort, join_ports
 from nicbed.rtl.cpu.mailbox import Mailbox
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ....layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS, Status
-from ...cpu.host_port import AnswerLayout
+from ...cpu.port_members import AnswerLayout
 from ...node.node import HostSide
 from ...parts.block_ram import BlockRam
 

@@ -1,0 +1,199 @@
+"""What a host port is to its neighbours and to the parts of its control: members, parameters."""
+
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ...layouts.operations import BLOCK, BURST, CACHE_LINE
+from ...layouts.packet import TRACE_BITS
+from ..bus.burst import Burst
+from ..bus.bus import PioInitiator
+from ..bus.memory import Snoop
+from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
+from ..bus.watch import LineTaken
+from ..parts.timing import Timing
+from .block_stores import PostedLine
+from .coherence import CoherencePort, Stored
+from .coherent_cache import CoherentCache
+from .inner_cache import InnerCache
+from .tag_cache import TagCache
+
+__all__ = ["AnswerLayout", "EntryLayout", "HostSide", "PHASE_BITS", "PortMembers", "SpinSide"]
+
+EntryLayout = data.StructLayout({
+    "op": 4, "_op": 4, "flags": 8, "count": 4, "process": 8, "_process": 4,
+    "work": 32,
+    "address": 32,
+    "length": 32,
+    "data": data.ArrayLayout(64, BURST),
+    "trace": TRACE_BITS, "_trace": 32 - TRACE_BITS,
+})
+"""An entry of a block, as :mod:`nicbed.layouts.operations` declares it."""
+
+AnswerLayout = data.StructLayout({"cycle": 32, "status": 32, "data": 64})
+"""An answer, as :mod:`nicbed.layouts.operations` declares it."""
+
+PHASE_BITS = 33
+
+SpinSide = wiring.Signature({
+    "valid": In(1),
+    "phase": In(PHASE_BITS),
+    "period": In(PHASE_BITS),
+    "distance": In(32),
+    "leaps": Out(1),
+    "to": Out(PHASE_BITS),
+    "following": Out(32),
+})
+"""A spinning port as its environment sees it.
+
+``valid``: the port checks a word that it keeps, and the last check found what the next will find.
+Until something else moves in its node, or a deadline, all that its checks change is where in a
+check it is: its ``phase``, which each cycle moves on by 256, modulo ``period``. ``distance``: the
+cycles from this one to the deadline, from which on a check may end the poll or an interrupt is
+seen; all ones for none. ``phase`` and ``period`` are valid with ``valid``.
+
+CPU work is counted in ticks, 1/256 of a cycle. A check takes its work and a cycle: ``period`` ticks
+in all. It begins in the cycle, and with the fraction of it, in which its first tick lies. ``phase``
+counts the ticks from the check's first tick to the last one of this cycle. So the phase d cycles
+later is (phase + 256 d) mod period.
+
+With ``leaps`` the edge loads the phase ``to`` and begins cycle ``following``. The environment gives
+it in a cycle with ``valid``, at most ``distance`` cycles before ``following``, and ``to`` as above:
+then the port is as if all edges up to ``following`` had come."""
+
+HostSide = wiring.Signature({
+    "go": Out(1),
+    "count": Out(range(BLOCK + 1)),
+    "entry": Out(EntryLayout),
+    "index": In(3),
+    "answer": In(AnswerLayout),
+    "slot": In(3),
+    "answers": In(1),
+    "discards": In(1),
+    "waiting": In(1),
+    "stopped": In(1),
+    "needs": In(1),
+    "asks": In(1),
+    "rests": In(1),
+    "distance": In(32),
+    "spin": Out(SpinSide),
+})
+"""A :class:`~.host_port.HostPort` as its environment sees it, where the program is.
+
+A block: ``go`` flips with each; it has ``count`` entries, 1 to BLOCK; ``entry`` is that at
+``index``. The environment holds all of them while the port works, and shows another entry in the
+cycle in which ``index`` changes. In a cycle with ``answers``, ``answer`` is to be stored at
+``slot``; with ``discards``, too, all slots behind it become DISCARDED.
+
+``waiting``: the port waits for a block; ``stopped``: its program has ended; ``needs``: it waits and
+none was given; ``asks``: it will wait from the next edge on. ``rests``: nothing happens before a
+deadline (or at all), ``distance`` being the cycles from this one to that in which the port acts on
+it; all ones for none. ``spin``: whether it repeats a poll's check, and how to leap over such
+checks; without ``leaps`` an environment takes no notice of it."""
+
+
+class PortMembers(wiring.Component):
+    """Members and parameters of :class:`~.host_port.HostPort`, which says what they are. It alone
+    is elaborated."""
+
+    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
+                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
+                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
+                 beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
+                 l2_hit: int = 2) -> None:
+        if flushes and peers:
+            raise ValueError("a bus that is not coherent is that of one CPU")
+        if owned_swaps and coherent:
+            raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
+        self._owned_swaps = owned_swaps or peers > 0
+        self.posted_buffer = PostedBuffer(depth=posted_writes,
+                                          shape=NicBeat if nics > 1 else PioBeat)
+        self._nics = nics
+        self._source = source
+        self._peers = peers
+        self._coherent = coherent
+        self._block_stores = block_stores
+        self._flushes = flushes
+        self.inner = InnerCache(lines=cache_lines, outer_lines=l2_lines, cycles=l2_hit,
+                                line_bytes=line_bytes) if l2_lines else None
+        lines, inner = l2_lines or cache_lines, l2_lines > 0
+        self.cache = (
+            CoherentCache(lines=lines, peers=peers, line_bytes=line_bytes,
+                          block_stores=block_stores, beat_bytes=beat_bytes, coherent=coherent,
+                          inner=inner) if peers else
+            TagCache(lines=lines, source=source, line_bytes=line_bytes, coherent=coherent,
+                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes,
+                     inner=inner))
+        super().__init__({
+            "host": In(HostSide),
+            "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
+            "memory": Out(Burst),
+            "lock": Out(1),
+            "snoop": In(Snoop),
+            "taken": Out(LineTaken),
+            "irq": In(1),
+            "now": In(32),
+            "timing": In(Timing),
+            **({"bus": Out(CoherencePort), "stored": Out(Stored),
+                "news": In(Stored).array(peers)} if peers else {}),
+            **({"block_memory": Out(Burst), "posted": Out(PostedLine)} if block_stores else {}),
+        })
+
+    @property
+    def posted_writes(self) -> int:
+        """Depth of the posted-write buffer in beats."""
+        return self.posted_buffer.depth
+
+    @property
+    def cache_lines(self) -> int:
+        """Lines of the tag cache, of its first level if there are two."""
+        return self.cache.lines if self.inner is None else self.inner.lines
+
+    @property
+    def l2_lines(self) -> int:
+        """Lines of the second level, or 0."""
+        return 0 if self.inner is None else self.inner.outer_lines
+
+    @property
+    def source(self) -> int:
+        """Number among the memory controller's initiators."""
+        return self._source
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line."""
+        return self.cache.line_bytes
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes of a line that a beat of the memory port has."""
+        return self.cache.beat_bytes
+
+    @property
+    def peers(self) -> int:
+        """Other CPUs of the node."""
+        return self._peers
+
+    @property
+    def owned_swaps(self) -> bool:
+        """Whether a CAS is done in the cache."""
+        return self._owned_swaps
+
+    @property
+    def block_stores(self) -> bool:
+        """Whether there are block stores."""
+        return self._block_stores
+
+    @property
+    def flushes(self) -> bool:
+        """Whether the bus is not coherent."""
+        return self._flushes
+
+    @property
+    def nics(self) -> int:
+        """NICs of the node."""
+        return self._nics
+
+    @property
+    def coherent(self) -> bool:
+        """Whether the NIC is on the memory bus."""
+        return self._coherent
