@@ -116,13 +116,16 @@ def _panel(axes: Any, groups: Mapping[str, Sequence[tuple[float, float] | None]]
 
     places = np.arange(len(groups))
     for index, name in enumerate(PARAMETERS):
-        bars = [group[index] for group in groups.values()]
-        axes.bar(places + 0.27 * (index - 1), [bar[0] if bar else 0 for bar in bars], 0.25,
+        here = places + 0.27 * (index - 1)
+        bars = {place: group[index] for place, group in zip(here, groups.values(), strict=True)}
+        given = {place: bar for place, bar in bars.items() if bar}
+        axes.bar(list(given), [height for height, _ in given.values()], 0.25,
                  color=PALETTE[index], label=name, ecolor=INK, capsize=2,
-                 yerr=[bar[1] if bar else 0 for bar in bars],
+                 yerr=[spread for _, spread in given.values()],
                  error_kw={"elinewidth": 0.8, "capthick": 0.8})
-        for place, bar in zip(places, bars, strict=True):
-            if bar is None:
-                axes.text(place + 0.27 * (index - 1), 0, "–", ha="center", va="bottom")
+        for place in bars.keys() - given.keys():
+            axes.text(place, 0, "none", ha="center", va="bottom", rotation=90, fontsize=7,
+                      color=PALETTE[index])
     axes.set_xticks(places, list(groups))
+    axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(axis="x", visible=False)
