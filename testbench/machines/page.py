@@ -19,10 +19,11 @@ machine's description (`nics/machines/`), measured by the study's method, and th
 published − 1, for a range of published figures from its nearer end. A description may be fitted to
 a *fit* figure; a *test* figure was not used for anything, and the medians count these alone. A
 *dependent* figure follows from others. *Not yet* says what a figure waits for. A *prediction* is a
-quantity of which nothing was published. Of some tables the traces are split: a round trip in parts
-that add up to it, and how long each block is busy for a message, of which the longest bounds g.
-*Operations* are what is left of a CPU's time, below 0 where it is charged work for which no message
-waits.
+quantity of which nothing was published. Of some tables the traces are split: a round trip in parts,
+which add up to it but for rounding and for those under 0.005 µs, which are left out; and how long
+each block is busy for a message, of which the longest bounds g. *Operations* are what is left of a
+CPU's time, below 0 where it is charged work for which no message waits. *Landed, until the poll
+looks* is below 0 where the check that finds a message began before it had landed.
 """
 UNDRAWN = ("pairs",)
 """Plots that say no more than the table above them, so the page does without."""

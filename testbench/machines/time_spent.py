@@ -42,8 +42,9 @@ class Spent:
 
 
 def spent(outcomes: Outcomes) -> list[Spent]:
-    """Of ``outcomes``, the round trips that were traced, whose parts add up to the last row; and
-    how long each block is busy for a message in steady state, of which the longest bounds g."""
+    """Of ``outcomes``, the round trips that were traced, whose parts, with those left out, add up
+    to the last row; and how long each block is busy for a message in steady state, of which the
+    longest bounds g."""
     trips, gaps = {}, {}
     for (machine, bench), outcome in outcomes.items():
         clock, results = Fraction(str(outcome["clock_mhz"])), outcome["results"]
