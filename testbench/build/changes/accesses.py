@@ -10,12 +10,40 @@ __all__ = ["Statement", "condition_of", "read_keys", "statement"]
 
 _WORD = re.compile(r"(?<![\w.])(vlSelfRef\.)?([A-Za-z_]\w*)(\s*\[(?:0x[0-9a-f]+|\d+)U\])?(\s*\()?")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+_CONSTANT = re.compile(r"\[(0x[0-9a-f]+|\d+)U\]")
 _TYPES = {"CData", "SData", "IData", "QData", "EData", "if", "else", "while", "vlSelfRef"}
-_PURE = re.compile(r"VL_[A-Z]+_[IQ][IQW]*|VL_REDXOR_\d+|VL_(N?EQ|[GL]TE?|[GL]TES?)_W|VL_UNLIKELY|"
-                   r"VL_LIKELY")
-"""Functions that only return something."""
-_FILLS = re.compile(r"VL_[A-Z]+_W\w*\s*\((?:\s*\d+\s*,)*")
-"""The beginning of a call that fills its first argument that is no number, from the others."""
+
+
+def _named(*groups: str) -> frozenset[str]:
+    """Verilator's functions, each group's operators with each of its kinds of arguments."""
+    return frozenset(f"VL_{operator}_{kind}" for group in groups
+                     for operators, kinds in [group.split(":")]
+                     for operator in operators.split() for kind in kinds.split())
+
+
+PURE = frozenset({"VL_LIKELY", "VL_UNLIKELY"}) | _named(
+    "REDXOR: 2 4 8 16 32 64 W", "REDOR ONEHOT ONEHOT0 COUNTONES CLOG2: I Q W", "REDAND: II IQ IW",
+    "EQ NEQ LT LTE GT GTE: W", "LTS LTES GTS GTES: III IQQ IWW", "EXTEND EXTENDS: II QI QQ",
+    "SHIFTL SHIFTR SHIFTRS: III IIQ IIW QQI QQQ QQW", "SHIFTRS: IQI",
+    "DIV DIVS MODDIV MODDIVS MULS: III QQQ", "REPLICATE: III IOI QII QOI", "CLEAN: II QQ",
+    "CONCAT: III QII QIQ QQI QQQ", "SET: QII QW", "STREAML STREAML_FAST: III QQI",
+    "BITSEL: IIII QIII QQII IQII IWII", "SEL: IIII QQII IQII IWII QWII", "BITISSET: I Q E W")
+"""Functions that only return something, which depends on their arguments alone."""
+
+FILLING = _named(
+    "ADD SUB MUL AND OR XOR NOT NEGATE ASSIGN ASSIGNCLEAN ZERO ALLONES: W", "CLEAN: WW",
+    "EXTEND EXTENDS: WI WQ WW", "SHIFTL SHIFTR SHIFTRS: WWI WWQ WWW", "COND: WIWW",
+    "DIV DIVS MODDIV MODDIVS MULS: WWW", "REPLICATE: WII WQI WWI", "STREAML: WWI", "SEL: WWII",
+    "CONCAT: WII WIQ WIW WQI WQQ WQW WWI WWQ WWW")
+"""Functions that fill a wide variable, their first argument behind literal widths, from the
+others."""
+
+INSERTING = {**dict.fromkeys(_named("ASSIGNSEL: II QI QQ WI WQ WW"), 3),
+             **dict.fromkeys(_named("ASSIGNBIT: II QI WI IO QO WO"), 1)}
+"""Functions that write some bits of an argument, and its place; which, the others tell."""
+
+_CALL = re.compile(r"(VL_\w+)\s*\(")
+_WIDTH = re.compile(r"\s*\d+\s*")
 _OUTSIDE = re.compile(r"Vdpiimwrap|vlSymsp|VL_WRITEF|VL_FINISH|VL_STOP")
 """Marks of what acts outside the model."""
 _SLICE = re.compile(r"\s*\(\((?:0x[0-9a-f]+|\d+)U(?:LL)? & (?:\([CSIQ]Data\)\()?(?:vlSelfRef\.)?"
@@ -75,6 +103,26 @@ def _equals(text: str) -> int:
     return -1
 
 
+def _word(keys: list[str], index: str) -> str:
+    """The key of the word that a constant index tells."""
+    at = int(_NUMBER.findall(index)[0], 0)
+    if at >= len(keys):
+        raise NotKnown(f"word {at} of {keys[0]}")
+    return keys[at]
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call."""
+    found, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
+
+
 class _Reader:
     def __init__(self, members: Variables, variables: Variables, text: str) -> None:
         self.members = members
@@ -90,13 +138,13 @@ class _Reader:
                 member = self.variables.get(name)
                 if member is None:
                     if name in _TYPES or "__ConstPool__CONST_" in name or (
-                            call and (not pure or _PURE.fullmatch(name))):
+                            call and (not pure or name in PURE)):
                         continue
             if member is None:
                 raise NotKnown(f"{name} in {text.strip()[:80]}")
             keys = member.keys
             if index and not member.whole and member.words:
-                keys = [keys[int(_NUMBER.findall(index)[0], 0)]]
+                keys = [_word(keys, index)]
             yield member, keys
 
     def read(self, text: str, pure: bool = True) -> None:
@@ -137,8 +185,11 @@ class _Reader:
         at = -1 if text.startswith(("while", "do")) else _equals(text)
         if at >= 0:
             self._assignment(text[:at].strip(), text[at + 1:], sure)
-        elif text.startswith("VL_") and (filled := _FILLS.match(text)):
-            self._filling(text[filled.end():], sure)
+        elif called := _CALL.match(text):
+            inside, end = enclosed(text, called.end() - 1)
+            if text[end:].strip() != ";":
+                raise NotKnown(text[:80])
+            self._call(called[1], inside, sure)
         elif text.startswith(("while", "do")):
             self._any(text)
         else:
@@ -150,28 +201,45 @@ class _Reader:
         for member, keys in list(self._keys(text, False)):
             self.write(member, keys, False)
 
-    def _filling(self, text: str, sure: bool) -> None:
-        filled, *others = self._keys(text, True)
-        for member, keys in others:
-            self._reads(member, keys)
-        self.write(*filled, sure)
+    def _call(self, name: str, inside: str, sure: bool) -> None:
+        """A statement that is a call of ``name`` with the arguments ``inside``."""
+        arguments = _arguments(inside)
+        if name in FILLING:
+            place = next((at for at, one in enumerate(arguments) if not _WIDTH.fullmatch(one)), -1)
+        else:
+            place = INSERTING.get(name, -1)
+            sure = False
+        if not 0 <= place < len(arguments):
+            raise NotKnown(f"{name}({inside.strip()[:80]})")
+        member, index = self._target(arguments.pop(place).strip())
+        if member.memory or (index and (name in FILLING or not _CONSTANT.fullmatch(index))):
+            raise NotKnown(f"{name}({inside.strip()[:80]})")
+        for one in arguments:
+            self.read(one)
+        # The bits that stay are no input, as in an assignment.
+        self.write(member, [_word(member.keys, index)] if index and not member.whole
+                   else member.keys, sure)
 
-    def _assignment(self, target: str, value: str, sure: bool) -> None:
-        place = re.fullmatch(r"(vlSelfRef\.)?(\w+)\s*((?:\[.*\])?)", target, re.DOTALL)
+    def _target(self, text: str) -> tuple[Member, str]:
+        """The variable that is written, and which of its words: "[...]" or ""."""
+        place = re.fullmatch(r"(vlSelfRef\.)?(\w+)\s*((?:\[.*\])?)", text, re.DOTALL)
         member = place and (self.members if place[1] else self.variables).get(place[2])
         if not place or member is None:
-            raise NotKnown(target[:80])
-        index = place[3]
-        one = bool(re.fullmatch(r"\[(0x[0-9a-f]+|\d+)U\]", index))
+            raise NotKnown(text[:80])
+        return member, place[3]
+
+    def _assignment(self, target: str, value: str, sure: bool) -> None:
+        member, index = self._target(target)
+        one = bool(_CONSTANT.fullmatch(index))
         if member.memory or (index and not one) or (member.whole and member.words):
             # Which word it is depends on the index.
             self.read(value)
             self.read(index)
             self.write(member, member.keys, False)
             return
-        keys = [member.keys[int(_NUMBER.findall(index)[0], 0)]] if index else member.keys
+        keys = [_word(member.keys, index)] if index else member.keys
         kept = _SLICE.match(value)
-        if kept and kept[1] == place[2] + index:
+        if kept and kept[1] == member.name + index:
             # The bits that stay are no input: nobody else writes the others unseen.
             self.read(value[kept.end():])
             self.write(member, keys, False)

@@ -34,6 +34,16 @@ def accesses(text: str) -> tuple[set[str], list[str], set[str]]:
     ("VL_SHIFTL_WWI(94,94,32, vlSelfRef.w, t, vlSelfRef.b);", {"b"}, ["w[0U]", "w[1U]", "w[2U]"],
      {"w[0U]", "w[1U]", "w[2U]"}),
     ("vlSelfRef.a = VL_LTS_III(32, vlSelfRef.b, vlSelfRef.c);", {"b", "c"}, ["a"], {"a"}),
+    ("VL_ZERO_W(94, vlSelfRef.w);", set(), ["w[0U]", "w[1U]", "w[2U]"],
+     {"w[0U]", "w[1U]", "w[2U]"}),
+    ("VL_ASSIGNSEL_WI(94,8,(0x1fU & vlSelfRef.a), vlSelfRef.w, vlSelfRef.b);", {"a", "b"},
+     ["w[0U]", "w[1U]", "w[2U]"], set()),
+    ("VL_ASSIGNSEL_WQ(94,40,3U, vlSelfRef.w, VL_SHIFTL_QQI(40,40,3, vlSelfRef.c, vlSelfRef.a));",
+     {"a", "c"}, ["w[0U]", "w[1U]", "w[2U]"], set()),
+    ("VL_ASSIGNSEL_II(32,8,vlSelfRef.a, vlSelfRef.w[1U], vlSelfRef.c);", {"a", "c"}, ["w[1U]"],
+     set()),
+    ("VL_ASSIGNBIT_WO(vlSelfRef.a, vlSelfRef.w);", {"a"}, ["w[0U]", "w[1U]", "w[2U]"], set()),
+    ("VL_ASSIGNBIT_II(vlSelfRef.a, vlSelfRef.b, vlSelfRef.c);", {"a", "c"}, ["b"], set()),
 ])
 def test_accesses(text: str, reads: set[str], writes: list[str], sets: set[str]) -> None:
     assert accesses(text) == (reads, writes, sets)
@@ -58,6 +68,19 @@ def test_what_acts_outside_the_model_may_change_all_that_it_names() -> None:
     "vlSelfRef.a = VL_SHIFTL_WWI(94,94,32, vlSelfRef.w, vlSelfRef.w, 3U)[0U];",
     "strange(vlSelfRef.a);",
     "vlSelfRef.a++;",
+    "vlSelfRef.b = VL_RANDOM_I();",
+    "vlSelfRef.b = VL_TIME_Q();",
+    "vlSelfRef.b = VL_FGETC_I(vlSelfRef.a);",
+    "VL_STRANGE_WWI(94,94,32, vlSelfRef.w, t, vlSelfRef.b);",
+    "VL_SELASSIGN_WW(94,8, vlSelfRef.w, t, vlSelfRef.a);",
+    "VL_ZERO_W(64, 5U);",
+    "VL_ZERO_W(64);",
+    "VL_ZERO_W(64, vlSelfRef.mem[vlSelfRef.a]);",
+    "VL_ZERO_W(64, vlSelfRef.w[1U]);",
+    "VL_ASSIGNSEL_WI(94,8,vlSelfRef.a, vlSelfRef.mem[1U], vlSelfRef.b);",
+    "VL_ASSIGNSEL_II(32,8,vlSelfRef.a, vlSelfRef.w[vlSelfRef.a], vlSelfRef.b);",
+    "vlSelfRef.a = vlSelfRef.w[3U];",
+    "vlSelfRef.w[3U] = vlSelfRef.a;",
 ])
 def test_other_forms_are_not_known(text: str) -> None:
     with pytest.raises(NotKnown):
