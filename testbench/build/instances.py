@@ -4,12 +4,14 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...layouts.description import MAX_CPUS, Description
 from ...layouts.fabric import MeshPort, Routing, topology
 from .cache import entry, machine, sources_key, tree_hash
+from .changes.model import NotKnown
 from .changes.rewrite import MEMBERS_ONLY, VERSION, checked, evaluate_changes
 from .held_inputs import CORE, held_inputs
 from .verilator import (
@@ -206,6 +208,26 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     shutil.rmtree(objects, ignore_errors=True)
 
 
+def _changing(translated: Callable[..., list[Path]], work: Path, name: str, block: str
+              ) -> list[Path]:
+    """C++ of class ``V{name}``, as ``translated`` makes it, that evaluates of ``block`` only what
+    has changed. None if that is not possible: then the user is told why."""
+    tools = toolchain()
+    try:
+        if tools.release != VERSION:
+            raise NotKnown(f"Verilator {tools.version}")
+        sources = translated(options=[MEMBERS_ONLY])
+        return sources + evaluate_changes(work, f"V{name}", block, check=checked())
+    except NotKnown as reason:
+        # Verilator's other C++ is faster without the pass, and its files may be fewer.
+        for path in work.glob(f"V{name}*"):
+            path.unlink()
+        print(f"nicbed: all of a {name} is evaluated, not only what has changed, which is slower: "
+              f"C++ that is not known: {' '.join(str(reason).split())}", file=sys.stderr,
+              flush=True)
+        return []
+
+
 def _model(name: str, text: str, around: str, wave: str | None, progress: Progress,
            partly: str = "") -> Path:
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
@@ -218,12 +240,10 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
     def make(work: Path) -> None:
         verilog = to_verilog(text, processes=True) + around
         (work / f"{name}.v").write_text(verilog)
-        changes = partly and not wave and tools.release == VERSION
-        sources = verilate([work / f"{name}.v", *module_files(text, work)], work, top=name,
-                           vpi=False, wave=wave, name=f"V{name}",
-                           options=[MEMBERS_ONLY] if changes else [])
-        if changes:
-            sources += evaluate_changes(work, f"V{name}", partly, check=checked())
+        files = [work / f"{name}.v", *module_files(text, work)]
+        translated = partial(verilate, files, work, top=name, vpi=False, wave=wave, name=f"V{name}")
+        sources = _changing(translated, work, name, partly) if partly and not wave else []
+        sources = sources or translated()
         compile_objects(Compilation(work, sources, wave=wave), progress)
         for path in work.iterdir():
             if path.suffix not in (".h", ".o") and path.name != f"V{name}.cpp":

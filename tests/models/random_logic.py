@@ -1,13 +1,14 @@
 """Random Verilog with all that the pass has to know: registers with and without reset on two
-clocks, conditions in conditions, wide words, slices, memories with two writers."""
+clocks, conditions in conditions, wide words, slices at fixed and at variable places, memories of
+narrow and of wide words with two writers, and inputs that all or only registers read."""
 
 import random
 
 __all__ = ["INPUTS", "outputs", "random_logic"]
 
 WIDTHS = (1, 8, 30, 64, 100)
-INPUTS = {f"i{number}": WIDTHS[number % len(WIDTHS)] for number in range(8)}
-WIRES, REGISTERS, MEMORIES = 40, 24, 3
+INPUTS = {**{f"i{number}": WIDTHS[number % len(WIDTHS)] for number in range(8)}, "i8": 200}
+WIRES, REGISTERS, MEMORIES = 40, 24, 5
 
 
 def outputs() -> dict[str, int]:
@@ -22,10 +23,19 @@ class _Logic:
         self.random = random.Random(seed)
         self.widths = INPUTS | outputs()
 
+    def somewhere(self, width: int, names: list[str]) -> str:
+        """Some bits of ``width``, at a place that a term tells; all of them exist."""
+        count = self.random.randrange(1, width // 2 + 1)
+        bits = (width - count + 1).bit_length() - 1
+        return f"[{bits}'({self.random.choice(names)}) +: {count}]"
+
     def term(self, names: list[str]) -> str:
         name = self.random.choice(names)
         width = self.widths[name]
-        if width > 1 and self.random.random() < 0.4:
+        kind = self.random.random()
+        if width > 1 and kind < 0.1:
+            return name + self.somewhere(width, names)
+        if width > 1 and kind < 0.4:
             low = self.random.randrange(width)
             return f"{name}[{self.random.randrange(low, width)}:{low}]"
         return name
@@ -55,13 +65,16 @@ class _Logic:
         if width > 1 and self.random.random() < 0.3:
             low = self.random.randrange(width)
             high = self.random.randrange(low, width)
-            return [f"{target}[{high}:{low}] {sign} {self.value(names)};"]
+            place = (self.somewhere(width, names) if self.random.random() < 0.4
+                     else f"[{high}:{low}]")
+            return [f"{target}{place} {sign} {self.value(names)};"]
         return [f"{target} {sign} {self.value(names)};"]
 
 
-def random_logic(seed: int, module: str) -> str:
+def random_logic(seed: int, module: str, registered: bool = False) -> str:
     """Module ``module`` with clocks ``clk`` and ``clk_rest``, ``rst``, INPUTS, and outputs with _o
-    behind their names; its logic is in a block named engine."""
+    behind their names; its logic is in a block named engine. With ``registered`` only registers and
+    memories read inputs."""
     logic = _Logic(seed)
     chance = logic.random
     wires = [f"w{number}" for number in range(WIRES)]
@@ -69,7 +82,7 @@ def random_logic(seed: int, module: str) -> str:
     reads = [f"q{number}" for number in range(MEMORIES)]
     lines = []
     for number, wire in enumerate(wires):
-        known = [*INPUTS, *registers, *reads, *wires[:number]]
+        known = [*(() if registered else INPUTS), *registers, *reads, *wires[:number]]
         lines += ["always_comb begin", f"{wire} = {chance.choice(('0', logic.term(known)))};",
                   *(line for _ in range(chance.randrange(1, 4))
                     for line in logic.assignments(wire, known, "=")), "end"]

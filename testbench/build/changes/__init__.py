@@ -1,7 +1,8 @@
 """Evaluating only what has changed: a pass over the C++ that Verilator made of a model.
 
-Verilator evaluates all logic behind a clock at each of its edges. Most of that logic, of a VI
-engine more than nine tenths, then computes what it computed before. So the statements are
+Verilator evaluates all logic behind a clock at each of its edges. Most of that logic then computes
+what it computed before: of a node with a VI engine, weighted by the accesses in its statements,
+four fifths in a ping-pong and 72 % in a stream (docs/performance.md). So the statements are
 distributed to clusters, and a cluster runs only if something that it reads has changed since it ran
 last. Every variable has the same value as without the pass, after every evaluation.
 
@@ -16,5 +17,5 @@ In the order in which to read:
 - :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
 
 C++ that is not of the forms known here is not touched: then the model is evaluated as Verilator has
-it.
+it, and the build says why.
 """

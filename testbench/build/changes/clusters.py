@@ -10,8 +10,9 @@ from .parts import taken_apart
 __all__ = ["Cluster", "clusters"]
 
 SIZE = 120
-"""Accesses from which on a cluster takes nothing more. Much smaller or much larger ones are slower:
-docs/performance.md."""
+"""Accesses from which on a cluster takes nothing more. About 60 was slower everywhere; about 200,
+with blocks of one level less, slower on VIA's ping-pong and stream and in MPI's bulk transfers, and
+faster on *dense*: docs/performance.md."""
 
 ALWAYS_SIZE = 8 * SIZE
 """The same of a cluster that always runs."""

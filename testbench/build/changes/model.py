@@ -142,7 +142,7 @@ def _functions(name: str, texts: dict[Path, str]) -> dict[str, Function]:
     for file, text in texts.items():
         for place in opening.finditer(text):
             inside, end = enclosed(text, place.end() - 1)
-            head, _, body = re.sub(r"^\s*//(?! Locals| Body).*$", "", inside,
+            head, separator, body = re.sub(r"^\s*//(?! Locals| Body).*$", "", inside,
                                    flags=re.MULTILINE).partition("// Body")
             variables, first = {}, []
             for one in statements(head.partition("// Locals")[2]):
@@ -151,7 +151,7 @@ def _functions(name: str, texts: dict[Path, str]) -> dict[str, Function]:
                     variables[local] = Member(local, scalar or "EData", int(words or 0)), one
                 else:
                     first.append(one)
-            if place[1] in found:
+            if place[1] in found or not separator:
                 raise NotKnown(place[1])
             found[place[1]] = Function(place[1], file, (place.start(), end), variables,
                                        first + statements(body))
@@ -185,6 +185,7 @@ def _phases(name: str, functions: dict[str, Function]) -> tuple[list[Phase], lis
     outer = evaluation.variables
     first = [one for one in evaluation.body if not one.startswith("if")]
     elsewhere: set[str] = set()
+    placed: set[str] = set()
 
     def inline(mask: int, body: list[str]) -> None:
         """Statements of the evaluation itself, with those of its variables that they use."""
@@ -193,6 +194,7 @@ def _phases(name: str, functions: dict[str, Function]) -> tuple[list[Phase], lis
             raise NotKnown(f"{min(names & elsewhere)} in several places")
         elsewhere.update(names)
         begin = [one for one in first if any(re.search(rf"\b{local}\b", one) for local in names)]
+        placed.update(begin)
         add(mask, {local: outer[local] for local in names}, begin + body)
 
     for one in evaluation.body[len(first):]:
@@ -210,10 +212,18 @@ def _phases(name: str, functions: dict[str, Function]) -> tuple[list[Phase], lis
                 continue
             inline(mask, body)
             body = []
-            function = functions[called[1]]
+            function = functions.get(called[1])
+            if function is None:
+                raise NotKnown(called[1])
             used.append(function)
             add(mask, function.variables, function.body)
         inline(mask, body)
+    # Whatever triggers, these come first: they may only prepare variables of one place.
+    for one in first:
+        if one not in placed or "vlSelf" in one:
+            raise NotKnown(one[:80])
+    if not phases:
+        raise NotKnown("no statements")
     return phases, used
 
 

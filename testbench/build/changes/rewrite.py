@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from .accesses import PURE
 from .clusters import Cluster, clusters
 from .model import ROOT, Model, NotKnown, is_slow, read_model
 
@@ -17,8 +18,8 @@ MEMBERS_ONLY = "-fno-localize"
 does not run."""
 
 CHECKED = "NICBED_CHECK_CHANGES"
-"""Variable of the environment: simulators are built that also run what need not run, and end with
-an error if that changes anything."""
+"""Variable of the environment. With the value 1, simulators are built that also run what need not
+run, and end with an error if that changes anything."""
 
 FILE_BYTES = 1 << 19
 """About so long are the files that are written."""
@@ -29,10 +30,12 @@ the wrapper takes them over (:mod:`..held_inputs`); the clusters that do it alwa
 
 WORD = 64
 
+_KEYWORDS = {"if", "while", "return"}
+
 
 def checked() -> bool:
     """Whether simulators are built that check themselves."""
-    return bool(os.environ.get(CHECKED))
+    return os.environ.get(CHECKED) == "1"
 
 
 class _Writer:
@@ -153,6 +156,21 @@ class _Writer:
                 *(f"            if (std::memcmp(&was_{at}, &vlSelfRef.{name}, sizeof was_{at})) "
                   f'nicbed_missed("{name}");' for at, name in enumerate(names))]
 
+    def noticing(self) -> list[str]:
+        """Statements that wake the readers of the inputs that have changed."""
+        lines = []
+        for name in self.inputs:
+            numbers = set[int]().union(*(self.readers.get(key, set())
+                                         for key in self.model.members[name].keys)) - self.always
+            if not numbers:
+                continue
+            last = f"vlSelfRef.nicbed_last_{name}"
+            lines += [f"    if (std::memcmp(&{last}, &vlSelfRef.{name}, sizeof {last})) {{",
+                      "        constexpr uint64_t change = ~0ULL;",
+                      f"        {last} = vlSelfRef.{name};",
+                      f"        {self.wake(numbers)}", "    }"]
+        return lines
+
     def evaluation(self) -> str:
         """The functions that are replaced."""
         model = self.model
@@ -163,21 +181,15 @@ class _Writer:
             lines += ["static void nicbed_missed(const char* name) {",
                       '    std::fprintf(stderr, "nicbed: a change of %s was missed\\n", name);',
                       "    std::abort();", "}", ""]
-        for function in model.replaced:
-            if "___ico_" in function.name:
-                lines += [f"void {function.name}({self.root}* vlSelf) {{", *opening]
-                for name in self.inputs:
-                    numbers = set[int]().union(*(self.readers.get(key, set())
-                                                 for key in model.members[name].keys)) - self.always
-                    if not numbers:
-                        continue
-                    last = f"vlSelfRef.nicbed_last_{name}"
-                    lines += [f"    if (std::memcmp(&{last}, &vlSelfRef.{name}, sizeof {last})) {{",
-                              "        constexpr uint64_t change = ~0ULL;",
-                              f"        {last} = vlSelfRef.{name};",
-                              f"        {self.wake(numbers)}", "    }"]
-                lines += ["    {", *self.run(0), "    }", "}", ""]
+        at_once = [function for function in model.replaced if "___ico_" in function.name]
+        for function in at_once:
+            lines += [f"void {function.name}({self.root}* vlSelf) {{", *opening, *self.noticing()]
+            if model.phases[0].mask is None:
+                lines += ["    {", *self.run(0), "    }"]
+            lines += ["}", ""]
+        # Inputs that only clocked statements read are noticed when there is a clock.
         lines += [f"void {self.root}___eval_nba({self.root}* vlSelf) {{", *opening,
+                  *([] if at_once else self.noticing()),
                   "    const uint64_t triggers = vlSelfRef.__VnbaTriggered[0U];"]
         for number, phase in enumerate(model.phases):
             if phase.mask is not None:
@@ -222,10 +234,29 @@ def _settling(model: Model, texts: dict[Path, str]) -> None:
                                              model.texts[function.file][begin:end]) + "\n"
 
 
-def _written_elsewhere(model: Model, texts: dict[Path, str]) -> set[str]:
-    """Variables that what stays of the evaluation writes."""
-    return {name for file, text in texts.items() if not is_slow(file)
-            for name in re.findall(r"vlSelf(?:Ref\.|->)(\w+)\s*(?:\[[^=;]*\]\s*)?=(?!=)", text)}
+_OF_MODEL = re.compile(r"(?:vlSelf(?:Ref\.|->)|vlSymsp->TOP\.)(\w+)")
+_ASSIGNED = re.compile(rf"\s*{_OF_MODEL.pattern}\s*(?:\[[^=]*\]\s*)?=(?!=)")
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_CHANGES = re.compile(r"\+\+|--|(?<![=<>!])=(?!=)|&\s*vlS(?:elf|ymsp)\S*\s*[,)]")
+"""What changes a variable, or hands its address on."""
+
+
+def _perhaps_written(text: str) -> set[str]:
+    """Variables that occur in ``text`` other than in a value or a condition."""
+    found = set[str]()
+    for part in re.split(r"[;{}]", re.sub(r"^\s*(?:#|//).*$", "", text, flags=re.MULTILINE)):
+        if assigned := _ASSIGNED.match(part):
+            found.add(assigned[1])
+            part = part[assigned.end():]
+        if _CHANGES.search(part) or not PURE | _KEYWORDS >= set(_CALLED.findall(part)):
+            found.update(_OF_MODEL.findall(part))
+    return found
+
+
+def _written_elsewhere(texts: dict[Path, str]) -> set[str]:
+    """Variables that what stays of the evaluation may write."""
+    return set[str]().union(*(_perhaps_written(text) for file, text in texts.items()
+                              if not is_slow(file)))
 
 
 def evaluate_changes(work: Path, name: str, block: str, *, check: bool = False) -> list[Path]:
@@ -242,22 +273,24 @@ def evaluate_changes(work: Path, name: str, block: str, *, check: bool = False) 
     Returns
     -------
     list of Path
-        Further files to compile: none if the C++ has a form that is not known, and is as it was.
+        Further files to compile.
+
+    Raises
+    ------
+    NotKnown
+        The C++ has a form that is not known, and is as it was.
     """
-    try:
-        model = read_model(work, name)
-        found = clusters(model, block)
-        writer = _Writer(model, found, check)
-        texts = {file: _without(model, file) for file in model.texts}
-        accessed = {key.split("[")[0] for cluster in found
-                    for key in cluster.reads | cluster.writes.keys()}
-        if strange := _written_elsewhere(model, texts) & accessed:
-            raise NotKnown(f"{min(strange)} is written elsewhere")
-        _settling(model, texts)
-        functions = [writer.cluster(number) for number in range(len(found))]
-        functions.append(writer.evaluation())
-    except NotKnown:
-        return []
+    model = read_model(work, name)
+    found = clusters(model, block)
+    writer = _Writer(model, found, check)
+    texts = {file: _without(model, file) for file in model.texts}
+    accessed = {key.split("[")[0] for cluster in found
+                for key in cluster.reads | cluster.writes.keys()}
+    if strange := _written_elsewhere(texts) & accessed:
+        raise NotKnown(f"{min(strange)} is written elsewhere")
+    _settling(model, texts)
+    functions = [writer.cluster(number) for number in range(len(found))]
+    functions.append(writer.evaluation())
     files: list[list[str]] = [[]]
     for text in functions:
         if sum(map(len, files[-1])) > FILE_BYTES:

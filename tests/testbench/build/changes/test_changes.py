@@ -1,6 +1,7 @@
 """Evaluating only what has changed: every output of random logic, in every cycle, is that of the
 same model as Verilator has it."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,20 @@ from typing import Any
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import run_job
-from nicbed.testbench.build import simulator
+from nicbed.testbench.build import instances, simulator
 from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.clusters import Cluster
+from nicbed.testbench.build.changes.model import NotKnown
 from nicbed.testbench.build.verilator import Compilation, compile_all, toolchain, verilate
 
 from tests.labs.rows import more
 from tests.models.random_logic import INPUTS, outputs, random_logic
+from tests.programs.am import describe
 
 CYCLES = 4000
+
+SEEDS = [*range(1, 6), *range(7, 13)]
+"""In the logic of 6 Verilator calls a function from two places: it stays as it is."""
 
 _MAIN = """
 #include <cstdio>
@@ -75,32 +81,44 @@ def _main() -> str:
             .replace("CYCLES", str(CYCLES)))
 
 
-def verilated(work: Path, seed: int, name: str) -> list[Path]:
-    (work / f"{name}.v").write_text(random_logic(seed, name))
+def verilated(work: Path, text: str, name: str) -> list[Path]:
+    (work / f"{name}.v").write_text(text)
     return verilate([work / f"{name}.v"], work, top=name, vpi=False, name=f"V{name}",
                     options=[rewrite.MEMBERS_ONLY])
 
 
-def run(work: Path, seed: int, check: bool = False) -> subprocess.CompletedProcess[str]:
+def run(work: Path, seed: int, check: bool = False, registered: bool = False
+        ) -> subprocess.CompletedProcess[str]:
     """Build the logic of ``seed`` as Verilator has it and with the pass, and compare them."""
-    sources = [file for name in ("plain", "partly") for file in verilated(work, seed, name)]
+    sources = [file for name in ("plain", "partly")
+               for file in verilated(work, random_logic(seed, name, registered), name)]
     written = rewrite.evaluate_changes(work, "Vpartly", "engine", check=check)
-    assert written, "the pass does not know this C++"
     (work / "main.cpp").write_text(_main())
     compile_all(Compilation(work, [*sources, *written, work / "main.cpp"], defines=[f"-I{work}"]),
                 work / "simulator")
     return subprocess.run([work / "simulator"], capture_output=True, text=True, timeout=120)
 
 
+def pinned() -> tuple[int, ...]:
+    """The release of Verilator in the lock file."""
+    lock = Path(__file__).parents[4] / "requirements" / "core.txt"
+    found = re.search(r"^verilator==(\d+)\.(\d+)", lock.read_text(), re.MULTILINE)
+    assert found
+    return int(found[1]), int(found[2])
+
+
 @pytest.fixture(autouse=True)
 def _known() -> None:
+    assert pinned() == rewrite.VERSION, "the pass must know the C++ of the Verilator in use"
     if toolchain().release != rewrite.VERSION:
         pytest.skip("the C++ of this Verilator stays as it is")
 
 
-@pytest.mark.parametrize("seed", [0, *(more(seed) for seed in range(1, 12))])
-def test_the_same_in_every_cycle(seed: int, tmp_path: Path) -> None:
-    done = run(tmp_path, seed)
+@pytest.mark.parametrize(("seed", "registered"), [
+    (0, False), *(more(seed, False) for seed in SEEDS),
+    *(more(seed, True) for seed in range(3))])
+def test_the_same_in_every_cycle(seed: int, registered: bool, tmp_path: Path) -> None:
+    done = run(tmp_path, seed, registered=registered)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -127,20 +145,85 @@ def test_a_change_that_wakes_nobody_is_noticed(check: bool, tmp_path: Path,
     assert ("was missed" if check else " in cycle ") in done.stderr
 
 
-@pytest.mark.parametrize(("known", "strange"), [
-    ("VL_REDXOR_32(", "VL_REDXOR_OF("),
-    ("___eval_nba(Vpartly___024root* vlSelf) {", "___eval_more(Vpartly___024root* vlSelf) {"),
-    ("__VnbaTriggered[0U]))", "__VnbaTriggers[0U]))"),
-    ("// Body", "// Body\n    strange();"),
+@pytest.fixture(scope="module")
+def translated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The C++ of random logic, by the files' names."""
+    work = tmp_path_factory.mktemp("translated")
+    return {file.name: file.read_text()
+            for file in [*verilated(work, random_logic(0, "partly"), "partly"),
+                         *work.glob("V*.h")]}
+
+
+@pytest.mark.parametrize(("function", "known", "strange"), [
+    ("ico_sequent__TOP__0", "VL_REDXOR_32(", "VL_REDXOR_OF("),
+    ("nba_comb__TOP__1", "VL_REDXOR_32(", "VL_REDXOR_OF("),
+    ("nba_sequent__TOP__0", "// Body", "// Body\n    strange();"),
+    ("nba_sequent__TOP__0", "// Body", ""),
+    ("ico_sequent__TOP__0", "// Body", ""),
+    ("eval_nba", "eval_nba(Vpartly___024root* vlSelf) {",
+     "eval_more(Vpartly___024root* vlSelf) {"),
+    ("eval_nba", "__VnbaTriggered[0U]))", "__VnbaTriggers[0U]))"),
+    ("eval_nba", "// Body", "// Body\n    strange();"),
+    ("eval_nba", "// Body", "// Body\n    vlSelfRef.clk = 1U;"),
+    ("eval_nba", "// Body", ""),
+    ("eval_nba", "Vpartly___024root___nba_sequent__TOP__0(vlSelf);",
+     "Vpartly___024root___nba_missing(vlSelf);"),
+    ("eval_phase__nba", "// Body", "// Body\n    vlSelfRef.i0 = 1U;"),
+    ("eval_phase__nba", "// Body", "// Body\n    vlSelfRef.i0++;"),
+    ("eval_phase__nba", "// Body", "// Body\n    fill(vlSelfRef.i4);"),
+    ("eval_phase__nba", "// Body", "// Body\n    VL_ZERO_W(100, vlSelfRef.i4);"),
 ])
-def test_what_is_not_known_stays_as_it_is(known: str, strange: str, tmp_path: Path) -> None:
-    files = {file: file.read_text() for file in verilated(tmp_path, 0, "partly")}
-    assert any(known in text for text in files.values())
-    files = {file: text.replace(known, strange) for file, text in files.items()}
-    for file, text in files.items():
-        file.write_text(text)
-    assert rewrite.evaluate_changes(tmp_path, "Vpartly", "engine") == []
-    assert {file: file.read_text() for file in files} == files
+def test_what_is_not_known_stays_as_it_is(function: str, known: str, strange: str, tmp_path: Path,
+                                          translated: dict[str, str]) -> None:
+    files = dict(translated)
+    opening = re.compile(rf"^\w+ Vpartly___024root___{function}\(Vpartly___024root\* vlSelf\) {{",
+                         re.MULTILINE)
+    name, place = next((name, found.start()) for name, text in files.items()
+                       if "__Slow" not in name and (found := opening.search(text)))
+    text = files[name]
+    at = text.index(known, place, text.index("\n}", place))
+    files[name] = text[:at] + strange + text[at + len(known):]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(NotKnown):
+        rewrite.evaluate_changes(tmp_path, "Vpartly", "engine")
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == files
+
+
+def test_the_user_is_told_that_all_is_evaluated(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """C++ for the pass is no use without it."""
+    def make(options: list[str]) -> list[Path]:
+        (tmp_path / "Vpartly_left.cpp").write_text("")
+        return []
+
+    def refuse(*_: Any, **__: Any) -> list[Path]:
+        raise NotKnown("strange();\n  more")
+
+    monkeypatch.setattr(instances, "evaluate_changes", refuse)
+    assert instances._changing(make, tmp_path, "partly", "engine") == []
+    assert not list(tmp_path.iterdir())
+    told = capsys.readouterr().err
+    assert told.startswith("nicbed: all of a partly is evaluated")
+    assert told.endswith("strange(); more\n") and told.count("\n") == 1
+    monkeypatch.setattr(instances, "VERSION", (4, 9))
+    assert instances._changing(make, tmp_path, "partly", "engine") == []
+    assert f"Verilator {toolchain().version}" in capsys.readouterr().err
+
+
+def test_of_an_engine_only_what_has_changed_is_evaluated() -> None:
+    """Nothing that Verilator makes of it is unknown to the pass. The simulator is one that other
+    tests build."""
+    place = simulator.build(describe({"via.design": "engine"})).place
+    found = set(re.findall(rb"Vstation_cluster_\d+", (place / "simulator").read_bytes()))
+    assert len(found) > 200
+
+
+@pytest.mark.parametrize(("value", "check"), [("1", True), ("0", False), ("", False)])
+def test_a_simulator_checks_itself_where_it_is_asked_to(value: str, check: bool,
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(rewrite.CHECKED, value)
+    assert rewrite.checked() == check
 
 
 @pytest.mark.full

@@ -2,12 +2,13 @@
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 from nicbed.testbench.build.changes import clusters as module
 from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.clusters import clusters
-from nicbed.testbench.build.changes.model import Member, Model, Phase
+from nicbed.testbench.build.changes.model import Function, Member, Model, Phase
 
 VARIABLES = [f"top__DOT__engine__DOT__v{number}" for number in range(12)]
 MEMBERS = {name: Member(name, "IData") for name in VARIABLES}
@@ -78,3 +79,20 @@ def test_writers_behind_different_triggers_wake_each_other() -> None:
                 [f"vlSelfRef.{first} = vlSelfRef.{third};"])
     writer = rewrite._Writer(one, clusters(one, "engine"), False)
     assert writer.readers[first] == {0, 1}
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_inputs_that_only_registers_read_are_noticed(at_once: bool) -> None:
+    """In each evaluation if Verilator has a function for inputs, else when there is a clock."""
+    ico = [Function("Vtop___024root___ico_0", Path("file"), (0, 0), {}, [])] if at_once else []
+    members = {**MEMBERS, "d": Member("d", "IData")}
+    body = [f"vlSelfRef.{VARIABLES[0]} = vlSelfRef.d;"]
+    one = Model("Vtop", members, {"d"}, [Phase(1, body=body)], ico, {})
+    before, after = rewrite._Writer(one, clusters(one, "engine"), False).evaluation().split(
+        "void Vtop___024root___eval_nba(")
+    assert ("nicbed_last_d = " in before, "nicbed_last_d = " in after) == (at_once, not at_once)
+    # What a trigger is for runs behind it alone.
+    assert "Vtop_cluster_0(vlSelf);" not in before
+    parts = ["if (triggers & ", "Vtop_cluster_0(vlSelf);"]
+    parts = parts if at_once else ["nicbed_last_d = ", *parts]
+    assert parts == sorted(parts, key=after.index)
