@@ -1,6 +1,7 @@
 """A block beside its own netlist of ECP5 cells, both with the same inputs."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from amaranth.hdl import ClockSignal, Instance, Module, ResetSignal
@@ -44,11 +45,12 @@ class Pair(wiring.Component):
         return m
 
 
-def check_gates(block: Any, module: str, *, source: str | None = None, testcase: str,
+def check_gates(make: Callable[[], Any], module: str, *, source: str | None = None, testcase: str,
                 **parameters: Any) -> None:
-    """Run ``testcase`` of file ``module`` on ``block`` beside its netlist, or beside ``source``."""
-    run_bench(Pair(block), module, testcase=testcase, unkind=False,
-              source=source or gates(block, top="gates").text, **parameters)
+    """Run ``testcase`` of file ``module`` on the block that ``make`` returns beside the netlist of
+    another one, or beside ``source``."""
+    run_bench(Pair(make()), module, testcase=testcase, unkind=False,
+              source=source or gates(make(), top="gates").text, **parameters)
 
 
 async def drive_pair(dut: Any, *, cycles: int, often: dict[str, float], fixed: dict[str, int],

@@ -36,7 +36,7 @@ def app(*arguments):
     (["is", "--class", "Z"], ["--class Z: must be S or W or A"]),
     (["is", "--keys", "5"], ["is has no such parameter", "--class, --compute, --iterations"]),
     (["cg", "--iterations", "16"], ["--iterations 16: cg of class S has 15"]),
-    (["cg", "--iterations", "1"], ["--iterations 1: must be 2 to 1000"]),
+    (["cg", "--iterations", "0"], ["--iterations 0: must be 1 to 1000"]),
     (["cg", "--compute", "none"], ["--compute none: must be whole or charged"]),
     (["is", "--nodes", "3"], ["IS of class S on 3 processes: must be a power of two"]),
     (["is", "--class", "A"], ["is needs", "try --set memory.bytes=33554432"]),

@@ -128,15 +128,15 @@ async def behaves(dut):
     await drive_pair(dut, **parameters())
 
 
-def _check(block, *, cycles=1500, often=None, fixed=None, narrow=None, still=(), source=None):
-    check_gates(block, __file__, testcase="behaves", source=source, cycles=cycles,
+def _check(make, *, cycles=1500, often=None, fixed=None, narrow=None, still=(), source=None):
+    check_gates(make, __file__, testcase="behaves", source=source, cycles=cycles,
                 often=often or {}, fixed=fixed or {}, narrow=narrow or {}, still=list(still))
 
 
 @pytest.mark.full
 def test_memories_of_every_shape():
     """Four addresses, so that reads meet writes; all shapes of DP16KD must be there."""
-    _check(Rams(), narrow={f"{name}__{side}_addr": 2 for name in RAMS for side in "rw"})
+    _check(Rams, narrow={f"{name}__{side}_addr": 2 for name in RAMS for side in "rw"})
 
 
 
@@ -282,11 +282,11 @@ LONG = ("two banks of registers and block RAM", "a NIC processor's core with a c
 @pytest.mark.parametrize("name", [more(name) if name in LONG else name for name in BLOCKS])
 def test_block(name):
     make, how = BLOCKS[name]
-    _check(make(), **how)
+    _check(make, **how)
 
 
 @pytest.mark.full
 def test_luts_as_look_ups():
     """As in a whole board's netlist, whose simulator knows no unknown values."""
     make, how = BLOCKS["a CRC"]
-    _check(make(), source=gates(make(), top="gates", unknowns=False).text, **how)
+    _check(make, source=gates(make(), top="gates", unknowns=False).text, **how)
