@@ -39,7 +39,8 @@ def app(*arguments):
     (["cg", "--iterations", "0"], ["--iterations 0: must be 1 to 1000"]),
     (["cg", "--compute", "none"], ["--compute none: must be whole or charged"]),
     (["is", "--nodes", "3"], ["IS of class S on 3 processes: must be a power of two"]),
-    (["is", "--class", "A"], ["is needs", "try --set memory.bytes=33554432"]),
+    (["is", "--class", "A", "--set", "memory.bytes=8388608"],
+     ["is needs", "try --set memory.bytes=33554432"]),
 ])
 def test_mistakes_are_one_line(arguments, parts):
     run = app(*arguments)
