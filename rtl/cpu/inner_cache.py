@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE
-from ..parts.sizes import check_power_of_two
+from ..parts.sizes import check_count, check_power_of_two
 
 __all__ = ["InnerCache", "TagChange"]
 
@@ -67,7 +67,7 @@ class InnerCache(wiring.Component):
     Raises
     ------
     TypeError
-        ``lines``, ``outer_lines`` or ``line_bytes`` is not an integer.
+        ``lines``, ``outer_lines``, ``cycles`` or ``line_bytes`` is not an integer.
     ValueError
         ``lines``, ``outer_lines`` or ``line_bytes`` is not a power of two, or too small;
         ``outer_lines`` is not more than ``lines``, or ``cycles`` less than 2.
@@ -89,8 +89,7 @@ class InnerCache(wiring.Component):
         check_power_of_two("line_bytes", line_bytes, least=16)
         if outer_lines <= lines:
             raise ValueError(f"outer_lines must be more than lines = {lines}, not {outer_lines}")
-        if cycles < 2:
-            raise ValueError(f"cycles must be at least 2, not {cycles}")
+        check_count("cycles", cycles, least=2)
         self._lines = lines
         self._outer_lines = outer_lines
         self._cycles = cycles

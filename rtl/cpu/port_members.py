@@ -92,8 +92,18 @@ checks; without ``leaps`` an environment takes no notice of it."""
 
 
 class PortMembers(wiring.Component):
-    """Members and parameters of :class:`~.host_port.HostPort`, which says what they are. It alone
-    is elaborated."""
+    """Members and parameters of :class:`~.host_port.HostPort`, which says what they are, and the
+    blocks that they come from. Only a HostPort is elaborated; nothing makes a PortMembers itself.
+
+    Attributes
+    ----------
+    posted_buffer
+        The posted writes: beats of PIO on their way to the NIC.
+    cache
+        The cache, or its second level if there are two: the one that uses the memory.
+    inner
+        The first of two levels; None if there is one.
+    """
 
     def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
                  line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,

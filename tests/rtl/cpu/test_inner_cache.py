@@ -146,6 +146,8 @@ def test_refuses_bad_parameters() -> None:
         HostPort(posted_writes=2, cache_lines=2, l2_lines=4, l2_hit=1)
     with pytest.raises(TypeError, match="lines must be an integer, not 2.0"):
         InnerCache(lines=2.0, outer_lines=8, cycles=5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="cycles must be an integer, not 2.5"):
+        InnerCache(lines=2, outer_lines=8, cycles=2.5)  # type: ignore[arg-type]
 
 
 def test_what_is_given_is_readable() -> None:
