@@ -10,6 +10,7 @@ it, into buffers which the NIC reads.
 from collections.abc import Callable
 from typing import Any
 
+from ...layouts.description import Description
 from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
@@ -19,7 +20,7 @@ from ..port.port import Watch
 from ..port.sent_again import Cause, SentAgain
 from ..smp.kernel import kernel_lock
 from ..via.agent.receive_ring import ReceiveRing
-from ..via.trap.ring import Packet, SendRing
+from ..via.trap.ring import Packet, SendRing, slot_bytes
 from .costs import Prices
 from .protocol.connection import FAR, Connection, Settings
 from .protocol.endpoints import Endpoints
@@ -27,7 +28,7 @@ from .protocol.headers import HEADERS_BYTES, IP_BYTES, BadPacket, Segment, pack,
 from .protocol.outgoing import Chunk
 from .protocol.sequence import plus
 
-__all__ = ["Stack"]
+__all__ = ["HEAD", "Stack", "connection_bytes"]
 
 IRQ_ENABLE = address("irq_enable")
 LONGEST = 1 << 31
@@ -41,6 +42,17 @@ SPARE = 16
 CAUSES = {"time-out": Cause.TIMEOUT, "duplicates": Cause.NACK}
 BLOCKED, CONTROL = int(Activity.BLOCKED), int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+
+
+def connection_bytes(description: Description) -> int:
+    """Bytes of memory of a connection: for what it receives, and for the segments that it sends."""
+    return (description.tcp.socket_buffer
+            + _chunks(description) * slot_bytes(description))
+
+
+def _chunks(description: Description) -> int:
+    """Most segments in a send buffer."""
+    return 2 * -(-description.tcp.socket_buffer // description.segment_bytes) + SPARE
 
 
 class Stack:
@@ -78,8 +90,8 @@ class Stack:
         self.prices = prices = node.service(Prices)
         tcp, mss = description.tcp, description.segment_bytes
         self.settings = settings = Settings(
-            mss, tcp.socket_buffer, 2 * -(-tcp.socket_buffer // mss) + SPARE, tcp.delayed_ack,
-            tcp.rto_min, tcp.retries, tcp.time_wait)
+            mss, tcp.socket_buffer, _chunks(description), tcp.delayed_ack, tcp.rto_min,
+            tcp.retries, tcp.time_wait)
         self.endpoints = Endpoints(node.number, settings)
         self.interrupts = 0
         self.bad = 0

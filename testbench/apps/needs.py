@@ -1,15 +1,15 @@
 """What a program's data need of the target: host memory, and entries of the translation table."""
 
+from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ...layouts.description import Description, Knob, knobs
+from ..errors import UserError
 
 __all__ = ["Need", "grown", "of_kernel", "of_memory"]
 
-BUFFER_PAGES = 64
-"""Registered pages of MPI's own buffers over VIA, at most, for each node."""
 MOST_NODES = 64
 
 
@@ -63,18 +63,26 @@ class Need:
         """What makes the data fit."""
         if self.least <= self.most:
             return f"try --set {self.knob}={self.enough}, or less data"
-        found = self._nodes(description)
+        found = None if self.kernel is None else _nodes(self.kernel, description)
         return f"a node has at most {self.most}; try " + (f"--nodes {found}" if found
                                                           else "less data")
 
-    def _nodes(self, description: Description) -> int | None:
-        """The least number of nodes on which the kernel's data fit."""
-        kernel, shared = type(self.kernel), self.kernel
-        for nodes in range(description.fabric.nodes + 1, MOST_NODES + 1) if shared else ():
-            if not kernel.refuses(shared.size, nodes) and of_memory(
-                    "", kernel(shared.size, nodes).memory(), description).least <= self.most:
-                return nodes
-        return None
+
+def _nodes(kernel: Any, description: Description) -> int | None:
+    """The least number of nodes, more than there are, on which all that ``kernel`` needs is to be
+    had."""
+    for nodes in range(description.fabric.nodes + 1, MOST_NODES + 1):
+        if kernel.refuses(kernel.size, nodes):
+            continue
+        larger = description.model_copy(update={
+            "fabric": description.fabric.model_copy(update={"nodes": nodes})})
+        try:
+            needs = of_kernel("", type(kernel)(kernel.size, nodes), larger)
+        except UserError:
+            return None
+        if all(need.least <= need.most for need in needs):
+            return nodes
+    return None
 
 
 def of_memory(name: str, data: int, description: Description, kernel: Any = None) -> Need:
@@ -86,16 +94,42 @@ def of_memory(name: str, data: int, description: Description, kernel: Any = None
 
 
 def of_kernel(name: str, kernel: Any, description: Description) -> list[Need]:
-    """What ``kernel`` needs."""
-    found = [of_memory(name, kernel.memory(), description, kernel)]
+    """What ``kernel`` needs, with the buffers of MPI.
+
+    Raises
+    ------
+    UserError
+        MPI does not reach so many nodes.
+    """
+    from ...host.mpi.channels import memory_bytes
+    from ...host.mpi.errors import MpiError
+
+    try:
+        below = memory_bytes(description)
+    except MpiError as error:
+        raise UserError(f"{name}: {error}") from None
+    found = [of_memory(name, kernel.memory() + below, description, kernel)]
     if description.mpi.channel == "via" and description.via.design != "kernel":
-        # One long message goes while another one comes; regions in no use give way to them.
-        pages = 2 * (1 + -(-kernel.longest() // description.via.page_bytes))
-        if pages > description.mpi.registration_cache:
-            entries = pages + BUFFER_PAGES * description.fabric.nodes
-            found.append(Need("via", "translations", entries,
-                              f"{name} needs {entries} entries of the translation table", kernel))
+        entries = _registered(kernel, description)
+        found.append(Need("via", "translations", entries,
+                          f"{name} needs {entries} entries of the translation table", kernel))
     return found
+
+
+def _registered(kernel: Any, description: Description) -> int:
+    """Pages that are registered at once, at most: those of MPI, and those of the long messages that
+    a process sends and receives in an iteration, as many as are kept after use. One goes while
+    another one comes; regions in no use give way to them."""
+    from ...host.mpi.channels.via import ViaChannel
+
+    own = ViaChannel.pages(description, description.fabric.nodes - 1)
+    page, eager = description.via.page_bytes, description.mpi.eager_of("via")
+    lengths = [Counter({length: count for length, count in kernel.lengths(rank).items()
+                        if length > eager}) for rank in range(kernel.procs)]
+    moving = 2 * max((2 + length // page for each in lengths for length in each), default=0)
+    every = max(2 * sum(count * (2 + length // page) for length, count in each.items())
+                for each in lengths)
+    return own + max(moving, min(every, description.mpi.registration_cache))
 
 
 def grown(description: Description, needs: Iterable[Need], asked: Container[str]) -> Description:

@@ -97,10 +97,13 @@ class Kernel(ABC):
             count * (self.by_data_bytes if length == BY_DATA else length)
             for (_, length), count in sent.items())
 
-    def longest(self) -> int:
-        """Bytes of the longest message; of lengths that the data decide, twice the average."""
-        return max(2 * self.by_data_bytes if length == BY_DATA else length
-                   for rank in range(self.procs) for _, length in self.messages(rank, 1))
+    def lengths(self, rank: int) -> Counter[int]:
+        """How many messages process ``rank`` sends in one iteration, by their bytes; where the data
+        decide those, by twice the average."""
+        found: Counter[int] = Counter()
+        for (_, length), count in self.messages(rank, 1).items():
+            found[2 * self.by_data_bytes if length == BY_DATA else length] += count
+        return found
 
 
 def power_of_two(procs: int) -> str:

@@ -20,6 +20,9 @@ In the order in which to read:
   words of both channels
 """
 
+from typing import Any
+
+from ....layouts.description import Description
 from ...port.node import Node
 from ...via.process import Process
 from ..channel import Channel
@@ -27,7 +30,7 @@ from ..errors import ErrorClass, MpiError
 from .itself import Itself
 from .places import Places
 
-__all__ = ["Itself", "Places", "channels_to_others"]
+__all__ = ["Itself", "Places", "channels_to_others", "memory_bytes"]
 
 
 def channels_to_others(name: str, node: Node, process: Process, places: Places
@@ -50,16 +53,29 @@ def channels_to_others(name: str, node: Node, process: Process, places: Places
             except RuntimeError as error:
                 raise MpiError(ErrorClass.ERR_OTHER, f"rank {places.rank}: {error}") from None
     if places.elsewhere:
-        found.append((_over_the_nic(name, node, process, places), places.elsewhere))
+        found.append((_over_the_nic(name)(node, process, places), places.elsewhere))
     return found
 
 
-def _over_the_nic(name: str, node: Node, process: Process, places: Places) -> Channel:
+def memory_bytes(description: Description) -> int:
+    """Bytes, at most, that the channel over the NIC (``mpi.channel``) and what is below it take of
+    a node's memory, with a process on each node.
+
+    Raises
+    ------
+    MpiError
+        The channel does not reach so many.
+    """
+    return int(_over_the_nic(description.mpi.channel).memory(
+        description, description.fabric.nodes - 1))
+
+
+def _over_the_nic(name: str) -> Any:
     if name == "gm":
         from .gm import GmChannel
-        return GmChannel(node, process, places)
+        return GmChannel
     if name == "tcp":
         from .tcp import TcpChannel
-        return TcpChannel(node, process, places)
+        return TcpChannel
     from .via import ViaChannel
-    return ViaChannel(node, process, places)
+    return ViaChannel

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.gm import MAX_SIZE
+from ....layouts.gm import MAX_SIZE, TABLE_ENTRY
 from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size
 from ...port.node import Node
 from ...port.port import Watch
@@ -78,6 +78,21 @@ class GmChannel:
     can_write = True
     can_read = False
     segments = 1
+
+    @staticmethod
+    def memory(description: Description, others: int) -> int:
+        """Bytes, at most, of a process with ``others`` on other nodes, and of its port.
+
+        Raises
+        ------
+        MpiError
+            There are too few receive tokens.
+        """
+        sizes, page = _buffers(description, others).sizes, description.via.page_bytes
+        lengths = [max(1 << size, LEAST) for size in sizes]
+        lengths += [1 << max(sizes)] * description.gm.send_tokens
+        table = description.memory.bytes // page * TABLE_ENTRY
+        return sum(-(-length // page) * page for length in lengths) + table
 
     def __init__(self, node: Node, process: Process, places: Places) -> None:
         settings = node.description.mpi

@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ....layouts.description import Description
 from ....layouts.trace import Activity, Kind
 from ...port.node import Node
 from ...port.port import Watch
 from ...tcp import Socket, Tcp, TcpError
+from ...tcp.stack import HEAD, connection_bytes
 from ...via.process import Process
 from ..copying import Pieces, cut, total
 from ..errors import ErrorClass, MpiError
@@ -80,6 +82,12 @@ class TcpChannel:
     can_write = False
     can_read = False
     segments = 1
+
+    @staticmethod
+    def memory(description: Description, others: int) -> int:
+        """Bytes, at most, of a process with ``others`` on other nodes, and of the connections."""
+        return (others * (connection_bytes(description) + HEAD_BYTES) + HEAD_BYTES
+                + description.mpi.buffer_bytes + description.nic.send_ring * HEAD)
 
     def __init__(self, node: Node, process: Process, places: Places) -> None:
         description = node.description

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Literal
 
+from ....layouts.description import Description, Mpi
+from ....layouts.via import TRANSLATION_BYTES
 from ...port.node import Node
 from ...port.port import Watch
 from ...via import descriptors
@@ -61,6 +63,27 @@ class ViaChannel:
     name = "via"
     segments = 8
 
+    @staticmethod
+    def pages(description: Description, others: int) -> int:
+        """Pages that a process registers, at most, for its own use with ``others`` on other nodes:
+        buffers, the completion queue, descriptors of writes and reads."""
+        settings, page = description.mpi, description.via.page_bytes
+        receives, each = _receives(settings), settings.buffer_bytes + DESCRIPTOR
+        later = settings.prepost_used - settings.prepost
+        entries = others * (receives + 8) + 2 * SENDS
+        lengths = [SENDS * each, 8 << entries.bit_length()]
+        lengths += [(receives - later) * each, later * each, page] * others
+        return sum(-(-length // page) for length in lengths)
+
+    @classmethod
+    def memory(cls, description: Description, others: int) -> int:
+        """Bytes, at most, of a process with ``others`` on other nodes, and of the layers below: the
+        translation table, or the kernel's buffers for packets."""
+        via = description.via
+        below = (via.send_slots * -(-description.nic.mtu // 64) * 64 if via.design == "kernel"
+                 else via.translations * TRANSLATION_BYTES)
+        return cls.pages(description, others) * via.page_bytes + below
+
     def __init__(self, node: Node, process: Process, places: Places) -> None:
         settings = node.description.mpi
         self.process = process
@@ -72,6 +95,7 @@ class ViaChannel:
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
+        self._receives = _receives(settings)
         provider = self._vipl.provider
         self.can_write = provider.rdma
         self.can_read = provider.rdma and provider.rdma_read
@@ -126,11 +150,6 @@ class ViaChannel:
                 self._peers[rank].vi, here, there, VIP_INFINITE))
         for rank in others:
             self._sound("VipConnectPeerWait", await vipl.VipConnectPeerWait(self._peers[rank].vi))
-
-    @property
-    def _receives(self) -> int:
-        """Buffers of a VI that is used."""
-        return self._more + Credits.further(self._more, OWED)
 
     @staticmethod
     def _name(remote: int, local: int) -> bytes:
@@ -319,6 +338,11 @@ class ViaChannel:
         if code is not SUCCESS:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {call}: {code.name}")
         return values[0] if len(values) == 1 else tuple(values) or None
+
+
+def _receives(settings: Mpi) -> int:
+    """Buffers of a VI that is used."""
+    return settings.prepost_used + Credits.further(settings.prepost_used, OWED)
 
 
 def _both(first: Callable[[], Any], second: Callable[[], Any] | None) -> Callable[[], Any]:

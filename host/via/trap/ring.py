@@ -4,6 +4,7 @@ import struct
 from collections import deque
 from typing import Any
 
+from ....layouts.description import Description
 from ....layouts.packet import HEADER_BYTES
 from ....layouts.registers import address
 from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
@@ -11,7 +12,7 @@ from ...port.node import Node
 from ...port.port import Watch
 from ...port.work import Charge
 
-__all__ = ["Packet", "SendRing"]
+__all__ = ["Packet", "SendRing", "slot_bytes"]
 
 CONTROL = address("control")
 SEND_BASE, SEND_REPORT = address("send_base"), address("send_report")
@@ -46,6 +47,11 @@ class Packet:
         self.message = message
 
 
+def slot_bytes(description: Description) -> int:
+    """Bytes of a buffer: a packet's, in whole lines."""
+    return -(-description.nic.mtu // 64) * 64
+
+
 class SendRing:
     """The send ring, and ``slots`` buffers of a packet's size. ``report`` is the cost of looking
     how far the NIC has read.
@@ -72,7 +78,7 @@ class SendRing:
         self.size = description.nic.send_ring
         self.slots = 0
         self._first = slots
-        self.buffer_bytes = -(-description.nic.mtu // 64) * 64
+        self.buffer_bytes = slot_bytes(description)
         self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
         """Cycles in which the link takes all data that the NIC's send FIFO can hold."""
         self.report = 0

@@ -24,6 +24,19 @@ def test_class_a_fits_as_it_is(name):
     assert (found.outlook == "") == (name == "ep")
 
 
+def test_memory_grows_for_the_buffers_of_mpi():
+    """On 16 nodes IS has 5.2 MB of data, and buffers of 15 VIs."""
+    found = wanted("is", class_="A", nodes=16).description
+    assert (found.memory.bytes, found.via.translations) == (16 << 20, 4096)
+
+
+def test_short_messages_register_no_data():
+    """The buffers of 3 VIs are 300 pages; MG's faces are long messages, EP's sums are not."""
+    assert wanted("ep", "via.translations=512", "via.cache_sets=16").parameters
+    with pytest.raises(UserError, match="mg needs .* entries"):
+        wanted("mg", "via.translations=512", "via.cache_sets=16", class_="A")
+
+
 @pytest.mark.parametrize("given, compute, iterations", [
     ({}, "charged", 2), ({"iterations": 4}, "charged", 4), ({"iterations": 10}, "whole", 10),
     ({"compute": "whole"}, "whole", 0), ({"compute": "whole", "iterations": 3}, "whole", 3),
@@ -48,17 +61,24 @@ def test_over_gm_the_translation_table_does_not_grow():
 
 @pytest.mark.parametrize("name, overrides, how, text", [
     ("is", ["memory.bytes=8388608"], {"class_": "A"},
-     "is needs 21283136 bytes of host memory: memory.bytes = 8388608; try --set "
+     "is needs 22565184 bytes of host memory: memory.bytes = 8388608; try --set "
      "memory.bytes=33554432, or less data"),
     ("ft", ["memory.bytes=67108864"], {"class_": "A"},
-     "ft needs 67412288 bytes of host memory: memory.bytes = 67108864; try --set "
+     "ft needs 68759872 bytes of host memory: memory.bytes = 67108864; try --set "
      "memory.bytes=134217728, or less data"),
     ("ft", [], {"class_": "A", "nodes": 2},
-     "ft needs 134521024 bytes of host memory: memory.bytes = 8388608; a node has at most "
+     "ft needs 135172288 bytes of host memory: memory.bytes = 8388608; a node has at most "
      "134217728; try --nodes 4"),
     ("ft", ["via.translations=4096"], {"class_": "A"},
-     "ft needs 4354 entries of the translation table: via.translations = 4096; try --set "
+     "ft needs 4397 entries of the translation table: via.translations = 4096; try --set "
      "via.translations=8192, or less data"),
+    ("ft", ["via.page_bytes=1024"], {"class_": "A"},
+     "ft needs 17551 entries of the translation table: via.translations = 4096; a node has at most "
+     "16384; try --nodes 8"),
+    ("is", ["mpi.channel=gm", "nic.processor=vexriscv", "processor.memory=131072",
+            "gm.receive_tokens=16"], {"nodes": 16},
+     "is: MPI_ERR_NO_MEM: gm.receive_tokens = 16: too few for 16 ranks, each needs "
+     "2 for each other"),
     ("mm", [], {"blocks": 64, "block": 512},
      "mm needs 6451142976 bytes of host memory: memory.bytes = 8388608; a node has at most "
      "134217728; try less data"),

@@ -173,7 +173,9 @@ def test_class_a_sends_what_the_kernel_says(name, procs):
               for (_, bytes_each), count in counts.items())
     # Of IS the data decide how much goes where.
     assert had == pytest.approx(length, rel=2e-3 if kernel.by_data else 0)
-    assert kernel.longest() >= max(bytes_each for counts in sent for _, bytes_each in counts)
+    for rank, counts in enumerate(sent):
+        assert kernel.lengths(rank).total() == counts.total()
+        assert max(kernel.lengths(rank)) >= max(bytes_each for _, bytes_each in counts)
 
 
 # Charged computation
