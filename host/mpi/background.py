@@ -12,9 +12,8 @@ from typing import Any
 
 from .calls import Call, called
 from .constants import MAX_TAG
-from .errors import ErrorClass, MpiError
+from .errors import ErrorClass, MpiError, RequestError
 from .requests import Request
-from .status import Status
 
 __all__ = ["TAGS", "Task", "aside", "begins"]
 
@@ -26,15 +25,17 @@ SETS = (MAX_TAG + 1) // TAGS - 1
 
 
 class Task(Request):
-    """``call`` on ``comm``, which has begun: ``coroutine`` is all of it."""
+    """``call`` on ``comm``, which has begun: ``coroutine`` is all of it. Where it ``receives``,
+    what has come is in its status, be it that the receive has failed."""
 
-    __slots__ = ("call", "_coroutine", "_condition", "_what")
+    __slots__ = ("call", "_coroutine", "_receives", "_condition", "_what")
 
-    def __init__(self, library: Any, call: Call, comm: Any, coroutine: Coroutine[Any, Any, Any]
-                 ) -> None:
+    def __init__(self, library: Any, call: Call, comm: Any, coroutine: Coroutine[Any, Any, Any],
+                 *, receives: bool) -> None:
         super().__init__(library, comm)
         self.call = call
         self._coroutine = coroutine
+        self._receives = receives
         self._condition: Callable[[], Any] | None = None
         self._what: Callable[[], str] | None = None
 
@@ -59,9 +60,11 @@ class Task(Request):
                     return
                 yield
         except StopIteration as end:
-            if isinstance(end.value, Status):
+            if self._receives:
                 self.status = end.value
         except MpiError as error:
+            if self._receives and isinstance(error, RequestError):
+                self.status = error.found
             self.fail(error)
         except BaseException as error:
             self.fail(MpiError(ErrorClass.ERR_OTHER, f"rank {self.comm.rank}: {self.call.name}, "
@@ -88,7 +91,8 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
             comm.tags = TAGS * (1 + self.nonblocking % SETS)
             self.nonblocking += 1
         comm.talks = False
-        task = Task(self.library, call, self, function(comm, *arguments, **named))
+        task = Task(self.library, call, self, function(comm, *arguments, **named),
+                    receives=not collective)
         try:
             await self.library.engine.start(task)
             if task.error is not None:

@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import BYTE, IN_PLACE, INT, MAX, MpiError, Op, Request, background
+from nicbed.host.mpi import (
+    BYTE,
+    IN_PLACE,
+    INT,
+    MAX,
+    ErrorClass,
+    MpiError,
+    Op,
+    Request,
+    RequestError,
+    Status,
+    background,
+)
 from nicbed.host.mpi.constants import MAX_TAG
 
 from tests.labs.rows import more
@@ -215,8 +227,28 @@ def test_an_error_on_the_way_is_raised_by_the_wait():
         await comm.Barrier()
         with pytest.raises(MpiError, match="MPI_ERR_TRUNCATE: rank 1: 40 bytes from rank 0"):
             await request.Wait()
+        assert request.status == Status(error=int(ErrorClass.ERR_TRUNCATE))
 
     run(main)
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_an_exchange_whose_receive_fails_says_what_has_come(replaces):
+    async def main(mpi):
+        comm, other = mpi.COMM_WORLD, 1 - mpi.rank
+        if comm.rank == 0:
+            await comm.Send(np.zeros(5), other, 7)
+            await comm.Recv(np.zeros(2), other, 6)
+            return None
+        data = np.zeros(2)
+        request = await (comm.Isendrecv_replace(data, other, 6, other, 7) if replaces else
+                         comm.Isendrecv(np.zeros(2), other, 6, data, other, 7))
+        with pytest.raises(RequestError, match="MPI_ERR_TRUNCATE: rank 1: 40 bytes") as found:
+            await request.Wait()
+        status = found.value.found
+        return status.source, status.tag, status.error
+
+    assert run(main)[1] == (0, 7, int(ErrorClass.ERR_TRUNCATE))
 
 
 @pytest.mark.parametrize("waits", [False, True])
