@@ -45,6 +45,8 @@ class Comm(Collectives):
     errhandler
         What a face of MPI does about errors; None: what it does by default. The library raises
         them.
+    handle
+        What a face of MPI gives a program's own error handler as the communicator.
     """
 
     def __init__(self, library: Any, group: Group, name: str, context: int) -> None:
@@ -57,6 +59,7 @@ class Comm(Collectives):
         self.size = group.size
         self.freed = False
         self.errhandler: Any = None
+        self.handle: Any = None
         self.tags = 0
         """Added to the tags of collective messages."""
         self.nonblocking = 0

@@ -38,15 +38,15 @@ class MpiError(Exception):
         Its :class:`ErrorClass`.
     text
         The line without the class.
-    comm
-        The communicator that it is of, where that may be another than the call's; else None.
+    comms
+        The communicators that it is of, where they may be others than the call's; else none.
     """
 
-    def __init__(self, error: ErrorClass, text: str, comm: Any = None) -> None:
+    def __init__(self, error: ErrorClass, text: str, comms: Sequence[Any] = ()) -> None:
         super().__init__(f"MPI_{error.name}: {text}")
         self.error = error
         self.text = text
-        self.comm = comm
+        self.comms = tuple(one for one in dict.fromkeys(comms) if one is not None)
 
     def Get_error_class(self) -> int:
         """Its class, as MPI numbers it."""
@@ -64,9 +64,10 @@ class RequestError(MpiError):
         What the call would have given: which requests it has completed, their statuses.
     """
 
-    def __init__(self, errors: Sequence[MpiError], several: bool, comm: Any, found: Any) -> None:
+    def __init__(self, errors: Sequence[MpiError], several: bool, comms: Sequence[Any],
+                 found: Any) -> None:
         if several:
-            super().__init__(ErrorClass.ERR_IN_STATUS, "; ".join(map(str, errors)), comm)
+            super().__init__(ErrorClass.ERR_IN_STATUS, "; ".join(map(str, errors)), comms)
         else:
-            super().__init__(errors[0].error, errors[0].text, comm)
+            super().__init__(errors[0].error, errors[0].text, comms)
         self.found = found

@@ -304,7 +304,7 @@ class Mpi:
         """
         request.taken = True
         if request.error is not None:
-            raise RequestError([request.error], False, request.comm, request.status)
+            raise RequestError([request.error], False, [request.comm], request.status)
         return request.status
 
     @called(Call.Wait)

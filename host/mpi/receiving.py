@@ -174,4 +174,4 @@ class Receiving:
     def _not_ready(self, header: Header) -> MpiError:
         comm = self._name_of(header.context)
         return MpiError(ErrorClass.ERR_OTHER, f"rank {comm.rank}: Rsend of rank {header.source}, "
-                        f"tag {header.tag}, {comm.name}, and no receive was posted", comm)
+                        f"tag {header.tag}, {comm.name}, and no receive was posted", [comm])

@@ -225,5 +225,5 @@ def given(found: Result, completed: Sequence[Request], *, several: bool = False)
     failed = [one for one in completed if one.error is not None]
     if failed:
         raise RequestError([one.error for one in failed if one.error is not None], several,
-                           failed[0].comm, found)
+                           [one.comm for one in failed], found)
     return found

@@ -127,7 +127,7 @@ class Messages:
                comm: Any, request: Pointer) -> None:
         def again() -> Coroutine[Any, Any, Request]:
             return getattr(comm, how)(buffer(buf, count, datatype, how), rank, tag)
-        put_int(request, self._requests.add(CRequest(None, again)))
+        put_int(request, self._requests.add(CRequest(None, again, comm)))
 
     def MPI_Send_init(self, *arguments: Any) -> None:
         self._again("Isend", *arguments)
@@ -152,18 +152,25 @@ class Messages:
             one = self._requests[handle]
             if one.again is None or one.inner is not None:
                 raise MpiError(ErrorClass.ERR_REQUEST, f"Start of request {handle}, which is "
-                               + ("active" if one.again else "not persistent"))
-            one.inner = self._wait(one.again())
+                               + ("active" if one.again else "not persistent"), [one.comm])
+            try:
+                one.inner = self._wait(one.again())
+            except MpiError as error:
+                raise MpiError(error.error, error.text, error.comms or [one.comm]) from None
 
     # Completion
 
     def _active(self, count: int, requests: Pointer) -> dict[int, Request]:
         """By index, the requests that have begun and were not completed."""
         found = {}
+        places: dict[int, int] = {}
         for index, handle in enumerate(integers(requests, count)):
-            inner = self._requests[handle].inner if handle else None
-            if inner is not None:
-                found[index] = inner
+            one = self._requests[handle] if handle else None
+            if one is not None and one.inner is not None:
+                if places.setdefault(handle, index) != index:
+                    raise MpiError(ErrorClass.ERR_REQUEST, f"requests {places[handle]} and {index} "
+                                   "of the call are the same one", [one.comm])
+                found[index] = one.inner
         return found
 
     def _completed(self, requests: Pointer, index: int) -> None:
@@ -276,10 +283,11 @@ class Messages:
             put(None)
 
     def MPI_Cancel(self, request: Pointer) -> None:
-        inner = self._requests[integers(request, 1)[0]].inner
-        if inner is None:
-            raise MpiError(ErrorClass.ERR_REQUEST, "Cancel of a request that is not active")
-        self._wait(inner.Cancel())
+        one = self._requests[integers(request, 1)[0]]
+        if one.inner is None:
+            raise MpiError(ErrorClass.ERR_REQUEST, "Cancel of a request that is not active",
+                           [one.comm])
+        self._wait(one.inner.Cancel())
 
     def MPI_Request_free(self, request: Pointer) -> None:
         self._requests.remove(integers(request, 1)[0])

@@ -142,8 +142,8 @@ class _Rank:
             method(*arguments)
             return 0
         except MpiError as error:
-            comm = error.comm or comm or self._rank.mpi.COMM_WORLD
-            if comm.errhandler == RETURN:
+            comms = error.comms or [comm or self._rank.mpi.COMM_WORLD]
+            if all(one.errhandler == RETURN for one in comms):
                 return int(error.error)
             self._failure = RankError(_told(self._rank.number, error))
         except BaseException as error:

@@ -174,21 +174,23 @@ class Errhandler(Handle):
 @contextmanager
 def told(comm: communicator.Comm | None = None) -> Iterator[None]:
     """Errors of the library as exceptions of MPI, as the error handler of their communicator has
-    them: of the one that they are of, else ``comm``, the call's, else COMM_WORLD."""
+    them: of those that they are of, else ``comm``, the call's, else COMM_WORLD. Of several, one
+    that ends the run does so, and each that is the program's own is called."""
     try:
         yield
     except MpiError as error:
         failure = Exception(int(error.error), str(error))
-        comm = error.comm or comm
+        comms = error.comms
     else:
         return
     rank = running()
     if rank is not None:
-        handler = (comm or rank.mpi.COMM_WORLD).errhandler
-        if handler in ("fatal", "abort"):
+        comms = comms or (comm or rank.mpi.COMM_WORLD,)
+        if any(one.errhandler in ("fatal", "abort") for one in comms):
             raise rank.end(f"rank {rank.number}: {failure}")
-        if callable(handler):
-            handler(int(failure))
+        for one in comms:
+            if callable(one.errhandler):
+                one.errhandler(one.handle, int(failure))
     raise failure
 
 

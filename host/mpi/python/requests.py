@@ -5,8 +5,11 @@ from typing import Any, TypeVar
 
 from .. import requests as library
 from .. import status as statuses_
+from ..communicator import Comm
 from ..constants import UNDEFINED
-from .errors import CLASSES, Exception, blocking, completing
+from ..errors import ErrorClass, MpiError
+from ..sync import current
+from .errors import CLASSES, Exception, blocking, completing, told
 from .handles import Handle
 from .status import Status, tell
 
@@ -28,13 +31,17 @@ class Operation:
         Gives the object that has come.
     kept
         What must stay while it goes on.
+    comm
+        The communicator with which it was made; None if it is of nobody.
     """
 
-    __slots__ = ("inner", "again", "load", "kept")
+    __slots__ = ("inner", "again", "load", "kept", "comm")
 
     def __init__(self, inner: library.Request | None, *,
                  again: Callable[[], Coroutine[Any, Any, library.Request]] | None = None,
-                 load: Callable[[statuses_.Status], Any] | None = None, kept: Any = None) -> None:
+                 load: Callable[[statuses_.Status], Any] | None = None, kept: Any = None,
+                 comm: Comm | None = None) -> None:
+        self.comm = comm if inner is None else inner.comm
         self.inner = inner
         self.again = again
         self.load = load
@@ -56,8 +63,16 @@ class Request(Handle):
 
     @staticmethod
     def _active(requests: Sequence["Request"]) -> dict[int, library.Request]:
-        return {place: one._of.inner for place, one in enumerate(requests)
-                if one and one._of.inner is not None}
+        found: dict[int, library.Request] = {}
+        places: dict[int, int] = {}
+        for place, one in enumerate(requests):
+            if one and one._of.inner is not None:
+                if places.setdefault(id(one._of), place) != place:
+                    with told(one._of.comm):
+                        raise MpiError(ErrorClass.ERR_REQUEST, f"requests {places[id(one._of)]} "
+                                       f"and {place} of the call are the same one")
+                found[place] = one._of.inner
+        return found
 
     # One
 
@@ -291,9 +306,12 @@ class Prequest(Request):
     def Startall(cls, requests: Sequence["Prequest"]) -> None:
         for one in requests:
             operation: Operation | None = one._of
-            if operation is None or operation.again is None or operation.inner is not None:
-                raise Exception(CLASSES["ERR_REQUEST"])
-            operation.inner = blocking(operation.again())
+            with told(operation and operation.comm):
+                if operation is None or operation.again is None or operation.inner is not None:
+                    raise MpiError(ErrorClass.ERR_REQUEST, "Start of a request that is "
+                                   + ("active" if operation and operation.again else
+                                      "not persistent"))
+                operation.inner = current().wait(operation.again())
 
 
 REQUEST_NULL = Request()

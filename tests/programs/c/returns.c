@@ -106,6 +106,37 @@ int main(int argc, char **argv)
         CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == 9);
     }
 
+    /* A persistent request that cannot begin, and one that is given twice. */
+    CHECK(MPI_Send_init(data, 1, MPI_INT, 99, 0, comm, &requests[0]) == MPI_SUCCESS);
+    CHECK(MPI_Start(&requests[0]) == MPI_ERR_RANK);
+    CHECK(MPI_Startall(1, requests) == MPI_ERR_RANK);
+    CHECK(MPI_Cancel(&requests[0]) == MPI_ERR_REQUEST);
+    CHECK(MPI_Request_free(&requests[0]) == MPI_SUCCESS);
+    CHECK(MPI_Isend(data, 1, MPI_INT, rank, 0, comm, &requests[0]) == MPI_SUCCESS);
+    CHECK(MPI_Start(&requests[0]) == MPI_ERR_REQUEST);
+    requests[1] = requests[0];
+    CHECK(MPI_Waitall(2, requests, statuses) == MPI_ERR_REQUEST);
+    CHECK(MPI_Testany(2, requests, &index, &flag, &status) == MPI_ERR_REQUEST);
+    CHECK(MPI_Recv(data, 1, MPI_INT, rank, 0, comm, &status) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&requests[0], &status) == MPI_SUCCESS);
+
+    /* One of several communicators ends the run. */
+    if (argc > 2) {
+        int fatal = atoi(argv[2]);
+        MPI_Comm both[2] = {comm, MPI_COMM_NULL};
+        MPI_Comm_dup(comm, &both[1]);
+        MPI_Comm_set_errhandler(both[fatal], MPI_ERRORS_ARE_FATAL);
+        for (int i = 0; i < 2; i++)
+            if (rank == 0)
+                MPI_Send(data, 4, MPI_INT, 1, 1, both[i]);
+            else
+                MPI_Irecv(data + 2 * i, 2, MPI_INT, 0, 1, both[i], &requests[i]);
+        if (rank == 1)
+            MPI_Waitall(2, requests, statuses);
+        MPI_Finalize();
+        return 0;
+    }
+
     /* The handler is that of the request's communicator when it fails. */
     begin(rank, requests);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);

@@ -141,25 +141,18 @@ class Communicator(Attributed):
         return Errhandler.standing_for(errhandler_fn)
 
     def Get_errhandler(self) -> Errhandler:
-        handler = self.inner.errhandler or RETURN
-        return Errhandler.standing_for(getattr(handler, "function", handler))
+        return Errhandler.standing_for(self.inner.errhandler or RETURN)
 
     def Set_errhandler(self, errhandler: Errhandler) -> None:
         if not errhandler:
             raise Exception(CLASSES["ERR_ARG"])
-        handler = errhandler._of
-        if callable(handler):
-            def handle(code: int, function: Callable[..., Any] = handler) -> None:
-                function(self, code)
-            handle.function = handler  # type: ignore[attr-defined]
-            handler = handle
-        self.inner.errhandler = handler
+        self.inner.errhandler = errhandler._of
 
     def Call_errhandler(self, errorcode: int) -> None:
         handler = self.inner.errhandler or RETURN
         if handler == RETURN:
             return
         if callable(handler):
-            handler(errorcode)
+            handler(self, errorcode)
             return
         raise RankError(f"rank {current().number}: {Exception(errorcode)}")

@@ -42,6 +42,7 @@ class Comm(Communicator):
         made = kind()
         if comm is not None:
             made._of = State(comm)
+            comm.handle = kind.standing_for(made._of)
         return made
 
     def Dup(self: Own, info: Info | None = None) -> Own:

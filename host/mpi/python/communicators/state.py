@@ -7,6 +7,7 @@ from ... import communicator
 from ...constants import MAX_TAG, PROC_NULL
 from ...sync import current
 from ..errors import last_used_code
+from ..handles import given
 
 __all__ = ["APPNUM", "GIVEN", "IO", "LASTUSEDCODE", "State", "TAG_UB", "UNIVERSE_SIZE",
            "WTIME_IS_GLOBAL", "Predefined"]
@@ -36,6 +37,9 @@ class Predefined:
 
     @property
     def state(self) -> State:
-        rank = current()
-        return rank.keep(self.name, lambda: State(getattr(rank.mpi, self.name),
-                                                  f"MPI_{self.name}"))
+        return current().keep(self.name, self._made)
+
+    def _made(self) -> State:
+        comm = getattr(current().mpi, self.name)
+        comm.handle = given(self.name)
+        return State(comm, f"MPI_{self.name}")

@@ -35,7 +35,8 @@ def persistent(call: str, described: Described) -> Callable[..., Prequest]:
     """The method that keeps ``call`` for Start."""
     def method(self: Any, *arguments: Any, **named: Any) -> Prequest:
         inner, asked = self.inner, described(self, *arguments, **named)
-        return Prequest.standing_for(Operation(None, again=lambda: getattr(inner, call)(*asked)))
+        return Prequest.standing_for(Operation(
+            None, again=lambda: getattr(inner, call)(*asked), comm=inner))
     return _called(method, f"{call[1:].capitalize()}_init", described)
 
 

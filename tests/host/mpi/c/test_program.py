@@ -127,3 +127,11 @@ def test_errors_that_are_returned(built):
     assert str(found.value) == (
         "MPI_ERR_IN_STATUS: MPI_ERR_TRUNCATE: rank 1: 16 bytes from rank 0, tag 1, "
         "COMM_WORLD.Dup, and Irecv has room for 8")
+
+
+@pytest.mark.parametrize("fatal", ["0", "1"])
+def test_one_of_several_errors_may_end_the_run(built, fatal):
+    with pytest.raises(RankError) as found:
+        run(built("returns"), 2, "several", fatal)
+    assert re.fullmatch(r"MPI_ERR_IN_STATUS: (MPI_ERR_TRUNCATE: rank 1: 16 bytes from rank 0, tag "
+                        r"1, [\w.]+, and Irecv has room for 8(; |$)){2}", str(found.value))

@@ -239,6 +239,105 @@ else:
                                 "COMM_WORLD.Dup, and Irecv has room for 16")
 
 
+SEVERAL = """
+first, second = comm.Dup(), comm.Dup()
+first.Set_errhandler(MPI.{})
+second.Set_errhandler(MPI.{})
+if rank == 0:
+    first.Send(np.zeros(3), 1)
+    second.Send(np.zeros(3), 1)
+else:
+    requests = [one.Irecv(np.zeros(2), 0) for one in (first, second)]
+    try:
+        MPI.Request.Waitall(requests)
+    except MPI.Exception as error:
+        print(error.Get_error_class() == MPI.ERR_IN_STATUS)
+"""
+
+
+@pytest.mark.parametrize("handlers", [
+    ("ERRORS_RETURN", "ERRORS_ARE_FATAL"), ("ERRORS_ARE_FATAL", "ERRORS_RETURN")])
+def test_one_of_several_errors_may_end_the_run(play, handlers):
+    with pytest.raises(RankError, match="^rank 1: MPI_ERR_IN_STATUS: MPI_ERR_TRUNCATE: .*; MPI_"):
+        play(HEAD + SEVERAL.format(*handlers), nodes=2)
+    assert play(HEAD + SEVERAL.format(handlers[0], handlers[0]).replace("ARE_FATAL", "RETURN"),
+                nodes=2)[0] == [[], ["True"]]
+
+
+def test_a_handler_gets_the_communicator_that_failed(play):
+    """Be it that it was inherited; of several communicators, each handler is called once."""
+    printed, _ = play(HEAD + """
+def handle(failed, code):
+    names = {'world': MPI.COMM_WORLD, 'one': one, 'two': two}
+    told.append(next(name for name, comm in names.items() if failed == comm))
+
+def fails(call):
+    try:
+        call()
+    except MPI.Exception:
+        pass
+
+told, handler = [], MPI.Comm.Create_errhandler(handle)
+comm.Set_errhandler(handler)
+one, two = comm.Dup(), comm.Split()
+assert one.Get_errhandler() == two.Get_errhandler() == handler
+for failing in one, two, comm:
+    fails(lambda: failing.Send(np.zeros(1), 9))
+one.Call_errhandler(1)
+print(*told)
+told.clear()
+if rank == 0:
+    for each in one, two, one:
+        each.Send(np.zeros(3), 1)
+else:
+    requests = [each.Irecv(np.zeros(2), 0) for each in (one, two, one)]
+    fails(lambda: MPI.Request.Waitall(requests))
+    print(*told)
+""", nodes=2)
+    first = "one two world one"
+    assert printed == [[first], [first, "one two"]]
+
+
+def test_errors_of_start_go_to_the_handler_of_the_requests_communicator(play):
+    printed, _ = play(HEAD + """
+other = comm.Dup()
+comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+request, good = other.Send_init(np.zeros(1), 99), other.Recv_init(np.zeros(1), MPI.PROC_NULL)
+for call in (request.Start, lambda: MPI.Prequest.Startall([good, request]), good.Start):
+    try:
+        call()
+    except MPI.Exception as error:
+        print(error.Get_error_class() == (MPI.ERR_REQUEST if call == good.Start else MPI.ERR_RANK))
+""", nodes=2)
+    assert printed == [["True"] * 3] * 2
+
+
+def test_an_error_of_start_may_end_the_run(play):
+    with pytest.raises(RankError, match="^rank 1: MPI_ERR_RANK: rank 1: Isend: there is no rank"):
+        play(HEAD + """
+comm = comm.Dup()
+if rank == 1:
+    comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+    try:
+        comm.Send_init(np.zeros(1), 99).Start()
+    except MPI.Exception:
+        pass
+""", nodes=2)
+
+
+@pytest.mark.parametrize("call", ["Waitall", "Testall", "Waitany", "Testsome", "waitall"])
+def test_a_request_that_is_given_twice(play, call):
+    with pytest.raises(RankError) as found:
+        play(HEAD + f"""
+request = comm.Irecv(np.zeros(1), left)
+comm.Send(np.zeros(1), right)
+MPI.Request.{call}([MPI.REQUEST_NULL, request, request])
+""", nodes=2)
+    assert str(found.value).endswith(
+        "MPI_ERR_REQUEST: requests 1 and 2 of the call are the same one")
+    assert "\n" not in str(found.value)
+
+
 def test_a_key_that_was_freed_is_that_of_its_attributes_alone(play):
     printed, _ = play(HEAD + """
 gone = []
