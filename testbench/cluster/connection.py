@@ -4,6 +4,7 @@ import json
 import logging
 import queue
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,10 +50,12 @@ def _client(address: str) -> Any:
 
     where: dict[str, Any] = {"address": address}
     if Path(address).is_file():
-        _check_file(address)
+        _check(address, _address_in(address))
         where = {"scheduler_file": address}
     elif address.endswith(".json"):  # Dask would wait for it
         raise Ended(f"--dask {address}: no such file")
+    else:
+        _check(address, address)
     found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def connect() -> None:
@@ -73,14 +76,36 @@ def _client(address: str) -> Any:
     return client
 
 
-def _check_file(path: str) -> None:
-    """Refuse a file that no scheduler has written, which Dask would read again and again."""
+def _check(given: str, address: str) -> None:
+    """Refuse an ``address`` that can be none, which comes of what the user has ``given``: a client
+    of Dask that has begun to connect to it does not end without a word of its own."""
+    from distributed import Security
+    from distributed.comm import parse_address
+    from distributed.comm.registry import get_backend
+
+    try:
+        scheme, place = parse_address(address)
+        with warnings.catch_warnings(action="ignore"):
+            get_backend(scheme).get_address_host(place)
+    except Exception as error:  # each kind of address has its own
+        why = str(error).partition("\n")[0]
+        raise Ended(f"--dask {given}: there is no cluster: {why}") from None
+    if scheme in ("tls", "wss") and not Security().get_connection_args("client")["ssl_context"]:
+        raise Ended(f"--dask {given}: {scheme} needs certificates: distributed.comm.tls of Dask's "
+                    "configuration") from None
+
+
+def _address_in(path: str) -> str:
+    """The scheduler's address in its file. One that no scheduler has written is refused: Dask would
+    read it again and again."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise Ended(f"--dask {path}: is no file of a scheduler: {error}") from None
-    if not isinstance(found, dict) or "address" not in found:
+    if not isinstance(found, dict) or not isinstance(found.get("address"), str):
         raise Ended(f"--dask {path}: is no file of a scheduler: it has no address")
+    address: str = found["address"]
+    return address
 
 
 @contextmanager

@@ -147,18 +147,25 @@ def dumb() -> Iterator[str]:
 def test_where_is_no_cluster_is_one_line(dumb: str, monkeypatch: pytest.MonkeyPatch,
                                          tmp_path: Path) -> None:
     monkeypatch.setattr(connection, "SECONDS", 1)
-    for name, text in (("text", "tcp://x:1"), ("list.json", "[]")):
+    for name, text in (("text", "tcp://x:1"), ("list.json", "[]"), ("number", '{"address": 5}'),
+                       ("place", '{"address": "x"}')):
         (tmp_path / name).write_text(text)
     for address, said in ((dumb, "does not answer as a scheduler"),
                           ("tcp://127.0.0.1:1", "there is no cluster: Timed out"),
                           ("nonsense", "there is no cluster: missing port"),
-                          ("bar://x:1", "there is no cluster: "),
+                          ("bar://x:1", "there is no cluster: unknown address scheme 'bar'"),
+                          ("ucx://x:1", "there is no cluster: "),
+                          ("tls://127.0.0.1:1", "tls needs certificates"),
+                          (str(tmp_path), "there is no cluster: missing port"),
                           ("no/where.json", "no/where.json: no such file"),
                           (str(tmp_path / "text"), "is no file of a scheduler: Expecting value"),
-                          (str(tmp_path / "list.json"), "a scheduler: it has no address")):
+                          (str(tmp_path / "list.json"), "a scheduler: it has no address"),
+                          (str(tmp_path / "number"), "a scheduler: it has no address"),
+                          (str(tmp_path / "place"), "there is no cluster: missing port")):
         with pytest.raises(Ended, match=said) as caught:
             measured(prepare(plan(4)), Cluster(address))
         assert str(caught.value).startswith(f"--dask {address}: ")
+        assert "\n" not in str(caught.value)
 
 
 def test_what_is_in_the_store_needs_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -198,11 +205,12 @@ def test_what_is_in_the_store_needs_no_cluster(tmp_path: Path, monkeypatch: pyte
     assert len(trials.rows) == 12 and seen == ["opened", "closed"] * 2
 
 
-def test_the_command_says_that_there_is_no_cluster(tmp_path: Path) -> None:
-    run = nicbed("sweep", "--vary", "link.latency=4", "--dask", "tcp://127.0.0.1:1", "--out",
-                 str(tmp_path))
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
+def test_the_command_says_that_there_is_no_cluster(address: str, tmp_path: Path) -> None:
+    """Whatever a client of Dask would say at the process's end."""
+    run = nicbed("sweep", "--vary", "link.latency=4", "--dask", address, "--out", str(tmp_path))
     assert run.returncode == 1 and run.stdout == ""
-    assert run.stderr.startswith("nicbed: --dask tcp://127.0.0.1:1: there is no cluster: ")
+    assert run.stderr.startswith(f"nicbed: --dask {address}: there is no cluster: ")
     assert len(run.stderr.splitlines()) == 1 and list(tmp_path.iterdir()) == []
 
 
