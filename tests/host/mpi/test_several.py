@@ -89,12 +89,13 @@ def test_the_other_node_has_its_turn_while_this_one_floods():
     assert run(main, "tcp", cpus=3).results[0][0] < 60
 
 
-@pytest.mark.parametrize("channel, nodes, cpus, floods, other, many", [
-    ("via", 2, 4, [1, 2, 3], 4, 80), more("tcp", 2, 4, [1, 2, 3], 4, 80),
-    ("tcp", 4, 2, [2, 3, 4, 5, 6, 7], 1, 20)])
+@pytest.mark.parametrize("channel, nodes, cpus, floods, other, many, most", [
+    ("via", 2, 4, [1, 2, 3], 4, 80, 57), more("tcp", 2, 4, [1, 2, 3], 4, 80, 80),
+    ("tcp", 4, 2, [2, 3, 4, 5, 6, 7], 1, 20, 17)])
 def test_a_rank_that_polls_comes_to_its_message_in_a_flood(channel, nodes, cpus, floods, other,
-                                                           many):
-    """From its own node, and from others, which send as fast as it receives."""
+                                                           many, most):
+    """From its own node, and from others, which send as fast as it receives. ``most`` messages of
+    the flood come before it, or a few more if something costs another time."""
     async def main(mpi):
         comm, data = mpi.COMM_WORLD, np.zeros(1, np.int32)
         if comm.rank == 0:
@@ -105,7 +106,7 @@ def test_a_rank_that_polls_comes_to_its_message_in_a_flood(channel, nodes, cpus,
                 pass
             come = sum(one.done for one in flood)
             await Request.Waitall(flood)
-            return come / len(flood)
+            return come
         await comm.Barrier()
         if comm.rank in floods:
             await Request.Waitall([await comm.Isend(data, 0) for _ in range(many)])
@@ -114,7 +115,7 @@ def test_a_rank_that_polls_comes_to_its_message_in_a_flood(channel, nodes, cpus,
             await comm.Send(data, 0, 1)
         return None
 
-    assert run(main, channel, nodes, cpus).results[0][0] < 0.5
+    assert run(main, channel, nodes, cpus).results[0][0] <= most + 4
 
 
 @pytest.mark.parametrize("channel", SOME)

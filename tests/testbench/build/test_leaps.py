@@ -23,6 +23,7 @@ JOBS = "tests.programs.spin_jobs:"
     more({"via.design": "engine", "fabric.nodes": 4}, range(3000, 3020)),
     more({"nic.processor": "picorv32"}, range(4000, 4020)),
     more(TWO_LEVELS, range(5000, 5060)),
+    more({"nic.attachment": "memory_bus", **SMALL, **TWO_LEVELS}, range(6000, 6060)),
 ])
 def test_random_programs(knobs, seeds):
     assert run_job(describe(knobs), function=JOBS + "pairs", arguments={"seeds": seeds}) == []
