@@ -1,6 +1,7 @@
 """What software reaches by PIO: registers, windows and pages, joined to the blocks they are of."""
 
 from operator import attrgetter
+from typing import Protocol
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
 from amaranth.lib import wiring
@@ -64,6 +65,16 @@ _RING_REGISTERS = tuple(register for register in REGISTERS
                         if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
 
 
+class _Nic(Protocol):
+    """What the map joins of a NIC."""
+
+    pio: wiring.PureInterface
+    link: wiring.PureInterface
+    irq: Signal
+    node: Signal
+    cycle: Signal
+
+
 class PioMap:
     """The address map of a NIC under elaboration: makes its register file, joins the VI engine or
     processor to it, and each other block by a method.
@@ -72,13 +83,13 @@ class PioMap:
     ----------
     m : Module
         The NIC's.
-    nic : Component
-        The members ``pio``, ``node``, ``cycle``, ``link`` and ``irq`` of the NIC.
+    nic : Nic
+        Its members ``pio``, ``node``, ``cycle``, ``link`` and ``irq`` of the NIC.
     engine, processor : Engine, Processor or None
         What is attached; one of the two at most.
     """
 
-    def __init__(self, m: Module, nic: wiring.Component, *, engine: Engine | None,
+    def __init__(self, m: Module, nic: _Nic, *, engine: Engine | None,
                  processor: Processor | None) -> None:
         self._m = m
         self._nic = nic
