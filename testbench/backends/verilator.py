@@ -171,7 +171,7 @@ class VerilatorBackend:
             # Python's lock need not be released: nothing else runs meanwhile.
             self._serve = ctypes.PyDLL(None).nicbed_serve
             self._serve.restype = None
-            self._serve.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object,
+            self._serve.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
                                     ctypes.py_object]
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:
@@ -209,8 +209,9 @@ class VerilatorBackend:
             return
         python = ctypes.pythonapi
         self._serve(*(ctypes.cast(function, ctypes.c_void_p)
-                      for function in (python.PyObject_CallNoArgs, python.Py_DecRef)),
-                    attention, True)
+                      for function in (python.PyObject_CallNoArgs, python.PyObject_IsTrue,
+                                       python.Py_DecRef)),
+                    attention)
 
     async def _serve_by_vpi(self, attention: Callable[[], bool]) -> None:
         from cocotb import simulator

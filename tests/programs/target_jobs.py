@@ -1,6 +1,7 @@
 """Jobs for the whole target: what back ends and options are held against each other with."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from nicbed.host.am.gam import Gam
@@ -57,3 +58,53 @@ async def pairs_over_via(lab: Lab, until: int = 15_000) -> list[dict[str, Any]]:
 async def foreign(lab: Lab) -> None:
     """Awaits what is no operation."""
     await asyncio.sleep(0)
+
+
+class Answering:
+    """A back end at whose attentions Python answers what ``answer`` makes of its answer."""
+
+    def __init__(self, backend: Any, answer: Callable[[bool], Any]) -> None:
+        self._backend = backend
+        self._answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    async def serve(self, attention: Callable[[], bool]) -> None:
+        await self._backend.serve(lambda: self._answer(attention()))
+
+
+class Undecided:
+    """Neither true nor false."""
+
+    def __bool__(self) -> bool:
+        raise ZeroDivisionError("asked for its truth")
+
+
+async def answers(lab: Lab) -> tuple[list[dict[str, Any]], list[str]]:
+    """The exchange, also with answers of another kind than bool, and with one that raises, or has
+    no truth, at the 20th attention; and what these two raised. Behind each of them as ever."""
+    backend, count, raised = lab._backend, 0, []
+
+    def number(more: bool) -> int:
+        return 7 if more else 0
+
+    def fails(more: bool) -> bool:
+        nonlocal count
+        count += 1
+        return bool(1 // (20 - count)) or more
+
+    def no_truth(more: bool) -> Any:
+        nonlocal count
+        count += 1
+        return Undecided() if count == 20 else more
+
+    found = []
+    for answer in (bool, number, fails, bool, no_truth, bool):
+        count = 0
+        lab._backend = Answering(backend, answer)
+        try:
+            found += await exchanges(lab)
+        except ZeroDivisionError as error:
+            raised.append(f"{error} ({count})")
+    return found, raised

@@ -29,19 +29,20 @@ extern "C" void nicbed_reset(const uint32_t* timing, uint32_t trace, uint32_t pr
     design::machine->reset(timing, trace, profile, skip, limit);
 }
 
-// For Python: call it at once and then at each attention, until it returns something else than
-// `yes` or raises, or until Machine::run() is false. `call` and `release` are PyObject_CallNoArgs and
-// Py_DecRef, which are given because there are no headers of Python to compile against. Python's
-// lock is held throughout.
-extern "C" void nicbed_serve(void* (*call)(void*), void (*release)(void*), void* attention,
-                             const void* yes) {
+// For Python: call it at once and then at each attention, until what it returns is false, or it or
+// asking that raises, or until Machine::run() is false. `call`, `truth` and `release` are
+// PyObject_CallNoArgs, PyObject_IsTrue and Py_DecRef, which are given because there are no headers
+// of Python to compile against. Python's lock is held throughout.
+extern "C" void nicbed_serve(void* (*call)(void*), int (*truth)(void*), void (*release)(void*),
+                             void* attention) {
     do {
         Stopwatch watch;
         if (mailbox.timed) watch.start();
-        void* const more = call(attention);
-        if (more) release(more);
+        void* const answer = call(attention);
+        const bool more = answer && truth(answer) > 0;
+        if (answer) release(answer);
         watch.stop();
-        if (more != yes) return;
+        if (!more) return;
     } while (design::machine->run());
 }
 

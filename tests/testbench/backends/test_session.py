@@ -112,6 +112,13 @@ def test_exception_in_a_program_is_one_line(tmp_path):
     assert "toy_jobs.py" in one.value.details and "\n" not in str(one.value)
 
 
+def test_what_an_attention_answers_or_raises():
+    """Its truth counts, and what it raises ends the run, not the simulator."""
+    found, raised = run_job(DEFAULT, function="tests.programs.target_jobs:answers")
+    assert len(found) == 4 and found == [found[0]] * 4
+    assert raised == ["integer division or modulo by zero (20)", "asked for its truth (20)"]
+
+
 def test_a_crash_of_the_simulator_is_one_line():
     with pytest.raises(RunError, match="no result: it was killed by SIGKILL") as caught:
         toy(function="tests.programs.toy_jobs:crashing")
