@@ -1,6 +1,7 @@
 """Active Messages packets as the CPU sees them: shifts of the header, one struct for a slot."""
 
 import struct
+from operator import index
 
 from ...layouts.am import AM_HEADER, AM_HEADER_BYTES, AmKind
 from ...layouts.operations import NIC_BASE
@@ -75,14 +76,17 @@ def arguments(args: tuple[int, ...]) -> tuple[int, int, int]:
         low, high, beats = args[0], 0, 3
         wide = low
     elif count == 2:
-        low, high, beats = args[0] | args[1] << 32, 0, 3
-        wide = args[0] | args[1]
+        a, b = map(index, args)  # a numpy integer has no room for the shift
+        low, high, beats = a | b << 32, 0, 3
+        wide = a | b
     elif count == 3:
-        low, high, beats = args[0] | args[1] << 32, args[2], 4
-        wide = args[0] | args[1] | args[2]
+        a, b, high = map(index, args)
+        low, beats = a | b << 32, 4
+        wide = a | b | high
     elif count == 4:
-        low, high, beats = args[0] | args[1] << 32, args[2] | args[3] << 32, 4
-        wide = args[0] | args[1] | args[2] | args[3]
+        a, b, c, d = map(index, args)
+        low, high, beats = a | b << 32, c | d << 32, 4
+        wide = a | b | c | d
     else:
         raise ValueError(f"a message has 0 to 4 words, not {count}")
     if wide >> 32:

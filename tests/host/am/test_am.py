@@ -1,8 +1,12 @@
 """Active Messages end to end on the model target: every call, windows, faults, lost peers."""
 
+import numpy as np
 import pytest
+from nicbed.host.am import Gam
+from nicbed.layouts.description import Description
 
 from tests.labs.rows import more
+from tests.models.target import Model
 from tests.programs import am as scenarios
 from tests.programs.am import FAULTY, describe, run_on_model
 
@@ -32,6 +36,45 @@ def test_reply_window_is_larger_than_the_request_window(replies):
 @pytest.mark.parametrize("words", [2, 3, 4])
 def test_words_arrive_in_order(words):
     run_on_model(scenarios.in_order(50, words=words))
+
+
+@pytest.mark.parametrize("others", [(), (5,), (5, 6), (5, 6, 7)])
+@pytest.mark.parametrize("word", [
+    0, 2**32 - 1, 2**32, -1, np.int32(7), np.int32(-1), np.uint32(2**32 - 1), np.int64(2**32),
+    np.uint8(9)])
+def test_words_are_checked_alike_however_many(word, others):
+    """A single one goes another way; in requests, as the last, and in replies, as the first."""
+    good = 0 <= int(word) < 2**32
+    got = []
+
+    def sent(call):
+        try:
+            return call()
+        except ValueError as error:
+            assert not good and "a message's words are unsigned, of 32 bits" in str(error)
+            return None
+
+    async def program(node):
+        def ask(am, source, *words):
+            got.append(words)
+            return sent(lambda: am.reply(1, word, *others)) or am.reply(1, 1)
+
+        def answer(am, source, *words):
+            got.append(words)
+
+        am = Gam(node, [ask, answer])
+        await am.enable()
+        if node.number == 0:
+            try:
+                await am.request(1, 0, *others, word)
+            except ValueError as error:
+                assert not good and "a message's words are unsigned, of 32 bits" in str(error)
+                await am.request(1, 0, 1)
+            await am.wait(lambda: len(got) == 2)
+        await am.disable()
+
+    Model(Description()).run([program] * 2, limit=100_000)
+    assert got == ([(*others, int(word)), (int(word), *others)] if good else [(1,), (1,)])
 
 
 @pytest.mark.parametrize("nodes", [3, 5, 16])
