@@ -19,6 +19,10 @@ from .window import Peer
 __all__ = ["Receiving"]
 
 SMALL_BYTES = wire.SMALL_BYTES
+_HANDLES = {wire.K_REQUEST: REQUEST_HANDLE, wire.K_REPLY: REPLY_HANDLE, wire.K_NULL: REPLY_HANDLE,
+            wire.K_STORE: BULK_HANDLE, wire.K_DATA: BULK_HANDLE}
+ACTIVITIES = tuple(_HANDLES.get(kind, CONTROL) for kind in range(16))
+"""What handling a packet of a kind is, if the packet is taken."""
 
 
 class Receiving:
@@ -57,7 +61,6 @@ class Receiving:
         completion, length, source, flags, handler, sequence, acks, a0, a1, a2, a3 = (
             ring.read(ring.slot) if ring.near else await ring.load())
         number = completion >> wire.TRACE_SHIFT & wire.TRACE_MASK
-        begin[3] = number
         self._settling.idle = 0
         peer = self._peers[source]
         cycle = port.cycle
@@ -65,15 +68,17 @@ class Receiving:
         if acks != peer.acked:
             acknowledging.acknowledge(peer, acks)
         kind = flags & 15
+        activity = ACTIVITIES[kind]
+        if port.marking:
+            begin[1], begin[3] = activity, number
         count = flags >> 4 & 7
         if kind == wire.K_REQUEST:
-            begin[1] = activity = REQUEST_HANDLE
             expected = peer.expected
             if sequence != expected[0]:
-                begin[1] = activity = CONTROL
+                activity = CONTROL
                 await acknowledging.misplaced(peer, 0, sequence)
             elif self._by_ack and acknowledging.refuses(peer):
-                begin[1] = activity = CONTROL
+                activity = CONTROL
             else:
                 expected[0] = sequence + 1 & 255
                 if self._by_ack:
@@ -115,10 +120,9 @@ class Receiving:
                         await sending.commit()
                 handlers.context = PROGRAM
         elif kind == wire.K_REPLY or kind == wire.K_NULL:
-            begin[1] = activity = REPLY_HANDLE
             expected = peer.expected
             if sequence != expected[1]:
-                begin[1] = activity = CONTROL
+                activity = CONTROL
                 await acknowledging.misplaced(peer, 1, sequence)
             else:
                 expected[1] = sequence + 1 & 255
@@ -154,41 +158,38 @@ class Receiving:
                             raise
                     handlers.context = PROGRAM
         elif kind == wire.K_STORE or kind == wire.K_DATA:
-            begin[1] = activity = BULK_HANDLE
             if sequence != peer.expected[2]:
-                begin[1] = activity = CONTROL
+                activity = CONTROL
                 await acknowledging.misplaced(peer, 2, sequence)
             elif (self._by_ack and kind == wire.K_STORE and flags & wire.LAST
                   and handler != wire.NO_HANDLER and acknowledging.refuses(peer)):
-                begin[1] = activity = CONTROL
+                activity = CONTROL
             else:
                 peer.expected[2] = sequence + 1 & 255
                 peer.gaps[2] = 0
                 acknowledging.owe(peer, cycle)
                 await self._bulk.packet(peer, kind, flags, handler, a0, a1,
                                         length - wire.BULK_HEADER_BYTES)
-        else:
-            begin[1] = activity = CONTROL
-            if kind == wire.K_GET or kind == wire.K_BYE:
-                if sequence != peer.expected[0]:
-                    await acknowledging.misplaced(peer, 0, sequence)
-                elif not (self._by_ack and kind == wire.K_BYE and acknowledging.refuses(peer)):
-                    peer.expected[0] = sequence + 1 & 255
-                    peer.gaps[0] = 0
-                    acknowledging.owe(peer, cycle)
-                    if kind == wire.K_GET:
-                        begin[1] = activity = BULK_HANDLE
-                        await self._bulk.get(peer, handler, a0, a1, a2, a3)
+        elif kind == wire.K_GET or kind == wire.K_BYE:
+            if sequence != peer.expected[0]:
+                await acknowledging.misplaced(peer, 0, sequence)
+            elif not (self._by_ack and kind == wire.K_BYE and acknowledging.refuses(peer)):
+                peer.expected[0] = sequence + 1 & 255
+                peer.gaps[0] = 0
+                acknowledging.owe(peer, cycle)
+                if kind == wire.K_GET:
+                    activity = BULK_HANDLE
+                    await self._bulk.get(peer, handler, a0, a1, a2, a3)
+                else:
+                    port.spend(self._c_control_handle)
+                    peer.bye = True
+                    if self._by_ack:
+                        await self._null_reply(peer)
                     else:
-                        port.spend(self._c_control_handle)
-                        peer.bye = True
-                        if self._by_ack:
-                            await self._null_reply(peer)
-                        else:
-                            acknowledging.owe_soon(peer)
-            else:
-                port.spend(self._c_control_handle)
-                await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
+                        acknowledging.owe_soon(peer)
+        else:
+            port.spend(self._c_control_handle)
+            await acknowledging.control(peer, kind, flags, a0 | a1 << 32)
         if self._flushes:
             if port.count == BLOCK:
                 await port.executed
@@ -202,6 +203,7 @@ class Receiving:
         if sending.backlog and not self._settling.blocked:
             await self._settling.pump()
         if port.marking:
+            begin[1] = activity
             port.mark(activity, END, number)
 
     async def _null_reply(self, peer: Peer) -> None:

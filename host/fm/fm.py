@@ -200,8 +200,9 @@ class Fm:
     async def _handle_next(self, begin: list[int]) -> int:
         """Handle the packet at the ring's head; how many messages that were."""
         port, frames = self.port, self._frames
-        begin[1] = CONTROL
-        begin[3] = number = frames.number()
+        number = frames.number()
+        if port.marking:
+            begin[1], begin[3] = CONTROL, number
         found = await self._returning.arrived()
         if found is None:
             port.mark(CONTROL, END, number)
@@ -223,7 +224,8 @@ class Fm:
     async def _handle(self, begin: list[int], packet: Packet, at: int) -> None:
         """Run the handler of a message whose bytes are at ``at``."""
         port = self.port
-        begin[1], begin[3] = REQUEST_HANDLE, packet.number
+        if port.marking:
+            begin[1], begin[3] = REQUEST_HANDLE, packet.number
         index, size = packet.header >> HANDLER & 255, packet.header >> BYTES & 255
         if index >= len(self._handlers):
             me = self.node.number

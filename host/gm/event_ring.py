@@ -143,6 +143,7 @@ class EventRing:
             provided = port.receives.pop(token)
             port.free_receives.append(token)
             event = Event(GM_EVENT.GM_REFUSED_EVENT, provided.buffer, status=status, token=token)
-        begin[1], begin[3] = activity, trace
-        cpu.mark(activity, END, trace)
+        if cpu.marking:
+            begin[1], begin[3] = activity, trace
+            cpu.mark(activity, END, trace)
         return event

@@ -8,7 +8,7 @@ executes whole cycles and keeps the fraction, so no time is ever lost.
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ...layouts.operations import (
     ANSWER,
@@ -89,8 +89,9 @@ class Poll(NamedTuple):
     data: int
 
 
-UNKEPT = [0, 0, 0, 0]
-"""Returned in place of every mark that is not kept."""
+UNKEPT = cast(list[int], (0, 0, 0, 0))
+"""Returned in place of every mark that is not kept. It is that of all ports, so it cannot be
+changed: fields of a mark are set if :attr:`Port.marking`."""
 
 
 class Port(Work):
@@ -184,7 +185,7 @@ class Port(Work):
         """Record that ``activity`` begins or ends here. It takes no time and flushes nothing.
 
         Returns the mark, [ticks, activity, kind, number]. All fields but the ticks may be changed
-        later, when the activity is known."""
+        later, when the activity is known, if ``marking``."""
         mark = [0, activity, kind, number]
         if self._cpu:
             self._pending()
