@@ -215,6 +215,16 @@ def test_marks_change_no_cycle_and_may_be_left_out():
     assert len(with_marks.marks) == 20 and not without.marks
 
 
+def test_a_mark_that_is_not_kept_cannot_be_changed():
+    """It is that of all ports."""
+    async def program(node):
+        node.port.mark(1, 0, 0)[1] = 2
+
+    assert run(program).marks
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        run(program, tracing=False)
+
+
 # The runtime
 
 
