@@ -139,9 +139,9 @@ def parameters(app: App, given: Mapping[str, Any], description: Description) -> 
 
 def fitted(app: App, given: Mapping[str, Any], description: Description, asked: Container[str]
            ) -> Description:
-    """``description`` with room for the data of ``app``, a kernel, where a knob that says how much
-    there is has its default and is none of ``asked``; else as it is. Parameters that are wrong are
-    left to :func:`parameters`."""
+    """``description`` with room for the data of ``app``, if it is a kernel: memory and the
+    translation table grow, unless they are among ``asked`` or have another value than the default.
+    Parameters that are wrong are left to :func:`parameters`."""
     if app.layer != "mpi":
         return description
     try:
@@ -151,16 +151,17 @@ def fitted(app: App, given: Mapping[str, Any], description: Description, asked: 
     return needs.grown(description, wanted, asked)
 
 
-def outlook(app: App, found: Mapping[str, Any], description: Description) -> str:
-    """What a run with all parameters ``found`` will take, if it is a kernel's; "" if that is
-    little."""
+def outlook(app: App, found: Mapping[str, Any], description: Description, sim: str) -> str:
+    """What a run with all parameters ``found`` on back end ``sim`` will take, if it is a kernel's;
+    "" if that is little."""
     if app.layer != "mpi":
         return ""
     from ...host.apps.nas import kernels
     from .nas import extent
 
     kernel = kernels.get(app.name)(found["class"], description.fabric.nodes)
-    return extent.outlook(kernel, found["iterations"])
+    return extent.outlook(kernel, found["iterations"],
+                          known=extent.known(description, sim, found["compute"]))
 
 
 def _found(app: App, given: Mapping[str, Any], description: Description

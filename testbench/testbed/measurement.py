@@ -125,7 +125,7 @@ def program(app: "App", given: Mapping[str, Any], description: Description, *, s
     return Measurement(app.name, app.layer, sim, description, parameters, app.job,
                        {"name": app.name, "parameters": parameters}, app.report.__name__,
                        limit=app.limit, pure=sim != "board",
-                       outlook=apps.outlook(app, parameters, description))
+                       outlook=apps.outlook(app, parameters, description, sim))
 
 
 def experiment(file: Path, arguments: Sequence[str], description: Description, *, layer: str,

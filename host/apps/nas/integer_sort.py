@@ -57,6 +57,7 @@ class IntegerSort(Kernel):
         self._class: Size = self.classes[size]
         self._share = (1 << self._class.keys) // procs
         self.room = self._share * 3 // 2
+        self.computed = 1 << self._class.keys
         self.by_data_bytes = WORD * self._share // procs
 
     @cached_property

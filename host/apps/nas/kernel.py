@@ -51,6 +51,8 @@ class Kernel(ABC):
         Whether the data decide what messages there are, so that they are always computed.
     by_data_bytes
         Of a message whose length the data decide, on average.
+    computed
+        Keys that all processes rank in an iteration even if computation is charged alone.
     """
 
     name: ClassVar[str]
@@ -59,6 +61,7 @@ class Kernel(ABC):
     least: ClassVar[int] = 2
     by_data: ClassVar[bool] = False
     by_data_bytes: int = 0
+    computed: int = 0
     iterations: int = 1
 
     def __init__(self, size: str, procs: int) -> None:

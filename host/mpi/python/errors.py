@@ -203,8 +203,8 @@ def blocking(call: Coroutine[Any, Any, Result], comm: communicator.Comm | None =
 
 def completing(call: Coroutine[Any, Any, Result], put: Callable[[Result], Other],
                comm: communicator.Comm | None = None) -> Other:
-    """What ``put`` makes of what ``call``, which completes requests, gives, be it that some have
-    failed; their errors are those of their communicators."""
+    """``put`` of what ``call``, which completes requests, gives, even if some of them have failed.
+    Their errors are handled by their communicators."""
     with told(comm):
         return current().complete(call, put)
     raise AssertionError

@@ -5,8 +5,9 @@ iterations run, and their slope tells the whole run's time.
 """
 
 from ....host.apps.nas.kernel import Kernel
+from ....layouts.description import Description
 
-__all__ = ["chosen", "outlook", "seconds", "within"]
+__all__ = ["chosen", "known", "outlook", "seconds", "told", "within"]
 
 WHOLE_SECONDS, PART_SECONDS = 180, 40
 """CPU seconds up to which a run is whole; and if it would take more, of some iterations."""
@@ -16,13 +17,17 @@ MESSAGE_SECONDS = 2e-3
 BYTE_SECONDS = 1.5e-6
 """CPU seconds of a simulation, on the default NIC over VIA with 4 nodes: for each message, and for
 each of its bytes."""
+KEY_SECONDS = 7e-8
+"""CPU seconds for each key that is ranked."""
 
 
 def seconds(kernel: Kernel, iterations: int = 0) -> float:
     """CPU seconds, about, of a run of ``iterations`` (0: all), an iteration that is not timed
-    included: of its simulation, without the arithmetic."""
-    messages, length = kernel.volume((iterations or kernel.iterations) + 1)
-    return messages * MESSAGE_SECONDS + length * BYTE_SECONDS
+    included: of its simulation, without the arithmetic that charging leaves out."""
+    done = (iterations or kernel.iterations) + 1
+    messages, length = kernel.volume(done)
+    return (messages * MESSAGE_SECONDS + length * BYTE_SECONDS
+            + done * kernel.computed * KEY_SECONDS)
 
 
 def chosen(kernel: Kernel) -> int:
@@ -41,13 +46,25 @@ def within(kernel: Kernel, most: float) -> int:
     return found if found < kernel.iterations else 0
 
 
-def outlook(kernel: Kernel, iterations: int) -> str:
-    """What a run of ``iterations`` (0: all) will take; "" if that is little."""
+def outlook(kernel: Kernel, iterations: int, *, known: bool) -> str:
+    """What a run of ``iterations`` (0: all) will take; "" if that is little. ``known``: whether
+    :func:`seconds` holds for it, so that it is told."""
     found = seconds(kernel, iterations)
     if found < TOLD_SECONDS:
         return ""
     done = iterations or kernel.iterations
     messages, length = kernel.volume(done)
     return (f"class {kernel.size} on {kernel.procs} nodes: {done} of {kernel.iterations} "
-            f"iterations, {messages:,} messages of {length / 1e6:,.0f} MB in all: about "
-            f"{found:,.0f} s of CPU time")
+            f"iterations, {messages:,} messages of {length / 1e6:,.0f} MB in all"
+            + (f": {told(found)}" if known else ""))
+
+
+def told(found: float) -> str:
+    """So many seconds, in words."""
+    return f"about {found:,.0f} s of CPU time, of simulation, on the default NIC"
+
+
+def known(description: Description, sim: str, compute: str) -> bool:
+    """Whether :func:`seconds` is calibrated for a run: over VIA, with computation charged alone, on
+    Verilator."""
+    return (description.mpi.channel, compute, sim) == ("via", "charged", "verilator")

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.apps.nas.kernel import Kernel
+from ....host.apps.nas.kernels import get
 from ....layouts.trace import TICKS
 from ...benches.mpi.pingpong import Plan, measure_plan
 from ...benches.mpi.split import split
@@ -27,15 +28,15 @@ from ...lab import apply_settings
 from ...report.document import plain
 from ...testbed.measurement import Measurement
 from .changes import SIZES, changes
-from .extent import within
+from .extent import TOLD_SECONDS, known, seconds, told, within
 from .measurement import evaluate, kernel_of, measure
 
 __all__ = ["iterations", "measurement", "parameters", "run", "summary"]
 
 PART = 10
 MOST_SECONDS = 2.5
-"""A kernel's iterations are a tenth of all, or as many as take so long: the slope of few makes much
-of what differs between two of them by chance."""
+"""A kernel's iterations are a tenth of all, or as many as take so long, whichever is more: the
+slope of few makes much of what differs between two of them by chance."""
 LONG, SHORT = 32768, 16384
 LINE = Fraction(1, 4)
 """How far the worths by two changes may be apart, as a share, or the slope is not sound."""
@@ -53,7 +54,20 @@ def measurement(like: Measurement, names: Sequence[str], size: str) -> Measureme
     of ``like``, one of them."""
     chosen = parameters(names, size)
     return replace(like, name="worth", parameters=chosen, function=f"{__name__}:run",
-                   arguments={"parameters": chosen}, module=f"{__name__}_report")
+                   arguments={"parameters": chosen}, module=f"{__name__}_report",
+                   outlook=_outlook(like, names, size))
+
+
+def _outlook(like: Measurement, names: Sequence[str], size: str) -> str:
+    """How long the runs of all kernels take, with nothing changed and with each change; "" if that
+    is little, or not known."""
+    description = like.description
+    if not known(description, like.sim, "charged"):
+        return ""
+    runs = 1 + len(SIZES) * len(changes(description))
+    kernels = [get(name)(size, description.fabric.nodes) for name in names]
+    found = runs * sum(seconds(kernel, iterations(kernel)) for kernel in kernels)
+    return f"{runs} runs of each kernel: {told(found)}" if found >= TOLD_SECONDS else ""
 
 
 def iterations(kernel: Kernel) -> int:

@@ -75,7 +75,7 @@ def draw_compared(by_name: Mapping[str, Mapping[str, Any]], figure: Any) -> None
     """The elasticities, with their spread: of several NICs a panel for each kernel, with a group of
     bars for each NIC; of one NIC a panel with a group for each kernel."""
     kernels: list[str] = next(iter(by_name.values()))["parameters"]["kernels"]
-    found = {(nic, kernel): _shares(one["results"]["kernels"][kernel])
+    found = {(nic, kernel): _shares(one["results"]["kernels"][kernel], one["results"]["costs"])
              for nic, one in by_name.items() for kernel in one["parameters"]["kernels"]}
     if len(by_name) == 1:
         nic = next(iter(by_name))
@@ -98,7 +98,8 @@ def draw_compared(by_name: Mapping[str, Mapping[str, Any]], figure: Any) -> None
     places.flat[0].legend(loc="upper left")
 
 
-def _shares(kernel: Mapping[str, Any]) -> list[tuple[float, float] | None]:
+def _shares(kernel: Mapping[str, Any], costs: Mapping[str, float]
+            ) -> list[tuple[float, float] | None]:
     """By parameter the elasticity and its spread, in per cent; None: there is none."""
     found: list[tuple[float, float] | None] = []
     for name in PARAMETERS:
@@ -106,7 +107,7 @@ def _shares(kernel: Mapping[str, Any]) -> list[tuple[float, float] | None]:
         if one["elasticity"] is None:
             found.append(None)
         else:
-            spread = abs(one["spread"] * one["elasticity"] / one["worth"]) if one["worth"] else 0.0
+            spread = one["spread"] * costs[name] / kernel["cycles"]
             found.append((100 * one["elasticity"], 100 * spread))
     return found
 

@@ -7,10 +7,11 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from nicbed import Testbed
 from nicbed.host.apps.nas.kernels import get
 from nicbed.host.mpi import ErrorClass, MpiError
 from nicbed.layouts.description import Description
-from nicbed.testbench.apps.nas import changes, worth, worth_report
+from nicbed.testbench.apps.nas import changes, extent, worth, worth_report
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
@@ -192,6 +193,29 @@ def test_the_report(lab):
     assert "tcp L link.latency = 44 0 (+0 %) 0 (+0 %) 80".split() in rows
     assert "default ep 1.7 30 ± 0 7 ± 0 11 ± 0 5.42 3.16 0.99".split() in rows
     assert "tcp cg 1.7 30 ± 0 7 ± 0 11 ± 0 5.42 3.16 -".split() in rows
+
+
+def test_what_is_worth_nothing_has_a_spread():
+    nothing = {"worth": 0, "spread": 2, "elasticity": 0}
+    kernel = {"cycles": 1000, "o": nothing, "g": nothing,
+              "L": {"worth": 3, "spread": 1, "elasticity": None}}
+    assert worth_report._shares(kernel, {"o": 100, "g": 50, "L": -9}) == [(0, 20), (0, 10), None]
+
+
+def test_the_outlook_is_of_all_kernels_and_settings():
+    """Not of the one whose measurement it was made of."""
+    def outlook(*names, size="A", sim="verilator", **overrides):
+        bed = Testbed(overrides=[f"mpi.{key}={value}" for key, value in overrides.items()],
+                      nodes=4, sim=sim, store=None)
+        like = bed.program("is", **{"class": size})
+        return worth.measurement(like, names, size).outlook
+
+    each = sum(extent.seconds(kernel, worth.iterations(kernel))
+               for kernel in (get(name)("A", 4) for name in ("is", "cg")))
+    assert outlook("is", "cg") == (f"7 runs of each kernel: about {7 * each:,.0f} s of CPU time, "
+                                   "of simulation, on the default NIC")
+    assert outlook("ep", size="S") == ""
+    assert outlook("is", "cg", channel="tcp") == outlook("is", sim="icarus") == ""
 
 
 @pytest.mark.parametrize("names", [["default"], ["default", "tcp"], ["tcp"]])
