@@ -2,7 +2,9 @@
 
 import pytest
 from nicbed import Testbed, UserError
-from nicbed.testbench.apps import APPS
+from nicbed.host.apps.nas.kernels import get
+from nicbed.host.mpi.channels.via import ViaChannel
+from nicbed.testbench.apps import APPS, needs
 
 KERNELS = [name for name, app in APPS.items() if app.layer == "mpi"]
 
@@ -31,10 +33,12 @@ def test_memory_grows_for_the_buffers_of_mpi():
 
 
 def test_short_messages_register_no_data():
-    """The buffers of 3 VIs are 300 pages; MG's faces are long messages, EP's sums are not."""
-    assert wanted("ep", "via.translations=512", "via.cache_sets=16").parameters
-    with pytest.raises(UserError, match="mg needs .* entries"):
-        wanted("mg", "via.translations=512", "via.cache_sets=16", class_="A")
+    """EP sends sums alone; MG's faces are long."""
+    description = wanted("ep").description
+    own = ViaChannel.pages(description, 3)
+    for name, more in (("ep", False), ("mg", True)):
+        _, entries = needs.of_kernel(name, get(name)("A", 4), description)
+        assert (entries.least > own) == more
 
 
 @pytest.mark.parametrize("given, compute, iterations", [
