@@ -44,7 +44,12 @@ class Option:
         """
         if self.choices and value not in self.choices:
             raise UserError(f"--{name} {value}: must be {' or '.join(self.choices)}")
-        if not self.choices and not self.least <= value <= self.most:
+        if self.choices:
+            return
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise UserError(f"--{name} {value}: must be a whole number, {self.least} to "
+                            f"{self.most}")
+        if not self.least <= value <= self.most:
             raise UserError(f"--{name} {value}: must be {self.least} to {self.most}")
 
 

@@ -95,7 +95,7 @@ class Testbed:
         self._overrides = tuple(overrides)
         self._nodes = nodes
         self._port, self._baud = port, baud
-        self._changes: dict[str, Any] = {**_knobs(sections), **(knobs or {})}
+        self._changes: dict[str, Any] = _merged(_knobs(sections), _named(knobs))
         self._built: dict[tuple[str, ...], Simulator] = {}
         self._building = building or Lock()
         self._closed = False
@@ -343,7 +343,7 @@ class Testbed:
     def _with(self, knobs: Mapping[str, Any] | None, least: int = 0) -> Description:
         """The description with ``knobs`` changed, and with ``least`` nodes if it has fewer and the
         caller has asked for no number."""
-        changes = {**self._changes, **(knobs or {})}
+        changes = {**self._changes, **_named(knobs)}
         found = self._load(changes, self._nodes) if knobs else self._description
         asked = self._nodes is not None or "fabric.nodes" in self._asked(knobs)
         return self._load(changes, least) if not asked and found.fabric.nodes < least else found
@@ -430,6 +430,26 @@ def check_sim(sim: str) -> None:
     """
     if sim not in SIMS:
         raise UserError(f"no simulator is called {sim}{nearest(sim, list(SIMS))}")
+
+
+def _named(knobs: Any) -> Mapping[str, Any]:
+    """``knobs``, values by name, as a caller has given them, or none."""
+    if knobs is None:
+        return {}
+    if not isinstance(knobs, Mapping) or not all(isinstance(name, str) for name in knobs):
+        raise UserError(f"knobs = {knobs!r}: must be values by name, such as "
+                        "{\"link.latency\": 24}")
+    return knobs
+
+
+def _merged(sections: Mapping[str, Any], knobs: Mapping[str, Any]) -> dict[str, Any]:
+    """Knobs that were given by section and by name; none may be given both ways."""
+    for name, value in knobs.items():
+        if name in sections:
+            section, _, key = name.partition(".")
+            raise UserError(f"{name} is given twice: by {section}={{\"{key}\": "
+                            f"{sections[name]!r}}} and by knobs={{\"{name}\": {value!r}}}")
+    return {**sections, **knobs}
 
 
 def _knobs(sections: Mapping[str, Any]) -> dict[str, Any]:

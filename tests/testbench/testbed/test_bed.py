@@ -74,6 +74,16 @@ def test_knobs_by_name_and_by_section() -> None:
                         ({"nic.mtu": 7}, "nic.mtu = 7"), ({"mtu": 512}, "mtu")):
         with pytest.raises(UserError, match=said):
             Testbed("default", knobs=wrong)
+    for given in (["nic.mtu=1024"], {5: 1}, 3):
+        with pytest.raises(UserError, match="must be values by name, such as") as caught:
+            Testbed("default", knobs=given)  # type: ignore[arg-type]
+        assert str(caught.value).startswith(f"knobs = {given}: ")
+        with pytest.raises(UserError, match="must be values by name, such as"):
+            made.benchmark("rtt", knobs=given)  # type: ignore[arg-type]
+    with pytest.raises(UserError) as caught:
+        Testbed("default", link={"latency": 24}, knobs={"link.latency": 25})
+    assert str(caught.value) == ('link.latency is given twice: by link={"latency": 24} and by '
+                                 'knobs={"link.latency": 25}')
     with pytest.raises(UserError, match=r'nic = .*: is the description; .* knobs=\{"nic.mtu": 1'):
         Testbed(nic={"mtu": 512})  # type: ignore[arg-type]
 
