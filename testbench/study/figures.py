@@ -180,4 +180,4 @@ class First:
                 figures = Figures(self._plan.metrics, self._needed)
                 figures.look(bench, found)
                 for line in figures.lacking:
-                    self._tell(f"{line} (so says the first point; the others are measured)")
+                    self._tell(f"{line} (so says the first result; the others are measured)")

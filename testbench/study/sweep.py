@@ -162,7 +162,7 @@ def measured(prepared: Prepared, executor: Executor, tell: Progress = lambda *_:
              figures: Figures | None = None, warn: Callable[[str], None] = warnings.warn) -> Table:
     """Measure what is ``prepared``. A point that fails, or lacks a metric's figure, is a row with
     its line. ``remaining`` and ``figures``: of the work of which this is a part, which then checks
-    the figures itself. ``warn`` is told what the first point lacks, when it is known.
+    the figures itself. ``warn`` is told what the first result lacks, when it is known.
 
     Raises
     ------
