@@ -192,8 +192,12 @@ def _entry(where: str, table: Mapping[str, Any]) -> Entry:
                 raise UserError(f"{where}: accepted.{bench}: {figure} = {value!r}: must be a "
                                 f"number or \"{NONE}\"")
     nic = table.get("nic", "default")
+    try:
+        changed = overrides(table.get("set", {}))
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
     return Entry(table.get("name", Path(nic).stem), nic, tuple(dict.fromkeys(benches)),
-                 overrides(table.get("set", {})), table.get("nodes"), table.get("layer"),
+                 changed, table.get("nodes"), table.get("layer"),
                  table.get("why", True),
                  {bench: accepted[bench] for bench in benches if bench in accepted})
 

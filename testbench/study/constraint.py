@@ -52,6 +52,10 @@ class Constraint:
         self.figures: list[tuple[str, str]] = []
         self._measured = _measured() if figures else set()
         self._written = {_written(name): name for name in self._measured if _written(name) != name}
+        for written, name in self._written.items():
+            if _as_it_is(written).search(text):
+                raise UserError(f"constraint {text!r}: no knob or benchmark is called {written}; "
+                                f"did you mean {name}?")
         try:
             self._tree = ast.parse(self._readable(text.strip()), mode="eval").body
         except SyntaxError:
@@ -63,6 +67,13 @@ class Constraint:
         """``text`` with names of benchmarks that Python can read: one-to-many and is are none."""
         for written, name in self._written.items():
             text = re.sub(rf"(?<![\w.]){name}(?=\.)", written, text)
+        return text
+
+    def _as_given(self, node: ast.AST) -> str:
+        """``node`` with names as the user has written them."""
+        text = ast.unparse(node)
+        for written, name in self._written.items():
+            text = _as_it_is(written).sub(name, text)
         return text
 
     def _place(self, node: ast.Attribute) -> tuple[str, str]:
@@ -125,7 +136,7 @@ class Constraint:
             case ast.Compare(ops=ops) if all(type(op) in _BINARY for op in ops):
                 parts = [node.left, *node.comparators]
             case _:
-                raise UserError(f"constraint {self.text!r}: {ast.unparse(node)}: there may be "
+                raise UserError(f"constraint {self.text!r}: {self._as_given(node)}: there may be "
                                 "knobs, numbers, texts, + - * / // %, comparisons, and, or, not")
         for part in parts:
             self._check(part)
@@ -153,6 +164,11 @@ class Constraint:
 def _written(name: str) -> str:
     """A benchmark's name as Python could read it."""
     return name if name.isidentifier() and not iskeyword(name) else f"{name.replace('-', '_')}_"
+
+
+def _as_it_is(name: str) -> re.Pattern[str]:
+    """Where a text has ``name`` as a whole name."""
+    return re.compile(rf"(?<![\w.]){name}(?!\w)")
 
 
 def _measured() -> set[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..descriptions.load import check_name
 from ..errors import UserError, nearest
 from .plan import Plan, planned
 
@@ -101,7 +102,18 @@ def toml(path: Path) -> dict[str, Any]:
 
 
 def overrides(table: Mapping[str, Any]) -> tuple[str, ...]:
-    """The knobs of a table ``set`` as texts, ``"link.latency=12"``."""
+    """The knobs of a table ``set`` as texts, ``"link.latency=12"``.
+
+    Raises
+    ------
+    UserError
+        A knob does not exist, or has no value.
+    """
+    for knob, value in flat(table).items():
+        check_name(knob)
+        if not isinstance(value, (str, int, float)):
+            raise UserError(f"{knob}: {value} is no value, which is a number, a text, true or "
+                            "false")
     return tuple(f"{knob}={_text(value)}" for knob, value in flat(table).items())
 
 

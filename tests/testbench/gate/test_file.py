@@ -90,6 +90,7 @@ def test_a_first_file_is_what_was_asked_for(tmp_path: Path) -> None:
     ("[[gate]]\nbench = 'rtt'", "bench must be a list"),
     ("[[gate]]\nbench = ['rtt']\nnodes = true", "nodes must be a whole number"),
     ("[[gate]]\nbench = ['rtt']\nwhy = 1", "why must be true or false"),
+    ("[[gate]]\nbench = ['rtt']\nset = {'nic.mtu' = [512]}", r"gate 1: nic.mtu: \[512\] is no"),
     ("[[gate]]\nbench = ['rtt']\naccepted.rtt = 3", "accepted.rtt must be a table"),
     ("[[gate]]\nbench = ['rtt']\naccepted.rtt.x = 'y'", "x = 'y': must be a number or \"none\""),
     ("[[gate]]\nbench = ['rtt']\naccepted.rtt.x = true", "x = True: must be a number"),

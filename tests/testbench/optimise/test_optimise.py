@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -361,6 +362,16 @@ def test_benchmarks_whose_names_are_none_of_pythons(text: str, figures: list[tup
     assert condition.figures == figures
     values = {"one-to-many": {"g": 4}, "many-to-one": {"results.x": 10}, "is": {"time": 4}}
     assert condition.holds(values)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("is.time is not 5", "'is.time is not 5': is.time is not 5: there may be knobs"),
+    ("one-to-many.g in (1, 2)", ": one-to-many.g in (1, 2): there may be knobs"),
+    ("is_.time < 5", "'is_.time < 5': no knob or benchmark is called is_; did you mean is?"),
+    ("one_to_many_.g < 5", "is called one_to_many_; did you mean one-to-many?")])
+def test_errors_of_conditions_have_the_names_that_the_user_wrote(text: str, said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        Constraint(text, figures=True)
 
 
 def test_a_condition_on_no_figure_of_the_area() -> None:

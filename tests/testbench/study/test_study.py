@@ -271,7 +271,7 @@ def test_what_the_first_point_lacks_is_told_when_it_is_known(
                      warn=lambda line: told.append((line, list(came))))
     assert told == [(
         "metric half = rtt:truth.half: rtt has no figure truth.half; there are: RTT, 1 word (so "
-        "says the first point; the others are measured)",
+        "says the first result; the others are measured)",
         [2, 1, 0] if backwards else [*range(first + 1)])]
     assert len(came) == len(table.rows) == 3
 
@@ -447,7 +447,9 @@ def test_a_study_file(tmp_path: Path) -> None:
     ("bench = [1]", "each of bench must be a text, not 1"),
     ("constraints = [1]", "each of constraints must be a text"),
     ("points = [1]", "each of points must be a table, not 1"),
-    ("[metrics]\nrtt = 3", "each of metrics must be a text")])
+    ("[metrics]\nrtt = 3", "each of metrics must be a text"),
+    ('[set]\n"nic.mtu" = [512]', "study.toml: nic.mtu: \\[512\\] is no value, which is a number"),
+    ('[set]\n"nic.mut" = 512', "study.toml: nic.mut: no knob is called nic.mut; did you mean")])
 def test_a_wrong_study_file_is_one_line(tmp_path: Path, text: str | None, said: str) -> None:
     file = tmp_path / "study.toml"
     if text is not None:
