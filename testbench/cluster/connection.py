@@ -80,7 +80,7 @@ def _check(given: str, address: str) -> None:
     """Refuse an ``address`` that can be none, which comes of what the user has ``given``: a client
     of Dask that has begun to connect to it does not end without a word of its own."""
     from distributed import Security
-    from distributed.comm import parse_address
+    from distributed.comm.addressing import parse_address
     from distributed.comm.registry import get_backend
 
     try:
