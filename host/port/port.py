@@ -534,7 +534,9 @@ class Port(Work):
 
 
 class QuietPort(Port):
-    """A port that keeps no marks. Changes no cycle, only the simulation's speed."""
+    """A port that keeps no marks, for the simulation's speed alone. A mark rounds the work before
+    it to ticks. Without it the same work may be rounded with that of the next check, so that a
+    poll can begin a tick (1/256 cycle) earlier or later than with marks."""
 
     __slots__ = ()
 
