@@ -106,12 +106,12 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
          account: Account) -> dict[str, Any]:
     count = description.fabric.nodes
     cycles = CYCLES[max(size for size in CYCLES if size <= count)]
-    short = max(cycles // 4, TIMED)
+    repeats = REPEATS.get(name, 1)
+    short = max(cycles // 4, TIMED) * repeats
     if layer != "am":
         cycles //= 4
     total: dict[str, float] = {}
     limit = 0.0
-    repeats = REPEATS.get(name, 1)
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         record = str(Path(place) / "recording")
         for _ in range(TURNS):
