@@ -63,7 +63,8 @@ def spent(outcomes: Outcomes) -> list[Spent]:
 
 
 def _spent(title: str, times: Mapping[str, Parts]) -> Spent:
-    rows = [(name, tuple(several)) for name, several in beside(list(times.values()))
+    """Of each machine's ``times``, the last one is the whole."""
+    rows = [(name, tuple(several)) for name, several in beside([one[:-1] for one in times.values()])
             if any(one is not None and abs(one) >= SHOWN for one in several)]
-    rows.sort(key=lambda row: row[0] in ("a round trip", "g"))
-    return Spent(title, tuple(times), tuple(rows))
+    [(whole, several)] = beside([one[-1:] for one in times.values()])
+    return Spent(title, tuple(times), (*rows, (whole, tuple(several))))

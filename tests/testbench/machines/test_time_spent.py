@@ -8,9 +8,9 @@ import pytest
 from nicbed.testbench.machines import studies
 from nicbed.testbench.machines.measured import ROUND_TRIP
 from nicbed.testbench.machines.page import markdown
-from nicbed.testbench.machines.reproduction import Measured
+from nicbed.testbench.machines.reproduction import Measured, measured
 from nicbed.testbench.machines.time_spent import spent
-from nicbed.testbench.why.round_trip import RoundTrip, beside
+from nicbed.testbench.why.round_trip import RoundTrip
 
 from tests.testbench.machines.test_studies import TABLE
 
@@ -56,13 +56,6 @@ def test_a_part_of_one_machine_alone_is_a_dash_for_others():
     assert ("out: DMA", "–", "0.70") in rows and rows[-1] == ("a round trip", "10.00", "10.00")
 
 
-def test_parts_of_several_sides_keep_their_order():
-    sides = [[("a", Fraction(1)), ("c", Fraction(3))], [("b", Fraction(2)), ("c", Fraction(4))],
-             [("a", Fraction(5)), ("d", Fraction(6))]]
-    assert beside(sides) == [("b", [None, 2, None]), ("a", [1, None, 5]), ("d", [None, None, 6]),
-                             ("c", [3, 4, None])]
-
-
 def test_a_traced_table_shows_them():
     study = studies.read("mine", tomllib.loads(TABLE))
     [table] = study.tables
@@ -80,8 +73,6 @@ def test_a_machine_s_round_trip_is_the_one_of_its_table(tmp_path):
     """The traced parts add up to the round trip that the benchmark measures, but for what lies
     between two round trips."""
     [(_, [table])] = studies.chosen("sp2/round-trip")
-    from nicbed.testbench.machines.reproduction import measured
-
     found = measured(replace(table, figures=tuple(
         one for one in table.figures if (one.machine, one.name) == ("sp2-thin", "rtt_1"))))
     [trip] = found.time
