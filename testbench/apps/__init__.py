@@ -166,7 +166,7 @@ def outlook(app: App, found: Mapping[str, Any], description: Description, sim: s
 
     kernel = kernels.get(app.name)(found["class"], description.fabric.nodes)
     return extent.outlook(kernel, found["iterations"],
-                          known=extent.known(description, sim, found["compute"]))
+                          known=extent.calibrated(description, sim, found["compute"]))
 
 
 def _found(app: App, given: Mapping[str, Any], description: Description

@@ -7,7 +7,7 @@ iterations run, and their slope tells the whole run's time.
 from ....host.apps.nas.kernel import Kernel
 from ....layouts.description import Description
 
-__all__ = ["chosen", "known", "outlook", "seconds", "told", "within"]
+__all__ = ["calibrated", "chosen", "outlook", "seconds", "told", "within"]
 
 WHOLE_SECONDS, PART_SECONDS = 180, 40
 """CPU seconds up to which a run is whole; and if it would take more, of some iterations."""
@@ -64,7 +64,7 @@ def told(found: float) -> str:
     return f"about {found:,.0f} s of CPU time, of simulation, on the default NIC"
 
 
-def known(description: Description, sim: str, compute: str) -> bool:
+def calibrated(description: Description, sim: str, compute: str) -> bool:
     """Whether :func:`seconds` is calibrated for a run: over VIA, with computation charged alone, on
     Verilator."""
     return (description.mpi.channel, compute, sim) == ("via", "charged", "verilator")

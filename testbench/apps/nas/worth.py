@@ -28,7 +28,7 @@ from ...lab import apply_settings
 from ...report.document import plain
 from ...testbed.measurement import Measurement
 from .changes import SIZES, changes
-from .extent import TOLD_SECONDS, known, seconds, told, within
+from .extent import TOLD_SECONDS, calibrated, seconds, told, within
 from .measurement import evaluate, kernel_of, measure
 
 __all__ = ["iterations", "measurement", "parameters", "run", "summary"]
@@ -62,7 +62,7 @@ def _outlook(like: Measurement, names: Sequence[str], size: str) -> str:
     """How long the runs of all kernels take, with nothing changed and with each change; "" if that
     is little, or not known."""
     description = like.description
-    if not known(description, like.sim, "charged"):
+    if not calibrated(description, like.sim, "charged"):
         return ""
     runs = 1 + len(SIZES) * len(changes(description))
     kernels = [get(name)(size, description.fabric.nodes) for name in names]
