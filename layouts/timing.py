@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .description import Description, Kind, knobs
+from .description import Description, Kind, Knob, knobs
 from .rate import FRACTION_BITS, fixed_point
 
 __all__ = ["PROBABILITY_BITS", "TimingRegister", "TIMING_REGISTERS", "packed_timing",
@@ -38,18 +38,18 @@ class TimingRegister:
         return int(value)
 
 
-def _width(name: str, default: Any, bounds: str) -> int:
-    if name == "nic.overflow":
+def _width(knob: Knob) -> int:
+    if knob.name == "nic.overflow":
         return 1
-    if isinstance(default, Fraction):
+    if isinstance(knob.default, Fraction):
         return 4 + FRACTION_BITS
-    if isinstance(default, float):
+    if isinstance(knob.default, float):
         return PROBABILITY_BITS + 1
-    return int(bounds.split(" to ")[1]).bit_length()
+    return int(knob.ends[1]).bit_length()
 
 
 TIMING_REGISTERS = tuple(
-    TimingRegister(index, knob.name, _width(knob.name, knob.default, knob.bounds))
+    TimingRegister(index, knob.name, _width(knob))
     for index, knob in enumerate(k for k in knobs() if k.kind is Kind.TIMING)
 )
 """All of them. Rates have FRACTION_BITS fraction bits. That of the memory is of accesses of 8 bytes

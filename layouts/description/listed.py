@@ -22,6 +22,13 @@ class Knob(BaseModel):
     bounds: str
     doc: str
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The ends of the range of a number. The lower one is no value itself if the bounds begin
+        with ">"."""
+        low, high = self.bounds.removeprefix("> ").split(" to ")
+        return low, high
+
 
 def knobs() -> list[Knob]:
     """All knobs, in the order of their declaration."""

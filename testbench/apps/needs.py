@@ -49,7 +49,7 @@ class Need:
     @property
     def most(self) -> int:
         """The largest value."""
-        return int(self._knob.bounds.split()[-1])
+        return int(self._knob.ends[1])
 
     @property
     def _knob(self) -> Knob:

@@ -254,7 +254,7 @@ def _rule(knob: Knob) -> str:
         return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
     if isinstance(knob.default, bool):
         return "must be true or false"
-    low, high = knob.bounds.removeprefix("> ").split(" to ")
+    low, high = knob.ends
     above = "above" if knob.bounds.startswith("> ") else "from"
     kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(
         type(knob.default), "a number")

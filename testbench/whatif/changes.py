@@ -106,7 +106,7 @@ def _after(knob: Knob, before: Any, how: str) -> Any:
         return before * 2
     if how == "halved":
         return before // 2 if isinstance(before, int) else before / 2
-    low, high = knob.bounds.removeprefix("> ").split(" to ")
+    low, high = knob.ends
     kind = type(knob.default)
     if knob.unit in _RATES:
         return kind(Fraction(high))
