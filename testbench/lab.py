@@ -151,8 +151,8 @@ class Lab:
         skip
             Skip quiescent time. Changes no cycle.
         marks
-            Keep the marks of host programs, as everything but ``nicbed speed`` does. Without them a
-            poll can begin a tick earlier or later, as :class:`QuietPort` says.
+            Keep the marks of host programs, as everything but ``nicbed speed`` does. Changes no
+            cycle.
         limit
             Cycles after which the run fails with a diagnosis (default: the lab's).
         progress

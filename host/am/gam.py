@@ -258,6 +258,8 @@ class Gam:
             return self._reply_stored(number)
         if port.marking:
             port.mark(REPLY_SEND, END, number)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
         return NOTHING
 
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
@@ -290,6 +292,8 @@ class Gam:
         port.spend(self._c_wait)
         if port.marking:
             port.mark(EMPTY_POLL, END, 0)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
         if condition():
             return
         outer = port.waiting_text

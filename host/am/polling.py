@@ -38,7 +38,11 @@ class Polling:
         """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep the node from its own work."""
         port, settling = self._port, self._settling
-        begin = port.mark(EMPTY_POLL, BEGIN, number) if port.marking else UNKEPT
+        if port.marking:
+            begin = port.mark(EMPTY_POLL, BEGIN, number)
+        else:
+            begin = UNKEPT
+            port.unkept = port.cpu_cycles + port.untimed
         if path is not None:
             port.spend(path)
         while True:
@@ -69,7 +73,11 @@ class Polling:
         while True:
             if owing or sending.backlog or port.cycle >= deadline.at:
                 await settling.settle()
-            opened = port.mark(EMPTY_POLL, BEGIN, 0) if port.marking else UNKEPT
+            if port.marking:
+                opened = port.mark(EMPTY_POLL, BEGIN, 0)
+            else:
+                opened = UNKEPT
+                port.unkept = port.cpu_cycles + port.untimed
             if port.count > BLOCK - 3:
                 await port.executed
             timeout = 0

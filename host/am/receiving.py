@@ -205,6 +205,8 @@ class Receiving:
         if port.marking:
             begin[1] = activity
             port.mark(activity, END, number)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
 
     async def _null_reply(self, peer: Peer) -> None:
         """Tell a peer that makes no more requests that all replies to it have been sent."""

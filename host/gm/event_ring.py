@@ -146,4 +146,6 @@ class EventRing:
         if cpu.marking:
             begin[1], begin[3] = activity, trace
             cpu.mark(activity, END, trace)
+        else:
+            cpu.unkept = cpu.cpu_cycles + cpu.untimed
         return event

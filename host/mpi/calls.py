@@ -134,8 +134,11 @@ class Calls:
     def end(self) -> None:
         """The outermost call ends."""
         assert self.current is not None
-        if self._port.marking:
-            self._port.mark(COMMUNICATE, END, int(self.current))
+        port = self._port
+        if port.marking:
+            port.mark(COMMUNICATE, END, int(self.current))
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
         self.current = None
 
 

@@ -216,8 +216,15 @@ class Engine:
         await self._below(packet.release())
 
     def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
-        """What ``call``, one of the channel's, gives; its time is marked."""
-        return self._marked(call) if self._port.marking else call
+        """What ``call``, one of the channel's, gives; its time is marked. Where marks are not kept
+        nothing needs to stand in for the one at its end: before a poll comes another one, of a
+        channel's next call or of the end of the call of MPI. The same holds for WAITING: there is
+        always a channel to look at before."""
+        port = self._port
+        if port.marking:
+            return self._marked(call)
+        port.unkept = port.cpu_cycles + port.untimed
+        return call
 
     async def _marked(self, call: Awaitable[Result]) -> Result:
         self._port.mark(CHANNEL, BEGIN, 0)

@@ -110,7 +110,11 @@ class Port(Work):
         Awaiting it hands the block to the target, which executes the whole block.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
-        calls that do nothing were a tenth of all that it makes.
+        calls that keep nothing were a tenth of all that it makes.
+    unkept
+        ``cpu_cycles + untimed`` where the last mark stands that was not kept. A mark rounds the
+        work before it to ticks. So code that asks for ``marking`` sets this in place of a mark
+        that a poll may follow before any other operation, and the poll rounds the same work.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     sent_again
@@ -119,7 +123,7 @@ class Port(Work):
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
-                 "_checks", "_check", "_process", "_write", "sent_again")
+                 "_checks", "_check", "_process", "_write", "sent_again", "unkept")
 
     marking = True
 
@@ -137,6 +141,7 @@ class Port(Work):
         self.data = 0
         self.log: list[list[int]] = []
         self.sent_again: list[SentAgain] = []
+        self.unkept = 0
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = 0
@@ -187,7 +192,7 @@ class Port(Work):
         Returns the mark, [ticks, activity, kind, number]. All fields but the ticks may be changed
         later, when the activity is known, if ``marking``."""
         mark = [0, activity, kind, number]
-        if self._cpu:
+        if self.untimed:
             self._pending()
         if self.count:
             self._open.append((mark, self.count, self._ticks))
@@ -211,12 +216,12 @@ class Port(Work):
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
         work = self._ticks
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            parts = self._cpu * self._numerator + self._remainder
+        if self.untimed:
+            self.cpu_cycles += self.untimed
+            parts = self.untimed * self._numerator + self._remainder
             work += parts // self._denominator
             self._remainder = parts % self._denominator
-            self._cpu = 0
+            self.untimed = 0
         self._ticks = 0
         count = self.count
         while work > MAX_WORK:
@@ -232,14 +237,14 @@ class Port(Work):
                   trace: int = 0, process: int = 0) -> None:
         """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
         ``process`` if that is given. The block must have room."""
-        work, cpu = self._ticks, self._cpu
+        work, cpu = self._ticks, self.untimed
         word = self._write | beats << 16 | (process << PROCESS or self._process)
         if cpu:
             self.cpu_cycles += cpu
             parts, denominator = cpu * self._numerator + self._remainder, self._denominator
             work += parts // denominator
             self._remainder = parts % denominator
-            self._cpu = 0
+            self.untimed = 0
         if work > MAX_WORK:
             self._ticks = work
             self._put(word, address, 0, d0, d1, d2, d3, trace)
@@ -251,13 +256,13 @@ class Port(Work):
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
         """CPU traffic over memory. The block must have room."""
-        work, cpu = self._ticks, self._cpu
+        work, cpu = self._ticks, self.untimed
         if cpu:
             self.cpu_cycles += cpu
             parts, denominator = cpu * self._numerator + self._remainder, self._denominator
             work += parts // denominator
             self._remainder = parts % denominator
-            self._cpu = 0
+            self.untimed = 0
         word = W_STORE if store else W_LOAD
         if work > MAX_WORK:
             self._ticks = work
@@ -284,15 +289,20 @@ class Port(Work):
                  flags: int = 0) -> None:
         """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
         must be the last entry of its block, except in polls of one check (``flags`` = F_ONCE)."""
-        before, cpu, denominator = self._ticks, self._cpu, self._denominator
+        before, cpu, denominator = self._ticks, self.untimed, self._denominator
         ticks, rest, price = self._check
         self._check_count += 1
         remainder = self._remainder + rest
         if cpu:
-            self._cpu = 0
+            self.untimed = 0
             remainder += cpu * self._numerator
-            before += remainder // denominator
-            remainder %= denominator
+            if self.unkept == self.cpu_cycles + cpu:
+                remainder -= rest
+                before += remainder // denominator
+                remainder = remainder % denominator + rest
+            else:
+                before += remainder // denominator
+                remainder %= denominator
         if before > MAX_WORK:
             self._ticks = before
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
@@ -534,15 +544,15 @@ class Port(Work):
 
 
 class QuietPort(Port):
-    """A port that keeps no marks, for the simulation's speed alone. A mark rounds the work before
-    it to ticks. Without it the same work may be rounded with that of the next check, so that a
-    poll can begin a tick (1/256 cycle) earlier or later than with marks."""
+    """A port that keeps no marks, for the simulation's speed alone. Its times are those of a port
+    that keeps them."""
 
     __slots__ = ()
 
     marking = False
 
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        self.unkept = self.cpu_cycles + self.untimed
         return UNKEPT
 
     def mark_check(self, ends: int, begins: int) -> list[int]:

@@ -30,16 +30,17 @@ class Work:
     ----------
     cpu_cycles
         All CPU cycles that were turned into time so far.
+    untimed
+        CPU cycles that were spent and not turned into time yet.
     """
 
-    __slots__ = ("costs", "cpu_cycles", "_cpu", "_ticks", "_remainder", "_numerator",
+    __slots__ = ("costs", "cpu_cycles", "untimed", "_ticks", "_remainder", "_numerator",
                  "_denominator", "_charges", "_items", "_price", "_check_count", "_part")
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
         self.cpu_cycles = 0
-        self._cpu = 0
-        """CPU cycles not yet turned into ticks."""
+        self.untimed = 0
         self._ticks = 0
         """Ticks not yet in an operation."""
         self._remainder = 0
@@ -59,7 +60,7 @@ class Work:
         if count < 0:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
-        self._cpu += self._price[item] * count
+        self.untimed += self._price[item] * count
 
     def compute(self, item: str, count: int) -> None:
         """Spend ``count`` of ``item``, one of APP_ITEMS. Fractions of a CPU cycle add up."""
@@ -69,14 +70,14 @@ class Work:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
         whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
-        self._cpu += int(whole)
+        self.untimed += int(whole)
 
     def compute_cycles(self, cycles: Fraction) -> None:
         """Spend ``cycles`` of the CPU that belong to no item. Fractions of a cycle add up."""
         if cycles < 0:
             raise ValueError(f"cycles must not be negative, not {cycles}")
         whole, self._part = divmod(cycles + self._part, 1)
-        self._cpu += int(whole)
+        self.untimed += int(whole)
 
     def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
@@ -88,7 +89,7 @@ class Work:
     def spend(self, charge: Charge) -> None:
         """Spend a path that was registered with this port."""
         charge.count += 1
-        self._cpu += charge.cycles
+        self.untimed += charge.cycles
 
     def tally(self) -> Counter[str]:
         """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
@@ -109,10 +110,10 @@ class Work:
 
     def _pending(self) -> int:
         """Work not yet in an operation, in ticks; keeps the remainder of the conversion."""
-        if self._cpu:
-            self.cpu_cycles += self._cpu
-            done, self._remainder = divmod(self._cpu * self._numerator + self._remainder,
+        if self.untimed:
+            self.cpu_cycles += self.untimed
+            done, self._remainder = divmod(self.untimed * self._numerator + self._remainder,
                                            self._denominator)
             self._ticks += done
-            self._cpu = 0
+            self.untimed = 0
         return self._ticks

@@ -37,7 +37,11 @@ class Completing:
     async def done(self, queue: WorkQueue, activity: int) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
         port = self._port
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
+        if port.marking:
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        else:
+            begin = UNKEPT
+            port.unkept = port.cpu_cycles + port.untimed
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
@@ -58,9 +62,12 @@ class Completing:
 
     def _taken(self, queue: WorkQueue, completed: int, activity: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)
-        if self._port.marking:
+        port = self._port
+        if port.marking:
             begin[1], begin[3] = activity, posted.trace
-            self._port.mark(activity, END, posted.trace)
+            port.mark(activity, END, posted.trace)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
         return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
@@ -74,7 +81,11 @@ class Completing:
             await kernel.attend()
             return DESCRIPTOR_ERROR, None
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
+        if port.marking:
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        else:
+            begin = UNKEPT
+            port.unkept = port.cpu_cycles + port.untimed
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:

@@ -100,7 +100,11 @@ class CompletionQueues:
         if not self._caller.is_cq(cq):
             return VIP_RETURN.INVALID_PARAMETER, None, None
         port = self._port
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
+        if port.marking:
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        else:
+            begin = UNKEPT
+            port.unkept = port.cpu_cycles + port.untimed
         port.spend(self._paths.cq_check)
         found = await self._completions.entry(cq)
         result = self._found(found, begin)
@@ -112,7 +116,11 @@ class CompletionQueues:
             return VIP_RETURN.INVALID_PARAMETER, None, None
         kernel, port = self._kernel, self._port
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = port.mark(EMPTY_CHECK, BEGIN, 0) if port.marking else UNKEPT
+        if port.marking:
+            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
+        else:
+            begin = UNKEPT
+            port.unkept = port.cpu_cycles + port.untimed
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
@@ -166,12 +174,14 @@ class CompletionQueues:
             self._port.mark(EMPTY_CHECK, END, 0)
             return NOT_DONE, None, None
         vi, receive = found
-        if not self._port.marking:
+        port = self._port
+        if not port.marking:
+            port.unkept = port.cpu_cycles + port.untimed
             return SUCCESS, vi, receive
         queue = vi.receive if receive else vi.send
         begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
         begin[3] = queue.entries[0].trace if queue.entries else 0
-        self._port.mark(begin[1], END, begin[3])
+        port.mark(begin[1], END, begin[3])
         return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:

@@ -38,7 +38,7 @@ def test_every_path_is_charged_and_nothing_else_takes_time():
                                                  else None) for charge in port._charges)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port._check_count * prices.price["poll_check"]
-        assert port.cpu_cycles + port._cpu == whole
+        assert port.cpu_cycles + port.untimed == whole
 
 
 def test_copies_and_checksums_are_charged_by_the_word():
