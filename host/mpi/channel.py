@@ -8,7 +8,12 @@ from typing import Any, Protocol
 from ..port.port import Watch
 from .copying import Pieces
 
-__all__ = ["Arrived", "Channel"]
+__all__ = ["SHARE", "Arrived", "Channel"]
+
+SHARE = 16
+"""Most packets that a look takes from each of two channels: as many as a process has credits at
+another one of its node. Otherwise processes that send as fast as this one receives would keep it
+from the other channel, and from its program."""
 
 
 class Arrived(Protocol):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ...layouts.trace import Activity, Kind
 from ..port.port import Port
 from .background import Task, aside
-from .channel import Arrived, Channel
+from .channel import SHARE, Arrived, Channel
 from .copying import Pieces
 from .costs import Prices
 from .packets import Header, parse
@@ -23,6 +23,8 @@ __all__ = ["Engine"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CHANNEL, WAITING = int(Activity.CHANNEL), int(Activity.WAITING)
+MOST = 2 * SHARE
+"""Most packets that a look takes from a channel that is alone, as from two together."""
 
 Result = TypeVar("Result")
 Later = tuple[Header, Pieces, Callable[[], Any] | None]
@@ -128,11 +130,14 @@ class Engine:
 
     async def look(self) -> None:
         """Handle what has arrived: one look at each channel, and another wherever something
-        was."""
+        was, up to MOST packets of each. Processes that send as fast as this one receives must not
+        keep it from its program."""
         self._port.spend(self._prices.look)
         for channel in self._channels:
-            while (packet := await self._below(channel.look())) is not None:
+            left = MOST
+            while left and (packet := await self._below(channel.look())) is not None:
                 await self._handle(packet)
+                left -= 1
         if self._later:
             await self._send_later()
         if self.tasks and not self._stepping:

@@ -2,14 +2,9 @@
 by one poll of the words of both."""
 
 from ...port.node import Node
-from ..channel import Arrived, Channel
+from ..channel import SHARE, Arrived, Channel
 
-__all__ = ["SHARE", "Both"]
-
-SHARE = 16
-"""Most packets that a look takes from a channel: as many as a process has credits at another one of
-its node. Otherwise processes that send as fast as this one receives would keep it from the other
-channel, and from its program."""
+__all__ = ["Both"]
 
 
 class Both:
@@ -25,12 +20,15 @@ class Both:
 
     async def look(self) -> Arrived | None:
         """A packet of either, if there is one, first of the near channel. After SHARE packets of a
-        channel it is not looked at until this has given None, which ends a look."""
+        channel it is not looked at until the look has ended: this has given None, or SHARE packets
+        of each."""
         for turn, channel in enumerate((self._near, self._far)):
             if self._left[turn]:
                 packet = await channel.look()
                 if packet is not None:
                     self._left[turn] -= 1
+                    if not any(self._left):
+                        self._left = [SHARE, SHARE]
                     return packet
         self._left = [SHARE, SHARE]
         return None
