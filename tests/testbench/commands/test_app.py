@@ -88,11 +88,11 @@ def test_a_run_beyond_the_limit_says_who_waits(tmp_path):
 
 
 def test_a_kernel_verifies_on_the_target(tmp_path):
-    """IS of class S: real keys over MPI."""
-    run = app("is", "--layer", "mpi", "--out", str(tmp_path))
+    """EP of class S, of which least has to be simulated: real deviates, summed over MPI."""
+    run = app("ep", "--layer", "mpi", "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr
-    for part in ("IS, class S, 4 processes, MPI over via", "VERIFICATION SUCCESSFUL",
-                 "10 of 10 iterations", "Shares of the time by rank", "checks: all 4 hold"):
+    for part in ("EP, class S, 4 processes, MPI over via", "VERIFICATION SUCCESSFUL",
+                 "Shares of the time by rank", "checks: all 4 hold"):
         assert part in run.stdout
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".png", ".svg"]
 

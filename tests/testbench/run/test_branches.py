@@ -7,6 +7,7 @@ import pytest
 from nicbed.host.am import Gam
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import RunError, run_job
+from nicbed.testbench.lab import Lab
 from nicbed.testbench.run.branches import branches
 
 CHOICES = [5, 1, 3]
@@ -93,6 +94,16 @@ def test_a_time_line_has_all_runs(tmp_path):
     assert (tmp_path / "line").stat().st_size
 
 
+def test_what_one_process_writes_is_of_one_process():
+    alone = Lab(Description(), "verilator", None)
+    assert alone.forks
+    assert not Lab(Description(), "verilator", None, wave=True).forks
+    assert not Lab(Description(), "one-design", None).forks
+    alone.timeline = object()
+    assert not alone.forks
+
+
+@pytest.mark.full
 def test_a_waveform_has_all_runs(tmp_path):
     """One process records it, so there are no forks."""
     found, *_, job = branched(wave=tmp_path / "waves")
